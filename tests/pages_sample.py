@@ -14,12 +14,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.change import change_between
 from sitegen.analysis.effects import peak
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Cell, CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
@@ -492,7 +493,13 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
         else MetricDelta(name, last - first, DeltaParts(1.5 * (last - first), 0.5 * (first - last), 0.0))
         for name, first, last in changes
     )
-    return replace(after, delta=Delta(shared, tuple(metrics)), flips=flips)
+    judged = change_between(before, after, flips, kind="fields", headline=SPECS[0])
+    return replace(after, change=replace(judged, overlap=shared, metrics=tuple(metrics)))
+
+
+def with_flips(point: Point, flips: Flips) -> Point:
+    """The point, with these cells that flipped since the one before it."""
+    return replace(point, change=replace(point.change or Change(Overlap("comparable", 1), ()), flips=flips))
 
 
 def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:

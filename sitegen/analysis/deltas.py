@@ -1,7 +1,4 @@
-"""Deltas: the change of each metric from one point to another, split into what caused it.
-
-If the points do not have the same documents, the delta is *bridged* (computed over the documents that both have), or
-*refused* if they have none in common.
+"""Splits the change of a metric from one point to another into what caused it.
 
 Two points differ in up to three roles: outputs, ground truth, rules. Scoring the mixtures (the outputs of one point
 with the ground truth of the other, and so on) shows the effect of each role after any set of others. Its mean over all
@@ -17,14 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import DeltaParts, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.usage import TOTALS, USAGE
 from sitegen.text.values import short_digest
 
 MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
@@ -47,48 +42,6 @@ def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
         common=common,
         only_before=tuple(name for name in earlier if name in removed),
         only_after=tuple(name for name in later if name in added),
-    )
-
-
-def delta(
-    metrics_for: MetricsFor,
-    before: Point,
-    after: Point,
-    scorecard_of: Callable[[Snapshot], Scorecard],
-) -> Delta:
-    """Compute the change between two points, for every metric that either of them has.
-
-    *scorecard_of* returns the scorecard of each of the ``mixtures`` of both points.
-    """
-    shared = overlap(before.scorecard, after.scorecard)
-    names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
-    model, judge = exchanges(before.scorecard, after.scorecard)
-    if shared.verdict == "refused":
-        return Delta(
-            overlap=shared, metrics=tuple(MetricDelta(name, None, None) for name in names), model=model, judge=judge
-        )
-    roles = differing_roles(before.snapshot, after.snapshot)
-    cards = {
-        subset: scorecard_of(mixture(before.snapshot, after.snapshot, subset)) for subset in tuple(subsets(roles))[1:-1]
-    }
-    cards |= {(): before.scorecard, roles: after.scorecard}
-    left_out = frozenset((*shared.only_before, *shared.only_after))
-    return Delta(
-        overlap=shared,
-        metrics=tuple(
-            MetricDelta(name, None, None)
-            if regraded(judge, name)
-            else _usage_delta(name, before.scorecard, after.scorecard, left_out)
-            if name in USAGE
-            else _metric_delta(
-                name,
-                roles,
-                {subset: _common_value(card, name, metrics_for, left_out) for subset, card in cards.items()},
-            )
-            for name in names
-        ),
-        model=model,
-        judge=judge,
     )
 
 
@@ -150,29 +103,6 @@ def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
     digests = (f"rubrics {short_digest(' '.join(rubrics))}" for rubrics in zip(*differing, strict=True))
     judges = ((card.usage or RunUsage()).judges for card in (before, after))
     return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, digests, strict=True)))
-
-
-def _metric_delta(name: str, roles: RoleSet, values: dict[RoleSet, float | None]) -> MetricDelta:
-    earlier, later = values[()], values[roles]
-    if earlier is None or later is None:
-        return MetricDelta(name, None, None)
-    return MetricDelta(name, later - earlier, shapley_parts(roles, values.__getitem__))
-
-
-def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
-    """Compute the change of a usage metric, which only outputs cause; totals over different answers are refused."""
-    earlier, later = before.metric(name), after.metric(name)
-    answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
-    if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
-        return MetricDelta(name, None, None)
-    return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
-
-
-def _common_value(scorecard: Scorecard, name: str, metrics_for: MetricsFor, left_out: frozenset[str]) -> float | None:
-    if not left_out:
-        return scorecard.metric(name)
-    common = [document for document in scorecard.documents if document.id not in left_out]
-    return next((metric.value for metric in metrics_for(common) if metric.name == name), None)
 
 
 Role: TypeAlias = Literal["outputs", "ground_truth", "rules"]

@@ -17,7 +17,7 @@ from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta
+from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Window
@@ -69,7 +69,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
         if last.get(position) == index:
             earlier = bisect_left(positions, position)
             before = newest[positions[earlier - 1]] if earlier else None
-            deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
+            deltas = [] if before is None else [point.change for point in points[before + 1 : index + 1]]
             model, judge = (
                 Exchanges() if before is None else exchanges(points[before].scorecard, points[index].scorecard)
             )
@@ -109,7 +109,7 @@ def peak(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], spec: M
     )
 
 
-def _by_rules(deltas: Iterable[Delta | None]) -> float | None:
+def _by_rules(deltas: Iterable[Change | None]) -> float | None:
     total = 0.0
     for delta in deltas:
         parts = delta.metrics[0].parts if delta and delta.metrics else None
@@ -119,7 +119,7 @@ def _by_rules(deltas: Iterable[Delta | None]) -> float | None:
     return total
 
 
-def _comparable(deltas: Iterable[Delta | None]) -> bool:
+def _comparable(deltas: Iterable[Change | None]) -> bool:
     return all(delta is not None and delta.overlap.verdict == "comparable" for delta in deltas)
 
 

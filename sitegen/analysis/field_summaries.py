@@ -69,9 +69,9 @@ def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
         if not edited or point.first_with_output is not None:
             continue
         edited = False
-        if point.flips is None:
+        if point.change is None:
             continue
-        fixed, broken = dict(point.flips.fixed), dict(point.flips.broken)
+        fixed, broken = dict(point.change.flips.fixed), dict(point.change.flips.broken)
         for attribute in fixed | broken:
             moves[attribute].append(FlipsAfterEdit(index, fixed.get(attribute, 0), broken.get(attribute, 0)))
     return moves

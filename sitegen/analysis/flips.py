@@ -18,9 +18,7 @@ from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
-from sitegen.model.noise import FieldMove
 from sitegen.model.outcomes import CellKey
-from sitegen.stats.significance import holm, sign_test
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -209,21 +207,6 @@ def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
 
 def _is_right(period: Period | None) -> bool:
     return period is not None and period.state != "absent" and not period.is_wrong
-
-
-def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
-    """Test each field with a flipped cell by the sign test, adjusted over these fields; the smallest p value first."""
-    fixed, broken = dict(flips.fixed), dict(flips.broken)
-    names = tuple(fixed | broken)
-    p_values = [sign_test(fixed.get(name, 0), broken.get(name, 0)) for name in names]
-    moves = (
-        FieldMove(
-            attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
-        )
-        for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
-        if adjusted is not None
-    )
-    return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
 
 
 def number_of_cells(tally: Tally) -> int:

@@ -16,13 +16,12 @@ from msgspec.structs import replace
 from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import MetricsFor, comparable_since
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.series import HEADLINES
 from sitegen.config import MUTE_DIGITS, Mute
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
-from sitegen.model.series import EvalSummary, Point, Series
+from sitegen.model.series import HEADLINES, EvalSummary, Point, Series
 from sitegen.model.timeline import Edit
 from sitegen.stats.averages import low_median, mean
 from sitegen.stats.outliers import OUTLYING

@@ -12,24 +12,25 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import MetricsFor, delta, differing_roles, overlap, under_rules_of
+from sitegen.analysis.change import change_between
+from sitegen.analysis.deltas import overlap, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
-from sitegen.model.deltas import Delta
+from sitegen.model.deltas import Change
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.noise import Interval, UnitChange
+from sitegen.model.noise import Interval, Noise
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Headline, Point, Series, VariantSpread
+from sitegen.model.series import HEADLINES, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import Blob, Snapshot
+from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import error_numbers
 
-HEADLINES: Final = 3
-"""Number of metrics stored for every point: the headline and the metrics drawn beside it."""
 _REMEMBERED: Final = 256
 """Number of texts that keys of scorecards have in common and that are remembered."""
 _JSON: Final = json.JSONEncoder()
@@ -149,7 +150,6 @@ class SeriesInputs(Frozen):
 
     edits: OutputEdits
     """The snapshots of the eval, and the edits of the instructions that drive it."""
-    metrics_for: MetricsFor
     kind: str
     first_with_output: Sequence[int | None]
     """For each snapshot, the result of ``first_points_with_output``."""
@@ -161,16 +161,16 @@ class SeriesInputs(Frozen):
 
 
 class Derived(Frozen):
-    """Values computed from a point and the previous point. Later points do not change them, so they can be stored."""
+    """Values computed from a point and the points before it. Later points do not change them, so they can be stored."""
 
-    delta: Delta | None
-    flips: Flips | None
+    change: Change | None
     interval: Interval | None
-    unit_changes: tuple[UnitChange, ...] = ()
+    noise: Noise | None = None
 
 
 def points(
     inputs: SeriesInputs,
+    specs: Sequence[MetricSpec],
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
     stored: Sequence[Derived] = (),
@@ -178,8 +178,8 @@ def points(
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points, and
-    *reported* those of points with a report, by index.
+    *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *stored* are the derived values of the first
+    points, and *reported* those of points with a report, by index.
     """
     snapshots = inputs.snapshots
     if not snapshots:
@@ -195,15 +195,14 @@ def points(
         for point in scored
         for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
     ]
-    derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells, reported))
+    derived = (*stored, *_derived(inputs, specs, scored, len(stored), scorecard_of, cells, reported))
     return tuple(
         replace(
             point,
             now=_if_in_truth(inputs, point.scorecard, now),
-            delta=values.delta,
-            flips=values.flips,
+            change=values.change,
             interval=values.interval,
-            unit_changes=values.unit_changes,
+            noise=values.noise,
         )
         for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
     )
@@ -222,7 +221,7 @@ def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Score
         is_gone = overlap(then, now).verdict == "refused"
     if not is_gone:
         return now
-    undefined = dict(inputs.metrics_for(()))
+    undefined = dict(scorer(inputs.kind).metrics_for(()))
     return Scorecard(
         status=now.status,
         counts=Counts(),
@@ -237,6 +236,7 @@ def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Score
 
 def _derived(
     inputs: SeriesInputs,
+    specs: Sequence[MetricSpec],
     scored: Sequence[Point],
     first: int,
     scorecard_of: Callable[[Snapshot], Scorecard],
@@ -245,36 +245,44 @@ def _derived(
 ) -> Iterator[Derived]:
     """Yield the derived values of the points from index *first* on."""
     flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
+    repeats = RepeatsSoFar()
     for index in range(first, len(scored)):
-        before, after = scored[index - 1] if index else None, scored[index]
-        if index in reported:
-            yield replace(reported[index], flips=flips.get(index))
+        if known := reported.get(index):
+            yield replace(known, change=known.change and replace(known.change, flips=flips[index]))
             continue
-        change = delta(inputs.metrics_for, before, after, scorecard_of) if before else None
-        yield Derived(
-            delta=change,
-            flips=flips.get(index),
-            interval=interval_of(after.scorecard, inputs.kind),
-            unit_changes=headline_changes(before, after, inputs.kind, flips.get(index)) if before else (),
+        for point in scored[repeats.points : index + 1]:
+            repeats.add(point, [scorecard_of(run) for run in runs_of(point.snapshot)])
+        yield derived_of(
+            scored[index - 1] if index else None,
+            scored[index],
+            flips.get(index, Flips()),
+            inputs.kind,
+            specs,
+            repeats.noise(),
+            scorecard_of,
         )
 
 
-def headline_changes(before: Point, after: Point, kind: str, flips: Flips | None) -> tuple[UnitChange, ...]:
-    """Compute how much the first metrics changed between neighbouring points, over units; nothing for the same output.
+def derived_of(
+    before: Point | None,
+    point: Point,
+    flips: Flips,
+    kind: str,
+    specs: Sequence[MetricSpec],
+    noise: Noise | None,
+    scorecard_of: Callable[[Snapshot], Scorecard],
+) -> Derived:
+    """Compute the derived values of a point; *noise* is that of the repeats up to it."""
+    return Derived(
+        change=None
+        if before is None
+        else change_between(before, point, flips, kind=kind, headline=specs[0], noise=noise, scorecard_of=scorecard_of),
+        interval=interval_of(point.scorecard, kind),
+        noise=noise,
+    )
 
-    Of the flips only their number is used.
-    """
-    if "outputs" not in differing_roles(before.snapshot, after.snapshot):
-        return ()
-    from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
 
-    names = [metric.name for metric in after.scorecard.metrics[:HEADLINES]]
-    return unit_changes(before.scorecard, after.scorecard, kind, names, flips or Flips())
-
-
-def flips_since_previous(
-    cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]
-) -> dict[int, Flips | None]:
+def flips_since_previous(cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]) -> dict[int, Flips]:
     """Return the flips from the previous point to each of these points, by index.
 
     A report counts a cell under the attribute that it had then, a series under the one that it has now. So flips that
@@ -283,7 +291,7 @@ def flips_since_previous(
     has_moved = any(cell.earlier_attributes for cell in cells.cells)
     counted = [index for index in indices if has_moved or index not in reported]
     new = flips_between(cells, [(index - 1, index) for index in counted])
-    by_report = {index: reported[index].flips for index in indices if index in reported}
+    by_report = {index: known.flips for index in indices if index in reported and (known := reported[index].change)}
     return by_report | dict(zip(counted, new, strict=True))
 
 

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.change import change
 from sitegen.analysis.copies import output_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import change_verdict
@@ -187,7 +188,7 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
     return tuple(
-        replace(step, verdict=_verdict(series, step.before, step.at)) if step.status in WORSE else step
+        replace(step, verdict=change(series, step.before, step.at).verdict) if step.status in WORSE else step
         for step in sorted(steps, key=lambda step: step.at)
     )
 
@@ -200,7 +201,7 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
         at -= 1
     if at < 1 or points[newest].scorecard.status != "scored":
         return None
-    verdict = _verdict(series, at - 1, at)
+    verdict = change(series, at - 1, at).verdict
     if verdict is None or verdict.decision not in WORSE_DECISIONS:
         return None
     spec = series.specs[0]
@@ -246,36 +247,17 @@ def since_best(series: Series, best: int | None) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
     None if the newest point is the best or has no headline, and for recorded numbers, which no test can distinguish
-    from chance. The verdict has no fields.
+    from chance.
     """
     newest = len(series.points) - 1
-    if best is None or best == newest or series.points[newest].scorecard.status != "scored":
+    if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    return _verdict(series, best, newest, by_newest_rules=True)
-
-
-def last_change(series: Series) -> ChangeVerdict | None:
-    """Judge the change from the last point but one to the newest, as in reports, without fields; None as above."""
-    newest = len(series.points) - 1
-    if newest < 1 or series.points[newest].flips is None or "outputs" not in series.points[newest].snapshot.cause:
-        return None
-    return _verdict(series, newest - 1, newest)
-
-
-def _verdict(series: Series, before: int, after: int, *, by_newest_rules: bool = False) -> ChangeVerdict | None:
-    if series.info.recorded:
-        return None
-    sides = (series.points[before], series.points[after])
-    earlier, later = [(by_newest_rules and point.now) or point.scorecard for point in sides]
-    kept = None if by_newest_rules or before != after - 1 else sides[1].flips
-    return replace(
-        change_verdict(
-            earlier,
-            later,
-            series.info.kind,
-            kept or flips(series.cells, before, after),
-            noise=series.noise,
-            higher_is_better=series.specs[0].higher_is_better,
-        ),
-        fields=(),
+    before, after = (point.now or point.scorecard for point in (series.points[best], series.points[newest]))
+    return change_verdict(
+        before,
+        after,
+        series.info.kind,
+        flips(series.cells, best, newest),
+        noise=series.points[newest].noise,
+        higher_is_better=series.specs[0].higher_is_better,
     )

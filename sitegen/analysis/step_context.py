@@ -65,7 +65,7 @@ def circumstances(
 
 
 def _delta_to_previous(point: Point, metric: str) -> MetricDelta | None:
-    return next((delta for delta in point.delta.metrics if delta.name == metric), None) if point.delta else None
+    return next((delta for delta in point.change.metrics if delta.name == metric), None) if point.change else None
 
 
 def _changed_documents(before: Point, after: Point) -> DocumentNumbers | None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean, interval_of
-from sitegen.analysis.series import HEADLINES
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import interval_basis
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of

@@ -127,7 +127,7 @@ def _point_row(eval_id: str, index: int, point: Point) -> ExportRow:
 
 def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]:
     """One row for each metric of the kind. Only the headline has an interval."""
-    deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
+    deltas = {delta.name: delta for delta in point.change.metrics} if point.change else {}
     for spec in series.specs:
         delta = deltas.get(spec.name)
         parts = delta and delta.parts if not spec.recorded else None

@@ -1,8 +1,10 @@
-"""Deltas: the changes of an eval's metrics from one point to another, and the parts of each change by cause."""
+"""The change of an eval from one point to another: its metrics, with parts by cause, its cells, and the verdict."""
 
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
+from sitegen.model.cells import Flips
+from sitegen.model.noise import ChangeVerdict, UnitChange
 from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
@@ -39,8 +41,8 @@ class MetricDelta(Frozen):
     """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
 
 
-class Delta(Frozen):
-    """A point compared with the previous point."""
+class Change(Frozen):
+    """What became of an eval between two of its points: ``analysis/change.py`` alone makes it."""
 
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
@@ -49,6 +51,13 @@ class Delta(Frozen):
     """The change of the model, if any: its part in a change of metrics is unknown."""
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
+    flips: Flips = Flips()
+    """The cells that flipped."""
+    units: tuple[UnitChange, ...] = ()
+    """The changes of the first metrics over common units; empty for the same output."""
+    verdict: ChangeVerdict | None = None
+    """Whether the headline changed by more than chance. None for the same output: the effect of
+    ground truth and rules is certain. None for recorded numbers, of which no test can tell chance."""
 
     @property
     def headline(self) -> MetricDelta:

@@ -50,17 +50,6 @@ class UnitChange(Frozen):
     """Mean and error of the change; None for fewer than two units."""
 
 
-class FieldMove(Frozen):
-    """A field with flipped cells, and the sign test of them."""
-
-    attribute: str
-    fixed: int
-    broken: int
-    p_value: float
-    adjusted_p: float
-    """Adjusted by Holm over the fields with flipped cells."""
-
-
 class FlipRate(Frozen):
     """How often repeated outputs differ in a field."""
 
@@ -136,8 +125,6 @@ class ChangeVerdict(Frozen):
     """The exact sign test of ``counted``; None if nothing could be compared."""
     detectable: float | None = None
     """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
-    fields: tuple[FieldMove, ...] = ()
-    """The fields with flipped cells, by ascending p value."""
     lost_fields: Tally = ()
     """The fields that were right wherever they were judged, in three values at least, and are now wrong wherever they
     are judged, with the number of their values."""

@@ -1,19 +1,24 @@
 """Series: the points of an eval with their scorecards, and the summary that is stored of every eval."""
 
+from typing import Final
+
 from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta
+from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, UnitChange
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
 from sitegen.named_tuple import NamedTuple
+
+HEADLINES: Final = 3
+"""Number of metrics stored for every point: the headline and the metrics drawn beside it."""
 
 
 class VariantSpread(FrozenObject):
@@ -58,16 +63,15 @@ class Point(Frozen):
     """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
     now: Scorecard | None = None
     """The same output under the ground truth and the rules of the newest point; None if it was not computed."""
-    delta: Delta | None = None
-    """Against the point before it; None for the first."""
-    flips: Flips | None = None
-    """The cells that flipped since the point before it."""
-    unit_changes: tuple[UnitChange, ...] = ()
-    """The changes of its first metrics since the point before it, over common units; empty if not computed."""
+    change: Change | None = None
+    """Since the point before it; None for the first."""
     stale: bool = False
     """Whether instructions that drive the eval were edited since the output was made, and it was not made again."""
     interval: Interval | None = None
     """The interval of the headline; None if there is none, or if it was not computed."""
+    noise: Noise | None = None
+    """How far the headline differs between repeats among the points up to this one, repeated runs included; None
+    without repeats."""
     first_with_output: int | None = None
     """Index, in the series, of the first point with the same output (``analysis/copies.py``); None if it is this."""
 
@@ -92,8 +96,6 @@ class Series(Frozen):
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
     cells: CellMap = CellMap(0, (), {})
     """Every cell through all points; empty if it was not computed."""
-    noise: Noise | None = None
-    """How far the headline differs between repeats among the points; None without repeats, or if not computed."""
 
     def copied_label(self, index: int) -> str | None:
         """The label of the iteration that the output of a point is a copy of; None if it is none."""
@@ -182,8 +184,8 @@ class EvalSummary(Frozen):
     """As in ``EvalHistory``; no mean includes the eval then."""
     stale: bool = False
     """Whether the newest point is stale."""
-    delta: Delta | None = None
-    """The newest point compared with the previous point."""
+    change: Change | None = None
+    """What became of the eval from the previous point to the newest."""
     focus: Focus = Focus()
     """The errors of the newest output to work on."""
     suspects: tuple[SuspectTruth, ...] = ()
@@ -204,9 +206,7 @@ class EvalSummary(Frozen):
     usage: RunUsage | None = None
     """The usage of the newest point."""
     since_best: ChangeVerdict | None = None
-    """The change from the best output to the newest point (``analysis/standing.py``), without its fields."""
-    last_change: ChangeVerdict | None = None
-    """The change that the newest output made, without its fields."""
+    """The change from the best output to the newest point (``analysis/standing.py``)."""
     iterations: int = 0
     outputs: int = 0
     """Number of different outputs among the iterations."""
@@ -253,7 +253,7 @@ class Effect(Frozen):
     flips: Flips | None = None
     """The cells that flipped in between; None if they were not computed."""
     verdict: ChangeVerdict | None = None
-    """Whether the change is more than chance, without its fields; None if not computed, or for the same output."""
+    """Whether the change is more than chance; None if not computed, or for the same output."""
     judge: Exchange | None = None
     """The change of the judge, if any: then metrics of grades have no change."""
     nouns: Nouns = Nouns()

@@ -10,7 +10,7 @@ from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Interval, Noise
 from sitegen.model.series import Point
@@ -67,13 +67,13 @@ class DisplayedChange(Frozen):
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
     """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
-    if after.delta is None:
+    if after.change is None:
         return ()
-    model = exchange("model", after.delta.model)
-    shared = "; ".join(filter(None, (_overlap_note(after.delta.overlap, nouns, before, after), model)))
+    model = exchange("model", after.change.model)
+    shared = "; ".join(filter(None, (_overlap_note(after.change.overlap, nouns, before, after), model)))
     return tuple(
         _displayed_change(spec, delta, shared, before, after)
-        for spec, delta in zip(specs, after.delta.metrics, strict=False)
+        for spec, delta in zip(specs, after.change.metrics, strict=False)
     )
 
 
@@ -96,7 +96,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     return tuple([Part(name, value) for name, value in named if value and abs(in_points(value, spec)) > _NOTHING])
 
 
-def refused(delta: Delta) -> bool:
+def refused(delta: Change) -> bool:
     """Whether the two points have no document in common, so that they cannot be compared."""
     return delta.overlap.verdict == "refused"
 
@@ -104,10 +104,10 @@ def refused(delta: Delta) -> bool:
 def _displayed_change(
     spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
 ) -> DisplayedChange:
-    if after.delta and refused(after.delta):
+    if after.change and refused(after.change):
         return DisplayedChange(None, (), shared)
     if delta.change is None:
-        judge = after.delta.judge if after.delta else None
+        judge = after.change.judge if after.change else None
         note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
         return DisplayedChange(None, (), note)
     if delta.parts is None:

@@ -8,14 +8,16 @@ from functools import partial
 from itertools import chain, pairwise, starmap
 from typing import TypeAlias
 
+from sitegen.analysis.change import change_between
 from sitegen.analysis.comparison.change import NamedResult, Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
-from sitegen.analysis.deltas import delta, mixtures
+from sitegen.analysis.deltas import mixtures
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
+from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
@@ -183,7 +185,9 @@ def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapsho
         return None
     cards = study.scorecards(history, (before, after, *mixtures(before, after)))
     sides = Point(before, cards[before]), Point(after, cards[after])
-    parts = delta(cards.scorer.metrics_for, *sides, cards.__getitem__).headline.parts
+    headline = cards.series_specs()[0]
+    change = change_between(*sides, Flips(), kind=history.kind, headline=headline, scorecard_of=cards.__getitem__)
+    parts = change.headline.parts
     return parts and Origin(*parts)
 
 

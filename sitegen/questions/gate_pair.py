@@ -9,18 +9,18 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis import deltas
 from sitegen.analysis.cells import compare_results
+from sitegen.analysis.change import change_between
 from sitegen.analysis.copies import first_points_with_output
-from sitegen.analysis.deltas import differing_roles, mixtures
+from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of
 from sitegen.analysis.edits import changed_files, edits_of_points
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
-from sitegen.analysis.noise.repeats import RepeatsSoFar
+from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
-from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
@@ -31,7 +31,6 @@ from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
-from sitegen.stages.scorecard_store import runs_of
 from sitegen.stages.timeline import driving_edits
 
 LISTED: Final = 200
@@ -58,8 +57,7 @@ class GateSide(Frozen):
 
 class _ScoredPair(Frozen):
     cards: tuple[Scorecard, Scorecard]
-    delta: Delta
-    flips: Flips
+    delta: Change
     fixed: tuple[CellFlip, ...]
     broken: tuple[CellFlip, ...]
     cases: Overlap | None
@@ -173,8 +171,13 @@ class GatedPair:
         compared = compare_results(*results) if results else None
         return _ScoredPair(
             cards=both,
-            delta=deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__),
-            flips=compared.flips if compared else Flips(),
+            delta=change_between(
+                *sides,
+                compared.flips if compared else Flips(),
+                kind=history.kind,
+                headline=self._specs[0],
+                scorecard_of=cards.__getitem__,
+            ),
             fixed=compared.with_fate("fixed") if compared else (),
             broken=compared.with_fate("broken") if compared else (),
             cases=_common_cases(*results) if results else None,
@@ -183,7 +186,7 @@ class GatedPair:
 
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
         noise = self._noise if spec == self._specs[0] else None
-        verdict = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
+        verdict = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.delta.flips, noise)
         return verdict if verdict or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
 
     @cached_property
@@ -205,4 +208,4 @@ class GatedPair:
 def _common_cases(before: Result, after: Result) -> Overlap | None:
     """The test cases that both sides answered; None if there are none at all."""
     sides = [list(dict.fromkeys(answer.case_id for answer in result.answers)) for result in (before, after)]
-    return deltas.overlap_of(*sides) if any(sides) else None
+    return overlap_of(*sides) if any(sides) else None

@@ -111,8 +111,8 @@ def _eval_rank(summary: EvalSummary) -> tuple[bool, float, str]:
 
 def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     newest, spec = summary.headlines[-1], summary.specs[0]
-    change = summary.delta.headline.change if summary.delta else None
-    parts = summary.delta.headline.parts if summary.delta else None
+    change = summary.change.headline.change if summary.change else None
+    parts = summary.change.headline.parts if summary.change else None
     moved = split(parts, spec) if parts else ()
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
     if spread := summary.spread:
@@ -143,20 +143,20 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
         yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
     if summary.stale:
         yield "stale: instructions were edited since"
-    if summary.delta and summary.delta.model:
-        yield name(exchange("model", summary.delta.model))
+    if summary.change and summary.change.model:
+        yield name(exchange("model", summary.change.model))
     elif summary.usage and summary.usage.models:
         yield f"made by {name(', '.join(summary.usage.models), NAME)}"
-    if summary.delta and summary.delta.judge:
-        yield name(exchange("judge", summary.delta.judge))
+    if summary.change and summary.change.judge:
+        yield name(exchange("judge", summary.change.judge))
     took = dict(usage_metrics(summary.usage))
     amounts = [
         f"{word} {amount(took[metric] or 0.0, UNITS[metric])}" for metric, word in _TOOK.items() if metric in took
     ]
     if amounts:
         yield ", ".join(amounts)
-    if summary.delta and summary.delta.overlap.verdict != "comparable":
-        yield f"{summary.delta.overlap.verdict}: not the same documents as before"
+    if summary.change and summary.change.overlap.verdict != "comparable":
+        yield f"{summary.change.overlap.verdict}: not the same documents as before"
 
 
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:

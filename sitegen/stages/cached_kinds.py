@@ -67,7 +67,7 @@ class EditOutcome(Frozen):
     flips: Flips
     """The flips between the two outputs, without the cells that stayed wrong."""
     verdict: ChangeVerdict | None
-    """The verdict on the change, without its fields; None if both sides are the same output."""
+    """The verdict on the change; None if both sides are the same output."""
 
 
 class CountedEdit(NamedTuple):

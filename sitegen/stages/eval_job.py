@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.change import changes
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.effects import windows
 from sitegen.analysis.regressions import steps_of
@@ -33,7 +34,13 @@ from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, NEWEST_REPORT, NewestReport
-from sitegen.stages.commit_effects import SeriesVerdicts, effects_of_commits, mixtures_of_commits, outcomes_of_edits
+from sitegen.stages.commit_effects import (
+    edit_outcome,
+    effects_of_commits,
+    mixtures_of_commits,
+    spans_of_commits,
+    spans_of_edits,
+)
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
@@ -239,9 +246,12 @@ class _EvalJob:
             NEWEST_REPORT.keep(cache, eval_id, of_newest, self._page_keys[-1])
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_with)
-        decisions, verdicts = {}, SeriesVerdicts(series)
-        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new, verdicts):
-            EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
+        compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
+        edits = spans_of_edits(edit_windows, first_new)
+        compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
+        decisions = {}
+        for edit, pair in edits.items():
+            outcome = EDIT_OUTCOMES.keep(cache, within(eval_id, edit), edit_outcome(compared[pair]))
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(
@@ -263,7 +273,7 @@ class _EvalJob:
             write_series_pages(self._task, self._writer, series, steps, works, self._page_keys, self._cards.result)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
-        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, verdicts):
+        for sha, effect in effects_of_commits(series, self._inputs, first_new, compared):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         left = WaitingEval(tuple(self._page_keys), waiting.parts())
         return EvalDone(

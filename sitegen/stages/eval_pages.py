@@ -14,15 +14,15 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import comparable_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.analysis.series import HEADLINES, headline, problems_of_point, problems_of_points, variant_spread
-from sitegen.analysis.standing import last_change, since_best
+from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.standing import since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.history.fold_state import encode
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalSummary, Series, Window
+from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
@@ -170,7 +170,7 @@ def record_of(
         deleted=series.history.deleted,
         without_output=series.history.without_output,
         stale=point is not None and point.stale,
-        delta=point.delta if point else None,
+        change=point.change if point else None,
         focus=focus_of(series),
         suspects=suspects,
         steps=steps,
@@ -181,7 +181,6 @@ def record_of(
         metrics=tuple(spec.name for spec in series.specs),
         usage=point.scorecard.usage if point else None,
         since_best=since_best(series, best.at if best else None),
-        last_change=last_change(series),
         iterations=series.iterations,
         outputs=series.outputs,
         spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,

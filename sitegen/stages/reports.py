@@ -11,16 +11,12 @@ from functools import partial
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import delta
 from sitegen.analysis.flips import count_flips
-from sitegen.analysis.noise.changes import output_verdict
-from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.series import Derived, SeriesInputs, headline_changes, problems_of_point
+from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs, runs_of
+from sitegen.analysis.series import Derived, SeriesInputs, derived_of, problems_of_point
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
@@ -29,10 +25,9 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.scoring.fields import rule_sources
-from sitegen.scoring.kinds import in_order_of
 from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.scorecard_store import EvalScorecards, runs_of
+from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
@@ -47,8 +42,7 @@ class ReportInputs(Frozen):
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
     past: EarlierPoints
-    """Without snapshots and moved edits, which every task has, and without the verdict, which is found when the report
-    is drawn."""
+    """Without snapshots and moved edits, which every task has."""
 
     @property
     def at(self) -> int:
@@ -74,13 +68,14 @@ class ReportCollector:
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
         flipped = tracker.flipped() if before else ()
-        noise = self._repeats.noise()
-        flips, kind = count_flips(flipped) if before else None, self._inputs.kind
-        derived = self.derived[index] = Derived(
-            delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
-            flips=flips,
-            interval=interval_of(at.scorecard, kind),
-            unit_changes=headline_changes(before, at, kind, flips) if before else (),
+        derived = self.derived[index] = derived_of(
+            before,
+            at,
+            count_flips(flipped),
+            self._inputs.kind,
+            self._specs,
+            self._repeats.noise(),
+            self._cards.__getitem__,
         )
         return ReportInputs(
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
@@ -92,7 +87,6 @@ class ReportCollector:
                 last=index,
                 wrong_since=tracker.streaks(),
                 fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-                noise=noise,
                 runs=repeats_of_runs(runs) if runs else None,
             ),
         )
@@ -129,15 +123,12 @@ class ReportWriter:
         point = replace(
             point_at(self._inputs, index, result.scorecard),
             edits=self._inputs.edits.beside[index],
-            delta=derived.delta,
-            flips=derived.flips,
+            change=derived.change,
             interval=derived.interval,
-            unit_changes=derived.unit_changes,
+            noise=derived.noise,
         )
         earlier = point_at(self._inputs, index - 1, before) if before else None
         past = replace(inputs.past, snapshots=self._inputs.snapshots, moved=self._moved)
-        if earlier:
-            past = replace(past, verdict=self._verdict(earlier, point, inputs))
         return report_page(
             self._info,
             inputs.specs,
@@ -150,11 +141,6 @@ class ReportWriter:
             self._inputs.edits.made_with[index],
             rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
         )
-
-    def _verdict(self, before: Point, at: Point, inputs: ReportInputs) -> ChangeVerdict | None:
-        at = replace(at, scorecard=in_order_of(inputs.specs, at.scorecard))
-        better = inputs.specs[0].higher_is_better
-        return output_verdict(before, at, self._info.kind, noise=inputs.past.noise, higher_is_better=better)
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""

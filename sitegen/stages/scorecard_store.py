@@ -12,7 +12,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.noise.repeats import noise_of_headline
+from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
@@ -20,7 +20,7 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
-from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import own_versions
@@ -65,14 +65,6 @@ def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHist
     return replace(history, snapshots=tuple(replace(snapshot, **pinned) for snapshot in history.snapshots))
 
 
-def runs_of(snapshot: Snapshot) -> list[Snapshot]:
-    """Return each repeated run of an iteration as a separate snapshot. A run is a folder."""
-    folders: dict[str, list[Blob]] = {}
-    for blob in snapshot.runs:
-        folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
-    return [replace(snapshot, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
-
-
 def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
     """Yield all snapshots and mixtures that must be scored for the points of an eval and their deltas."""
     yield from history.snapshots
@@ -96,7 +88,6 @@ def series_inputs(history: EvalHistory, edits: Sequence[Edit], positions: Sequen
     snapshots, kind = history.snapshots, history.kind
     return SeriesInputs(
         edits=edits_of_outputs(snapshots, edits, positions),
-        metrics_for=scorer(kind).metrics_for,
         kind=kind,
         first_with_output=first_points_with_output(snapshots, kind),
     )
@@ -227,9 +218,10 @@ class EvalScorecards:
         specs = self.series_specs()
         snapshots = self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
+        self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
         new_pairs = pairwise(snapshots[max(0, len(settled) - 1) :])
         self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
-        every_point = points(inputs, self.__getitem__, cells, settled, reported)
+        every_point = points(inputs, specs, self.__getitem__, cells, settled, reported)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(
             info=info,
@@ -237,7 +229,6 @@ class EvalScorecards:
             specs=with_usage,
             points=every_point,
             cells=cells,
-            noise=noise_of_headline(every_point),
         )
 
     def _find(self, key: str) -> Scorecard | None:

@@ -131,8 +131,7 @@ def write_series(
         writer.write(owner, file.path, file.content)
     if len(series.points) > 1:
         settled = tuple(
-            Derived(delta=point.delta, flips=point.flips, interval=point.interval, unit_changes=point.unit_changes)
-            for point in series.points[:-1]
+            Derived(change=point.change, interval=point.interval, noise=point.noise) for point in series.points[:-1]
         )
         SETTLED_POINTS.keep(store, series.info.id, settled, next(_inputs(series.history, [page_keys[-2]])))
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
@@ -103,9 +102,8 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     before, after = series.points[-2:]
     fields = tuple(FlippedField(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
     after_flips = sample.compared(before, after, FLIPS)
-    verdict = output_verdict(before, after_flips, series.info.kind)
-    found = commit_effect(series.info, series.specs[:3], before, after_flips, verdict)
-    assert found is not None
+    assert after_flips.change is not None
+    found = commit_effect(series.info, series.specs[:3], before, after_flips, after_flips.change)
     found = replace(found, fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
@@ -219,7 +217,7 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
         point = sample.compared(before, point, FLIPS)
     past = sample.past(series, index, wrong)
     if before:
-        past = replace(past, fixed=FIXED, verdict=output_verdict(before, point, series.info.kind))
+        past = replace(past, fixed=FIXED)
     return report_page(series.info, series.specs, point, before, result, past, 50)
 
 
@@ -227,7 +225,7 @@ def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
     point = sample.compared(series.points[40], replace(series.points[41], scorecard=result.scorecard), FLIPS)
-    past = replace(sample.past(series, 41), verdict=output_verdict(series.points[40], point, series.info.kind))
+    past = sample.past(series, 41)
     return report_page(series.info, series.specs, point, series.points[40], result, past, 50, sample.PROBLEMS)
 
 

@@ -16,6 +16,7 @@ from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flips
 from sitegen.analysis.series import Derived, flips_since_previous
 from sitegen.model.cells import BLANK, Cell
+from sitegen.model.deltas import Change, Overlap
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells
 
@@ -112,7 +113,7 @@ def test_flips_that_reports_counted_are_those_of_the_series(points, moves, witho
         suffix = f" {index // 4}" if moves else ""
         follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)], DOCUMENTS)
         if index not in without_report:
-            reported[index] = Derived(None, count_flips(follower.flipped()), None)
+            reported[index] = Derived(Change(Overlap("comparable", 2), (), flips=count_flips(follower.flipped())), None)
     cells, indices = follower.cells(), range(1, len(points))
     assert flips_since_previous(cells, indices, reported) == {
         index: flips(cells, index - 1, index) for index in indices

@@ -131,13 +131,6 @@ def test_better_and_worse_are_said_only_of_what_is_beyond_chance_or_of_lost_fiel
     assert (found.decision == "same") == (not found.fixed and not found.broken)
 
 
-@given(CELLS)
-def test_adjusting_for_several_fields_never_lowers_a_p_value(cells):
-    moves = verdict([first for first, _ in cells], [last for _, last in cells]).fields
-    assert all(move.p_value <= move.adjusted_p <= 1 for move in moves)
-    assert [move.adjusted_p for move in moves] == sorted(move.adjusted_p for move in moves)
-
-
 def drawn(random: Random, documents: int, fields: int) -> tuple[list[float], Cells]:
     """Documents of different difficulty, right in 4 of 5 fields on the whole."""
     chances = [random.betavariate(8, 2) for _ in range(documents)]

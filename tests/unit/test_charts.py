@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
 from sitegen.html import charts, elements
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.noise import Ends
 from sitegen.model.regressions import MetricStep
@@ -227,7 +227,7 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
 def test_changes_that_the_script_shows_are_those_of_the_server():
     series = sample.series(2)
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
-    delta = series.points[1].delta
+    delta = series.points[1].change
     assert delta is not None
     assert delta.headline.change is not None
     assert _island(chart, "changes")[0] == [None, round(delta.headline.change, 3)]
@@ -235,8 +235,8 @@ def test_changes_that_the_script_shows_are_those_of_the_server():
 
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
-    series = replace(sample.series(3), points=(first, replace(second, delta=delta), third))
+    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
+    series = replace(sample.series(3), points=(first, replace(second, change=delta), third))
     assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
 
 
@@ -245,8 +245,8 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
 )
 def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
     series = sample.series(2)
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
-    points = (series.points[0], replace(series.points[1], delta=delta))
+    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
+    points = (series.points[0], replace(series.points[1], change=delta))
     chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=points))))
     assert _island(chart, "changes")[0] == [None, shown]
 

@@ -3,18 +3,18 @@
 from msgspec.structs import replace
 
 from sitegen.commands.history import history_lines
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.series import Series
 from tests import pages_sample as sample
 
 
-def _series(delta: Delta, *, stale: bool = False) -> Series:
+def _series(delta: Change, *, stale: bool = False) -> Series:
     series = sample.series(2)
     first, second = series.points
     return replace(
         series,
-        points=(replace(first, now=first.scorecard), replace(second, now=second.scorecard, delta=delta, stale=stale)),
+        points=(replace(first, now=first.scorecard), replace(second, now=second.scorecard, change=delta, stale=stale)),
     )
 
 
@@ -27,7 +27,7 @@ def _values(series: Series, index: int) -> str:
 
 def test_a_change_of_several_roles_is_followed_by_its_parts():
     parts = DeltaParts(0.05, -0.011, 0.003)
-    series = _series(Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
+    series = _series(Change(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert history_lines(series) == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
@@ -38,14 +38,14 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
 
 
 def test_a_refused_change_is_a_dash_with_its_reason():
-    series = _series(Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),)))
+    series = _series(Change(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),)))
     lines = history_lines(series)
     assert lines[2].split()[7] == "—"
     assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
 
 
 def test_a_stale_output_is_called_stale():
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
+    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
     lines = history_lines(_series(delta, stale=True))
     assert lines[2].split()[7] == "+0.020"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from sitegen.analysis.change import change as find_change
 from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, NamedResult, ResultChange, change_of
 from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -205,8 +205,7 @@ def test_the_command_says_of_neighbours_what_their_report_says(eval_id: str, dem
     found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)]).document.changes
     said, told = [], []
     for (a, b), one in zip(pairwise(sorted(newest)), found, strict=True):
-        before, after = series.points[newest[a]], series.points[newest[b]]
-        verdict = output_verdict(before, after, "fields")
+        verdict = find_change(series, newest[a], newest[b]).verdict
         if newest[b] == newest[a] + 1 and verdict is not None and one.chance is not None:
             said.append((one.chance.decision, one.chance.why, one.judgements.p_value))
             told.append((verdict.decision, verdict.why, verdict.p_value))

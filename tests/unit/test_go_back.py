@@ -27,7 +27,6 @@ WORSE = ChangeVerdict(
     broken=9,
     p_value=0.01,
     detectable=None,
-    fields=(),
 )
 
 

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config import Mute
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, PatternSummary, WeakSection
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalSummary, Peak
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
@@ -30,7 +31,14 @@ SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=Fals
 COUNTS = SiteCounts(3, 1, 0, 0, ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
-def case(name: str, *values: float | None, by_rules: float = 0.0, wrong: bool = True, **more: Any) -> EvalSummary:
+def case(
+    name: str,
+    *values: float | None,
+    by_rules: float = 0.0,
+    wrong: bool = True,
+    judged: ChangeVerdict | None = None,
+    **more: Any,
+) -> EvalSummary:
     """An eval with these headlines, its best output and the change of the newest one."""
     defined = [value for value in values if value is not None]
     result = summary(name, *values, **more)
@@ -39,7 +47,9 @@ def case(name: str, *values: float | None, by_rules: float = 0.0, wrong: bool = 
     if len(defined) > 1 and values[-1] is not None:
         change = defined[-1] - defined[-2]
         parts = DeltaParts(change - by_rules, 0.0, by_rules)
-        result = replace(result, delta=Delta(Overlap("comparable", 1), (MetricDelta("f1", change, parts),)))
+        result = replace(
+            result, change=Change(Overlap("comparable", 1), (MetricDelta("f1", change, parts),), verdict=judged)
+        )
     return replace(result, focus=ERRORS) if wrong else result
 
 
@@ -51,7 +61,7 @@ def recorded(*values: float) -> EvalSummary:
         info=replace(one.info, kind="recorded"),
         specs=(SECONDS,),
         peak=Peak(values.index(min(values)), min(values), 0),
-        delta=Delta(Overlap("comparable", 1), (MetricDelta("seconds", change, None),)),
+        change=Change(Overlap("comparable", 1), (MetricDelta("seconds", change, None),)),
     )
 
 
@@ -173,7 +183,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
         ),
     ),
     "gains, the surest first": (
-        (case("a", 0.5, 0.6, last_change=verdict("better")), case("b", 0.1, 0.9)),
+        (case("a", 0.5, 0.6, judged=verdict("better")), case("b", 0.1, 0.9)),
         (
             "Nothing by more than noise.",
             "Eval a: F1 rose by 0.100 to 0.600 with iteration-002, and 1 more eval gained too. "
@@ -313,7 +323,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
         ["evals/b/index.html", "evals/b/0002.html", "regressions.html#h-best"],
         ["commits/eeeeeeeeeeee.html", "evals/a/0002.html", "evals/a/index.html"],
     ]
-    gain = sentences(case("a", 0.5, 0.6, last_change=verdict("cannot tell")))[1]
+    gain = sentences(case("a", 0.5, 0.6, judged=verdict("cannot tell")))[1]
     assert [phrase.href for phrase in gain.phrases if phrase.text == "may be chance"] == ["evals/a/0002.html#h-y"]
     behind = sentences(case("a", 0.9, 0.7, steps=(step(1, 0.9, 0.7, "behind"),)))[0]
     assert [phrase.href for phrase in behind.phrases if "compare" in phrase.href] == [

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.flips import moved_fields
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.intervals import (
     bootstrap_of,
@@ -19,7 +18,7 @@ from sitegen.analysis.noise.intervals import (
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise
+from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -207,7 +206,7 @@ def test_a_fall_that_two_outputs_cannot_tell_may_be_a_step_of_the_series():
 
 def test_nothing_that_moved_is_the_same():
     found = verdict(["++--", "+++-"], ["++--", "+++-"])
-    assert (found.decision, found.why, found.change, found.fields) == ("same", "nothing moved", 0.0, ())
+    assert (found.decision, found.why, found.change) == ("same", "nothing moved", 0.0)
 
 
 def test_flips_that_cancel_out_are_not_the_same_but_nothing_can_be_told():
@@ -412,14 +411,6 @@ def test_the_accuracy_of_responses_moves_by_cases():
     found = change_verdict(answered(20), answered(30), "responses", Flips(fixed=(("(no category)", 10),)))
     assert (found.decision, found.change, found.interval and found.interval.unit) == ("better", 0.25, "cases")
     assert ends(found.interval) == (0.112, 0.388)
-
-
-def test_fields_that_moved_are_tested_each_and_adjusted_together():
-    assert moved_fields(Flips(fixed=(("total", 9), ("date", 1)), broken=(("name", 6), ("date", 1)))) == (
-        FieldMove("total", 9, 0, 2 / 2**9, 6 / 2**9),
-        FieldMove("name", 0, 6, 2 / 2**6, 4 / 2**6),
-        FieldMove("date", 1, 1, 1.0, 1.0),
-    )
 
 
 def test_a_change_that_resampling_sees_is_the_one_that_is_judged():

@@ -14,9 +14,11 @@ from tests import pages_sample as sample
 
 def _series() -> Series:
     """Three points: one wall flips twice, one has always been wrong, and a field was never wrong."""
-    points = [replace(point, edits=(), flips=None) for point in sample.points(3)]
-    points[1] = replace(points[1], edits=(sample.edit(1),), flips=Flips(broken=(("walls[].area", 1),)))
-    points[2] = replace(points[2], edits=(sample.edit(2),), flips=Flips(fixed=(("walls[].area", 2), ("other", 1))))
+    points = [replace(point, edits=(), change=None) for point in sample.points(3)]
+    points[1] = sample.with_flips(replace(points[1], edits=(sample.edit(1),)), Flips(broken=(("walls[].area", 1),)))
+    points[2] = sample.with_flips(
+        replace(points[2], edits=(sample.edit(2),)), Flips(fixed=(("walls[].area", 2), ("other", 1)))
+    )
     right, wrong = Period(0, "correct", "7", "7"), Period(0, "wrong_value", "7", '"<b>"')
     flips = (right, wrong._replace(start=1), right._replace(start=2))
     cells = (

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, Comparability, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
 from sitegen.pages.change_text import DisplayedChange, Part, changes, origin, own_unit
@@ -14,20 +14,20 @@ QUALITY = MetricSpec("quality", "Quality", "", 1.0, 5.0)
 PARAGRAPHS = Nouns(document="paragraph", documents="paragraphs")
 
 
-def _pair(delta: Delta) -> tuple[Point, Point]:
+def _pair(delta: Change) -> tuple[Point, Point]:
     before, after = sample.points(2)
-    return before, replace(after, delta=delta)
+    return before, replace(after, change=delta)
 
 
-def _change(delta: Delta, spec: MetricSpec = F1) -> DisplayedChange:
+def _change(delta: Change, spec: MetricSpec = F1) -> DisplayedChange:
     (found,) = changes((spec,), PARAGRAPHS, *_pair(delta))
     return found
 
 
 def _moved(
     change: float, parts: DeltaParts | None, verdict: Comparability = "comparable", **overlap: tuple[str, ...]
-) -> Delta:
-    return Delta(Overlap(verdict, 3, **overlap), (MetricDelta("any", change, parts),))
+) -> Change:
+    return Change(Overlap(verdict, 3, **overlap), (MetricDelta("any", change, parts),))
 
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
@@ -48,7 +48,7 @@ def test_a_bridged_change_names_the_documents_of_one_side():
 
 
 def test_a_refused_change_says_why_and_has_no_number():
-    refused = Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),))
+    refused = Change(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),))
     assert _change(refused) == DisplayedChange(None, (), "not comparable: no paragraph in common with iteration-001")
     before, after = _pair(refused)
     empty = replace(before, scorecard=replace(before.scorecard, documents=()))
@@ -57,7 +57,7 @@ def test_a_refused_change_says_why_and_has_no_number():
 
 
 def test_a_change_of_an_undefined_metric_says_where_it_is_undefined():
-    before, after = _pair(Delta(Overlap("comparable", 1), (MetricDelta("f1", None, None),)))
+    before, after = _pair(Change(Overlap("comparable", 1), (MetricDelta("f1", None, None),)))
     blank = replace(before.scorecard, metrics=())
     assert changes((F1,), PARAGRAPHS, replace(before, scorecard=blank), after) == (
         DisplayedChange(None, (), "F1 is undefined at iteration-001"),
@@ -75,7 +75,7 @@ def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
 
 def test_points_that_nobody_compared_have_no_changes():
     before, after = sample.points(2)
-    assert changes((F1,), PARAGRAPHS, before, replace(after, delta=None)) == ()
+    assert changes((F1,), PARAGRAPHS, before, replace(after, change=None)) == ()
 
 
 @pytest.mark.parametrize(

@@ -255,8 +255,8 @@ def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
 def test_the_fields_that_are_stored_are_those_with_the_most_flips():
     before, after = points.series(6).points[4:]
     flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(FIELDS))))
-    effect = commit_effect(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips), None)
-    assert effect is not None
+    change = points.compared(before, after, flips).change
+    assert change is not None
+    effect = commit_effect(points.WAYBILLS, points.SPECS, before, after, change)
     assert effect.fields[:3] == (FlippedField("a", 1, 3), FlippedField("b", 3, 0), FlippedField("c0", 0, 1))
     assert (len(effect.fields), effect.more_fields, effect.flipped) == (FIELDS, 2, Flipped(4, 3 + FIELDS, 0))
-    assert commit_effect(points.WAYBILLS, points.SPECS, before, replace(after, delta=None), None) is None

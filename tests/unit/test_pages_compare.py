@@ -7,15 +7,18 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
+from sitegen.analysis.change import change
 from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, Fate, Period
-from sitegen.model.noise import ChangeVerdict, Interval, UnitChange
+from sitegen.model.metrics import Counts
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
+from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Point, Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import cell_blocks
 from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data, diff_command, editing_commits
-from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
+from sitegen.pages.compare.judged import answer, judged_pairs
 from sitegen.pages.compare.page import (
     ROWS,
     ComparedField,
@@ -33,24 +36,25 @@ from tests.sites import renderer_of
 
 
 def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = (0.5, 0.7, 0.6)) -> Series:
+    followed = sample.cell_map(number, cells)
     some = [
         replace(
             point,
             scorecard=replace(
                 point.scorecard,
                 metrics=(point.scorecard.metrics[0]._replace(value=value), *point.scorecard.metrics[1:]),
+                documents=tuple(
+                    DocumentScore(name, "scored", Counts())
+                    for name in followed.documents
+                    if followed.holds(name, index)
+                ),
             ),
             now=None,
+            change=None,
         )
-        for point, value in zip(sample.points(number), (*headlines, *[0.4] * number), strict=False)
+        for index, (point, value) in enumerate(zip(sample.points(number), (*headlines, *[0.4] * number), strict=False))
     ]
-    return Series(
-        sample.WAYBILLS,
-        sample.history("waybills", tuple(some)),
-        sample.SPECS,
-        tuple(some),
-        sample.cell_map(number, cells),
-    )
+    return Series(sample.WAYBILLS, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), followed)
 
 
 def view(one: Series) -> CompareView:
@@ -92,7 +96,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         title="The newest iteration and the one before it",
         before=point_side(one.points[1]),
         after=point_side(one.points[2]),
-        verdict=judge_pairs(one, [(1, 2)])[0],
+        verdict=change(one, 1, 2).verdict,
         fields=(
             ComparedField(attribute="rows[].x", file=rows, before=1, after=1, fixed=1, broken=1, reach=2),
             ComparedField(attribute="name", file=name, before=2, after=1, fixed=0, broken=0, reach=0),
@@ -363,7 +367,6 @@ VERDICT = ChangeVerdict(
     p_value=0.4,
     counted=(1, 4),
     detectable=0.11,
-    fields=(),
 )
 
 
@@ -392,16 +395,6 @@ def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
     verdict: ChangeVerdict | None, words: str
 ):
     assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], "a", "b", verdict)).striptags() == words
-
-
-def test_points_further_apart_are_judged_by_their_own_changes_over_units():
-    one = sample.series(20)
-    neighbours = tuple(
-        replace(point, unit_changes=(UnitChange(metric="f1", unit="fields", spread=None),)) for point in one.points
-    )
-    known = replace(one, points=neighbours)
-    assert judge_pairs(known, [(3, 9)]) == judge_pairs(one, [(3, 9)])
-    assert judge_pairs(known, [(8, 9)]) != judge_pairs(one, [(8, 9)])
 
 
 @pytest.mark.parametrize("flipped", range(60))

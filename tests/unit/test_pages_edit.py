@@ -74,7 +74,6 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
         p_value=0.03,
         counted=(0, 6),
         detectable=detectable,
-        fields=(),
     )
 
 

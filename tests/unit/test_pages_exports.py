@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Scorecard
@@ -72,8 +72,11 @@ def _why() -> Series:
     metrics = (MetricDelta("f1", 0.042, parts), MetricDelta("precision", None, None))
     second = replace(
         series.points[1],
-        delta=Delta(Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")), metrics),
-        flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
+        change=Change(
+            Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")),
+            metrics,
+            flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
+        ),
         stale=True,
         first_with_output=0,
     )

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
-from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.noise import Ends, Interval
@@ -36,7 +36,7 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
         )
         for i, value in enumerate(values)
     )
-    return EvalSummary(info, sample.SPECS[:3], heads, deleted, delta=_delta(*values[-2:]) if len(values) > 1 else None)
+    return EvalSummary(info, sample.SPECS[:3], heads, deleted, change=_delta(*values[-2:]) if len(values) > 1 else None)
 
 
 def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
@@ -46,9 +46,9 @@ def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
     assert [eval_row(summary, None, Ends(0.5, 0.75)).scale for summary in (share, count)] == [Ends(0.5, 0.75), None]
 
 
-def _delta(before: float | None, after: float | None) -> Delta:
+def _delta(before: float | None, after: float | None) -> Change:
     change = None if before is None or after is None else after - before
-    return Delta(Overlap("comparable", 1), (MetricDelta("f1", change, None),))
+    return Change(Overlap("comparable", 1), (MetricDelta("f1", change, None),))
 
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
@@ -109,7 +109,7 @@ def test_the_mean_changes_by_what_the_newest_points_changed():
 
 
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
-    refused = replace(_summary("b", 0.9, 0.1), delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
     assert _view(refused).mean_change is None
 
@@ -129,8 +129,8 @@ def test_without_evals_nothing_is_defined():
 
 def test_a_change_over_some_documents_or_none_says_so():
     some = _summary("a", 0.5, 0.6)
-    bridged = replace(some, delta=Delta(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
-    refused = replace(some, delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    bridged = replace(some, change=Change(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
+    refused = replace(some, change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
     assert [row.change for row in sample.view_of(page).rows] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()
@@ -176,9 +176,9 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
             for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
         ]
         follower.follow(judged, dict.fromkeys(one.document for one in judged))
-        points[index] = replace(points[index], scorecard=sample.scorecard(judged), flips=None)
+        points[index] = replace(points[index], scorecard=sample.scorecard(judged), change=None)
     cells = follower.cells()
-    points[3] = replace(points[3], flips=flips(cells, 2, 3))
+    points[3] = sample.with_flips(points[3], flips(cells, 2, 3))
     series = replace(sample.series(4), points=tuple(points), cells=cells)
     assert focus_of(series) == Focus(
         (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1)),

@@ -36,7 +36,7 @@ def _page(
 ) -> Page:
     series = sample.series(6)
     result = sample.result(judged)
-    point = replace(series.points[5], scorecard=result.scorecard, delta=None, flips=None)
+    point = replace(series.points[5], scorecard=result.scorecard, change=None)
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)

@@ -5,11 +5,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Period
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.outcomes import Judgement
@@ -37,7 +36,6 @@ def _view(point: Point, before: Point | None, past: EarlierPoints | None = None)
     result = sample.result([CITY, NAME])
     point = replace(point, scorecard=result.scorecard) if before is None else point
     past = past or sample.past(series, 5)
-    past = replace(past, verdict=before and output_verdict(before, point, series.info.kind))
     return sample.view_of(report_page(series.info, series.specs, point, before, result, past, 50))
 
 
@@ -50,15 +48,17 @@ def _points(cause: str = "outputs") -> tuple[Point, Point]:
 def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
     before, after = _points()
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
-    view = _view(replace(after, delta=Delta(Overlap("comparable", 1), metrics)), before)
+    view = _view(replace(after, change=Change(Overlap("comparable", 1), metrics)), before)
     assert [metric.change for metric in view.metrics] == [0.25] * 4
     assert view.why.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
     before, after = _points()
-    refused = Delta(Overlap("refused", 0, ("a",), ("b",)), tuple(MetricDelta(s.name, None, None) for s in sample.SPECS))
-    view = _view(replace(after, delta=refused), before)
+    refused = Change(
+        Overlap("refused", 0, ("a",), ("b",)), tuple(MetricDelta(s.name, None, None) for s in sample.SPECS)
+    )
+    view = _view(replace(after, change=refused), before)
     assert [metric.change for metric in view.metrics] == [None] * 4
     assert [error.change for error in view.errors] == [None] * 4
     assert view.error_change is None
@@ -73,8 +73,8 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     first = sample.scorecard([replace(CITY, document="a"), replace(NAME, document="b")])
     last = sample.result([replace(CITY, document="a"), replace(NAME, document="c"), replace(CITY, document="c")])
     before = replace(series.points[4], scorecard=first)
-    bridged = Delta(Overlap("bridged", 1, ("b",), ("c",)), tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS))
-    after = replace(series.points[5], scorecard=last.scorecard, delta=bridged)
+    bridged = Change(Overlap("bridged", 1, ("b",), ("c",)), tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS))
+    after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
     view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
     assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
     assert view.error_change == 0
@@ -86,7 +86,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
 
 def test_a_point_with_the_same_output_is_not_judged_for_chance():
     before, after = _points()
-    same = replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs))
+    same = sample.compared(before, replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs)))
     assert _view(after, before).why.verdict.decision == "cannot tell"
     assert _view(same, before).why.verdict is None
     assert why_rows.judged(None, F1, Nouns()) == "The output is the same, so this says nothing about instructions."
@@ -124,7 +124,7 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     flipped.append(CellFlip("broken", cell, right, wrong))
     flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
     past = replace(sample.past(sample.series(6), 5), fixed=flipped[:2])
-    assert _view(replace(after, flips=flips), before, past).fates == Fates(
+    assert _view(sample.with_flips(after, flips), before, past).fates == Fates(
         flipped=Flipped(fixed=2, broken=1, still=4, appeared=3, vanished=0),
         by_truth=1,
         rows=(
@@ -146,7 +146,7 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
     run = Period(0, "omission", '"x"', "")
     many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
-    fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
+    fates = _view(sample.with_flips(after, flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
     assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FLIPPED_FIELDS, 2, FIXED, 3)
 
 
@@ -304,9 +304,8 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     series, result = sample.series(6), sample.result([CITY])
     point = replace(
         after,
-        delta=Delta(overlap, metrics),
+        change=Change(overlap, metrics, flips=Flips(((sample.SCRIPT, 1),))),
         edits=(edit,),
-        flips=Flips(((sample.SCRIPT, 1),)),
         scorecard=result.scorecard,
     )
     past = replace(sample.past(series, 5), fixed=[CellFlip("fixed", cell, run, run)])
@@ -338,7 +337,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
             point,
             before,
             result,
-            replace(sample.past(series, 5), verdict=output_verdict(before, point, series.info.kind)),
+            sample.past(series, 5),
             50,
             instructions=instructions,
         )
@@ -351,7 +350,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
         ]
 
     commit = after.snapshot.commit
-    assert top(replace(after, edits=edits, flips=Flips()), sample.commit(11)) == [
+    assert top(sample.with_flips(replace(after, edits=edits), Flips()), sample.commit(11)) == [
         f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
         "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 fixed, 0 broken ; for other fields of these documents:"
         " between −0.715 and −0.392. outputs −0.831, ground truth +0.277.",

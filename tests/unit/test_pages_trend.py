@@ -11,7 +11,7 @@ from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeat_groups
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import DeltaParts, MetricDelta
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
@@ -143,7 +143,7 @@ def test_clocks_that_never_part_have_no_values_of_their_own():
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
     series = sample.series(3)
     flips = Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), (("e", 7),))
-    last = replace(series.points[2], flips=flips, stale=True)
+    last = sample.with_flips(replace(series.points[2], stale=True), flips)
     points = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last)))).points
     assert (points[2].flipped, points[2].stale) == (Flipped(3, 4, 5, 1, 7), True)
     assert (points[0].flipped, points[0].stale) == (None, False)
@@ -170,9 +170,11 @@ def _last(*deltas: float, flips: Flips) -> LastChange | None:
     points = [series.points[0]]
     for nth, change in enumerate(deltas, 1):
         same = series.points[0].scorecard if not change else series.points[nth].scorecard
-        delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
-        cells = flips if nth == len(deltas) else Flips((("a", 1),))
-        points.append(replace(series.points[nth], scorecard=same, delta=delta, flips=cells if change else Flips()))
+        metrics = (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3
+        cells = (flips if nth == len(deltas) else Flips((("a", 1),))) if change else Flips()
+        moved = sample.compared(points[-1], replace(series.points[nth], scorecard=same), cells)
+        assert moved.change is not None
+        points.append(replace(moved, change=replace(moved.change, metrics=metrics)))
     last: LastChange | None = sample.view_of(trend_page(replace(series, points=tuple(points)))).last
     return last
 
@@ -181,6 +183,7 @@ def test_the_last_change_has_its_size_its_cells_and_its_verdict():
     last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
     assert last is not None
     assert last[:2] == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
+    assert last.verdict is not None
     assert (last.verdict.fixed, last.verdict.broken) == (1, 30)
     assert (last.verdict.decision, last.verdict.why) == ("worse", "beyond chance")
 
@@ -193,8 +196,10 @@ def test_iterations_in_which_nothing_moved_are_passed_over():
 
 def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric_and_its_details_stand_below():
     series = sample.series(2)
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", -0.2, DeltaParts(-0.3, 0.1, 0.0)),) * 3)
-    last = replace(series.points[1], delta=delta, flips=Flips((("a", 1),), (("b", 1_030),)))
+    metrics = (MetricDelta("f1", -0.2, DeltaParts(-0.3, 0.1, 0.0)),) * 3
+    last = sample.compared(series.points[0], series.points[1], Flips((("a", 1),), (("b", 1_030),)))
+    assert last.change is not None
+    last = replace(last, change=replace(last.change, metrics=metrics))
     view = trend_page(replace(series, points=(series.points[0], last)))
     page = renderer_of(sample.SITE).render(view).decode()
     change, more = (

@@ -15,7 +15,7 @@ from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
 from sitegen.analysis.standing import ListedStep
 from sitegen.config import Mute
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
@@ -350,7 +350,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
     def parted(*parts: float) -> ListedStep:
         metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
-        points[6] = replace(points[6], delta=Delta(Overlap("comparable", 1), (metric,)))
+        points[6] = replace(points[6], change=Change(Overlap("comparable", 1), (metric,)))
         one = series(*points)
         heads = tuple(map(sample.headline, points))
         (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]

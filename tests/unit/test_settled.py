@@ -6,20 +6,19 @@ from typing import Any
 
 import pytest
 
-from sitegen.analysis import series
-from sitegen.analysis.deltas import delta
+from sitegen.analysis import change, series
+from sitegen.analysis.change import change_between
 from sitegen.analysis.noise import metrics
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.deltas import Delta
-from sitegen.model.noise import ChangeVerdict, UnitChange
+from sitegen.model.deltas import Change
+from sitegen.model.noise import UnitChange
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.render.environment import Renderer
-from sitegen.stages import commit_effects, eval_job, reports
+from sitegen.stages import eval_job
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences
@@ -38,16 +37,16 @@ def project(tmp_path: Path) -> GitRepo:
 
 
 @pytest.fixture
-def deltas(monkeypatch: pytest.MonkeyPatch) -> list[Delta]:
-    """The deltas that were computed."""
-    made: list[Delta] = []
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The iterations between which a change was computed."""
+    made: list[tuple[int, int]] = []
 
-    def noted(*arguments: Any) -> Delta:
-        made.append(delta(*arguments))
-        return made[-1]
+    def noted(before: Point, after: Point, *arguments: Any, **more: Any) -> Change:
+        made.append((before.snapshot.iteration, after.snapshot.iteration))
+        return change_between(before, after, *arguments, **more)
 
-    for module in (series, reports):
-        monkeypatch.setattr(module, "delta", noted)
+    for module in (series, change):
+        monkeypatch.setattr(module, "change_between", noted)
     return made
 
 
@@ -59,32 +58,20 @@ def built(project: GitRepo, tmp_path: Path) -> list[str]:
     return differences(tmp_path / "out", cold)
 
 
-def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tmp_path, deltas):
+def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tmp_path, computed):
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert len(deltas) == 3
-    deltas.clear()
+    assert computed == [(1, 2), (2, 3), (3, 4), (1, 4)]  # the best and the newest last
+    computed.clear()
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert len(deltas) == 2
+    assert sorted(computed) == [(3, 4), (4, 5)]
 
 
-def test_a_change_that_a_commit_and_an_edit_made_is_judged_once(project, tmp_path, monkeypatch):
-    judged: list[tuple[str, str]] = []
-
-    def noted(before: Point, after: Point, *arguments: Any, **more: Any) -> ChangeVerdict | None:
-        judged.append((before.snapshot.label, after.snapshot.label))
-        return output_verdict(before, after, *arguments, **more)
-
-    monkeypatch.setattr(commit_effects, "output_verdict", noted)
+def test_a_change_that_a_commit_and_an_edit_made_is_computed_once(project, tmp_path, computed):
     project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert sorted(judged) == [
-        ("iteration-001", "iteration-002"),
-        ("iteration-002", "iteration-003"),
-        ("iteration-003", "iteration-004"),
-        ("iteration-004", "iteration-005"),
-    ]
+    assert sorted(computed) == [(1, 2), (2, 3), (3, 4), (4, 5)]
 
 
 def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_path, monkeypatch):
@@ -97,7 +84,7 @@ def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_pa
 
     monkeypatch.setattr(metrics, "unit_changes", noted)
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert computed == [["f1", "precision", "recall"]] * 3
+    assert computed == [["f1", "precision", "recall"]] * 4
     computed.clear()
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)

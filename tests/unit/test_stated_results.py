@@ -176,7 +176,7 @@ def test_rows_that_change_places_are_the_same_series(tmp_path: Path) -> None:
     repo = project(tmp_path, "board/l.json", versions, **{"evals/manifest.yaml": manifest})
     names = ("results.m-1.average", "results.m-2.average")
     assert numbers(repo, "l", *names) == [(43, 50), (43, 50)]
-    delta = points(repo, "l")[1].delta
+    delta = points(repo, "l")[1].change
     assert delta is not None
     assert [metric.change for metric in delta.metrics] == [0, 0]
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_change, peak, windows
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
@@ -35,13 +35,13 @@ def snapshot(
 
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
-    points = [Point(one, card(None), (), delta=delta(0, 0, 0)) for one in snapshots]
+    points = [Point(one, card(None), (), change=delta(0, 0, 0)) for one in snapshots]
     return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with)]
 
 
-def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
+def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Change:
     parts = DeltaParts(outputs, truth, rules)
-    return Delta(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", sum(parts), parts),))
+    return Change(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", sum(parts), parts),))
 
 
 def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():
@@ -80,7 +80,7 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
     made_with = edits_of_outputs(outputs, every).made_with
     assert made_with == [(commit(1),), (commit(1), commit(5))]
     points = [
-        Point(one, card(value), (), delta=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
+        Point(one, card(value), (), change=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
     ]
     certain, open_one = windows(points, made_with)
     assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
@@ -127,7 +127,7 @@ def test_an_output_that_is_scored_again_is_attributed_to_the_edit_it_was_made_wi
 def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0, bridged=True), None]
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
-    points = [Point(at, card(None), (), delta=one) for at, one in zip(places, deltas, strict=True)]
+    points = [Point(at, card(None), (), change=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
     assert windows(points, edits_of_outputs(places, every).made_with) == (
         Window(1, None, 0),

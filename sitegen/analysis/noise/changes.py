@@ -7,15 +7,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import differing_roles, exchanges
-from sitegen.analysis.flips import independent_flips, moved_fields, number_of_cells
+from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.flips import independent_flips, number_of_cells
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, UnitChange, Why
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, share_change, student
@@ -99,7 +98,6 @@ def change_verdict(
         fixed=moved[0],
         broken=moved[1],
         detectable=_detectable(after, verdict, units.spread, noise),
-        fields=moved_fields(flips),
         lost_fields=lost,
     )
 
@@ -113,33 +111,6 @@ def mean_verdict(pairs: Mapping[Paired, int], *, scale: float, higher_is_better:
     verdict = _judged(units, change, fixed, broken, higher_is_better=higher_is_better, scale=scale)
     least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
     return replace(verdict, detectable=least)
-
-
-def output_verdict(
-    before: Point,
-    after: Point,
-    kind: str,
-    *,
-    noise: Noise | None = None,
-    higher_is_better: bool = True,
-) -> ChangeVerdict | None:
-    """Return ``change_verdict`` for two points; None for the same output.
-
-    *after* has its flips since *before*, and its unit changes since then or none. The effect of ground truth and rules
-    on the same output is certain, so there is no chance to judge. Changes of recorded numbers cannot be judged either.
-    """
-    if traits_of(kind).is_recorded or "outputs" not in differing_roles(before.snapshot, after.snapshot):
-        return None
-    headline = after.scorecard.metrics[0].name
-    return change_verdict(
-        before.scorecard,
-        after.scorecard,
-        kind,
-        after.flips or Flips(),
-        noise=noise,
-        units=next((change for change in after.unit_changes if change.metric == headline), None),
-        higher_is_better=higher_is_better,
-    )
 
 
 def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:

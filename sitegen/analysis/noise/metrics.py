@@ -94,11 +94,9 @@ def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]
             return ()
         if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
             return ()
-        are_neighbours = before == after - 1
-        if are_neighbours and last.unit_changes:
-            return last.unit_changes
-        flips = last.flips or Flips() if are_neighbours else None  # cells are counted only between neighbouring points
-        return unit_changes(first.scorecard, last.scorecard, kind, metrics, flips)
+        if before == after - 1 and last.change:  # cells are counted only between neighbouring points
+            return last.change.units
+        return unit_changes(first.scorecard, last.scorecard, kind, metrics, None)
 
     def of_metric(metric: str) -> UnitVariance:
         @cache

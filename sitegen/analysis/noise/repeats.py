@@ -22,6 +22,7 @@ from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
@@ -88,6 +89,14 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
         if result.scorecard.status == "scored":
             tracker.follow_result(result)
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
+
+
+def runs_of(snapshot: Snapshot) -> list[Snapshot]:
+    """Return each repeated run of an iteration as a separate snapshot. A run is a folder."""
+    folders: dict[str, list[Blob]] = {}
+    for blob in snapshot.runs:
+        folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
+    return [replace(snapshot, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
 
 class RepeatsSoFar:
@@ -200,14 +209,6 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     )
     pooled = FlipRate("", sum(rate.flips for rate in rates), sum(rate.pairs for rate in rates))
     return replace(noise, pooled=pooled, fields=rates)
-
-
-def noise_of_headline(points: Sequence[Point]) -> Noise | None:
-    """Compute the noise of the headline between the repeats of a series, without the noise of its fields."""
-    so_far = RepeatsSoFar()
-    for point in points:
-        so_far.add(point)
-    return so_far.noise()
 
 
 def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[Repeat, ...]:

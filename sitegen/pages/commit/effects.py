@@ -1,7 +1,4 @@
-"""The effect of a commit on an eval: the last point before the commit compared with the last point of the commit.
-
-Repeated runs are ignored: they may be added later, and the page of a commit is not rendered again for them.
-"""
+"""The effect of a commit on an eval: the last point before the commit compared with the last point of the commit."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.series import HEADLINES
 from sitegen.frozen import Frozen
+from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.series import HEADLINES, EvalInfo, Point
 from sitegen.model.timeline import Edit
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.edit.effects import FlippedField, flipped_fields
@@ -44,7 +41,7 @@ class CommitEffect(Frozen):
     """Changes of the headline and the metrics beside it, over the documents that both points have."""
     headline: DisplayedChange
     verdict: ChangeVerdict | None
-    """The verdict without its fields; None if the output is the same, as in a report."""
+    """As in ``Change``."""
     flipped: Flipped
     fields: tuple[FlippedField, ...]
     more_fields: int
@@ -53,17 +50,16 @@ class CommitEffect(Frozen):
 
 
 def commit_effect(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, verdict: ChangeVerdict | None
-) -> CommitEffect | None:
-    """The effect of a commit on the eval, with the verdict on it; None if the two points were not compared."""
-    if after.delta is None or after.flips is None:
-        return None
-    fields = flipped_fields(after.flips)
+    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, change: Change
+) -> CommitEffect:
+    """The effect of a commit on the eval: *change* is what became of it between these points."""
+    fields = flipped_fields(change.flips)
+    after = replace(after, change=change)
     return CommitEffect(
-        changes=tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
+        changes=tuple(metric.change for metric in change.metrics[:HEADLINES]),
         headline=changes(specs[:1], info.nouns, before, after)[0],
-        verdict=verdict and replace(verdict, fields=()),
-        flipped=flipped(after.flips),
+        verdict=change.verdict,
+        flipped=flipped(change.flips),
         fields=fields[:FIELDS],
         more_fields=max(0, len(fields) - FIELDS),
     )

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
+from sitegen.analysis.change import changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.html.formats import day
 from sitegen.model.cells import Fate, Period
 from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.deltas import Change
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
-from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
+from sitegen.pages.compare.judged import answer, judged_pairs
 from sitegen.pages.labels import spread_words
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line
@@ -52,6 +55,8 @@ class CompareData(Frozen):
     """Number of points that can be compared with each other; 0 if only the pairs of the page can be compared."""
     edits: tuple[EditingCommit, ...] = ()
     """The result of ``editing_commits``, which the pairs of the page need as well; empty without data."""
+    changes: Mapping[tuple[int, int], Change] = MappingProxyType({})
+    """The changes between the pairs of points that are judged, by their indices."""
 
 
 def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
@@ -70,6 +75,10 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     edits = editing_commits(series)
     first = max(0, last + 1 - POINTS)
     held = set(blocks.embedded)
+    newest_and_best = (last - 1 if best is None else best, last)
+    judged = changes(
+        series, [(last - 1, last), newest_and_best, *judged_pairs(*newest_and_best, blocks.embedded, steps)]
+    )
     listed = [place for place in range(last + 1) if place >= first or place in held]
     page = {
         "points": [
@@ -80,7 +89,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         ],
         "older": last + 1 - len(listed),
         "best": details[last - 1 if best is None else best]["slug"],
-        "judged": _answers(series, judged_pairs(last - 1 if best is None else best, last, blocks.embedded, steps)),
+        "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
         **_edit_lists(edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
@@ -93,17 +102,19 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         "letters": list(series.info.nouns.letters),
         "block": blocks.block,
     }
-    return CompareData(page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits)
+    return CompareData(
+        page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits, changes=judged
+    )
 
 
-def _answers(series: Series, pairs: Sequence[tuple[int, int]]) -> dict[str, str]:
+def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[str, str]:
     """Safe HTML for each judged pair, by both slugs: the word for the change, its reason and its interval."""
     points, info, spec = series.points, series.info, series.specs[0]
     return {
         f"{points[a].snapshot.slug} {points[b].snapshot.slug}": answer(
-            info, spec, points[a].snapshot.label, points[b].snapshot.label, verdict
+            info, spec, points[a].snapshot.label, points[b].snapshot.label, change.verdict
         )
-        for (a, b), verdict in zip(pairs, judge_pairs(series, pairs), strict=True)
+        for (a, b), change in judged.items()
     }
 
 

@@ -6,20 +6,17 @@ of each step: all pairs that other pages link to. ``sitegen compare`` judges any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from markupsafe import Markup
-from msgspec.structs import replace
 
-from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.html.cells import text
 from sitegen.html.charts import around_zero
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import Step
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import EvalInfo
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
 from sitegen.pages.report.why_rows import because, decision
@@ -34,18 +31,6 @@ def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[St
     neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-NEIGHBOURS:]
     pairs = {*neighbours, (best, last), *((step.before, step.at) for step in steps)}
     return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
-
-
-def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[ChangeVerdict | None]:
-    """Judge each pair, with the noise of the series; None if ``output_verdict`` returns None."""
-    verdicts = []
-    for earlier, later in pairs:
-        before, after = series.points[earlier], series.points[later]
-        if earlier + 1 < later or after.flips is None:
-            after = replace(after, flips=flips(series.cells, earlier, later), unit_changes=())
-        better = series.specs[0].higher_is_better
-        verdicts.append(output_verdict(before, after, series.info.kind, noise=series.noise, higher_is_better=better))
-    return verdicts
 
 
 def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: ChangeVerdict | None) -> Markup:

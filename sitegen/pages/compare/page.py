@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.flips import compare_points, independent_flips
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
+from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import EvalInfo, Series, VariantSpread
@@ -23,7 +23,6 @@ from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
-from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
@@ -100,7 +99,7 @@ class PointPair(Frozen):
     before: PointSide
     after: PointSide
     verdict: ChangeVerdict | None
-    """None as in ``output_verdict``."""
+    """None as in ``Change``."""
     fields: tuple[ComparedField, ...]
     """The fields that changed, those that changed most first; at most ``FIELDS``."""
     more_fields: int
@@ -154,30 +153,26 @@ def compare_page(series: Series, data: CompareData | None = None) -> Page:
     titles = {last - 1: "The newest iteration and the one before it"}
     if best is not None and best != last - 1:
         titles[best] = "The newest iteration and the best one before it"
-    verdicts = judge_pairs(series, [(earlier, last) for earlier in titles])
     pairs = [
-        _point_pair(series, earlier, title, verdict, data.edits)
-        for (earlier, title), verdict in zip(titles.items(), verdicts, strict=True)
+        _point_pair(series, earlier, title, data.changes[earlier, last], data.edits)
+        for earlier, title in titles.items()
     ]
     view = CompareView(info=series.info, pairs=tuple(pairs), data=data.page, points=last + 1, choosable=data.choosable)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
-def _point_pair(
-    series: Series, earlier: int, title: str, verdict: ChangeVerdict | None, edits: Sequence[EditingCommit]
-) -> PointPair:
+def _point_pair(series: Series, earlier: int, title: str, change: Change, edits: Sequence[EditingCommit]) -> PointPair:
     """Compare the point at index ``earlier`` with the newest point."""
     first, last = series.points[earlier], series.points[-1]
     newest = len(series.points) - 1
     compared = compare_points(series.cells, earlier, newest)
-    model, judge = between(first.scorecard, last.scorecard)
-    fixed, broken = independent_flips(compared.flips)
+    fixed, broken = independent_flips(change.flips)
     fields = _compared_fields(series.info, compared.flipped)
     return PointPair(
         title=title,
         before=_point_side(series, earlier),
         after=_point_side(series, newest),
-        verdict=verdict,
+        verdict=change.verdict,
         fields=tuple(fields[:FIELDS]),
         more_fields=max(0, len(fields) - FIELDS),
         edits=tuple(commit for commit in edits if earlier < commit.point)[::-1],
@@ -186,7 +181,7 @@ def _point_pair(
                 spec=spec,
                 before=first.scorecard.metric(spec.name),
                 after=last.scorecard.metric(spec.name),
-                comparable=not regraded(judge, spec.name),
+                comparable=not regraded(change.judge, spec.name),
             )
             for spec in series.specs
         ),
@@ -199,14 +194,14 @@ def _point_pair(
             for fate in FATES
             for flipped in (compared.with_fate(fate),)
         ),
-        by_truth=compared.flips.by_truth,
+        by_truth=change.flips.by_truth,
         counted_fixed=fixed,
         counted_broken=broken,
-        p_value=sign_test(fixed, broken) if compared.common else None,
-        common=compared.common,
-        only_before=compared.only_before,
-        only_after=compared.only_after,
-        exchanged=labels.exchanges(model, judge),
+        p_value=sign_test(fixed, broken) if change.overlap.common else None,
+        common=change.overlap.common,
+        only_before=len(change.overlap.only_before),
+        only_after=len(change.overlap.only_after),
+        exchanged=labels.exchanges(change.model, change.judge),
     )
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
-from sitegen.model.deltas import Delta
+from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ERROR_TYPES
@@ -149,7 +149,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.info.kind, series.specs[0], card)
-    counts = flipped(point.flips) if point.flips else None
+    counts = flipped(point.change.flips) if point.change else None
     then = _clock(card)
     now = point.now if not series.info.recorded else None
     return {
@@ -167,7 +167,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "instructions": _changed_instructions(point.edits),
         "then": then,
         "now": then if now is card else now and _clock(now),
-        "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
+        "delta": _exported_delta(point.change, split=not series.info.recorded) if point.change else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
@@ -204,7 +204,7 @@ def _clock(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
+def _exported_delta(delta: Change, *, split: bool) -> dict[str, Any]:
     """The change of each metric, null if refused or undefined; the parts name their metric, the headline.
 
     A changed model or judge is included.

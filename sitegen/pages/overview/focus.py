@@ -136,7 +136,7 @@ def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
         ),
         None,
     )
-    return newest.flips.broken[:OF_EVAL] if newest and newest.flips else ()
+    return newest.change.flips.broken[:OF_EVAL] if newest and newest.change else ()
 
 
 def _longest(series: Series) -> tuple[Streak, ...]:

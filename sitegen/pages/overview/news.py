@@ -163,7 +163,7 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     yield Phrase(f"{metric_text(newest.values[0] or 0.0, 3, spec.unit)} with ")
     yield output_phrase(summary, newest)
     if not _is_sure(summary):
-        why = links.report(summary.info.id, newest.slug) + "#h-y" if summary.last_change else ""
+        why = links.report(summary.info.id, newest.slug) + "#h-y" if summary.change and summary.change.verdict else ""
         yield Phrase(", which ")
         yield Phrase("may be chance", why)
 
@@ -206,7 +206,7 @@ def _with_noun(number: int, singular: str, plural: str) -> str:
 
 def _gain(summary: EvalSummary) -> float:
     """The gain of the newest output, in hundredths of the metric's range; 0 without a gain, or if undefined."""
-    delta, spec = summary.delta, summary.specs[0]
+    delta, spec = summary.change, summary.specs[0]
     if delta is None or delta.headline.change is None:
         return 0.0
     change = delta.headline.parts.outputs if delta.headline.parts else delta.headline.change
@@ -214,7 +214,8 @@ def _gain(summary: EvalSummary) -> float:
 
 
 def _is_sure(summary: EvalSummary) -> bool:
-    return summary.last_change is not None and summary.last_change.decision in BETTER
+    verdict = summary.change.verdict if summary.change else None
+    return verdict is not None and verdict.decision in BETTER
 
 
 def _is_up(step: Step) -> bool:

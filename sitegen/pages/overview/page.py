@@ -173,7 +173,7 @@ def overview_page(
     computed = [row for row in rows if not row.summary.deleted and not row.summary.info.recorded]
     alive = [row for row in computed if not row.summary.without_output]
     now, undefined = mean(row.values[0] for row in alive)
-    compared = [row for row in alive if not row.summary.delta or row.change is not None]
+    compared = [row for row in alive if not row.summary.change or row.change is not None]
     after = mean(row.values[0] for row in compared).value
     before = mean(_before(row) for row in compared).value
     targeted = [row for row in rows if row.met is not None and not row.summary.deleted]
@@ -307,7 +307,7 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
         spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
         scale=scale if spec.is_share else None,
         values=values,
-        change=summary.delta.headline.change if summary.delta else None,
+        change=summary.change.headline.change if summary.change else None,
         errors=newest.errors if newest else (0, 0, 0, 0),
         least=least,
         met=None if least is None or values[0] is None else spec.reaches(values[0], least),

@@ -11,7 +11,6 @@ from sitegen.analysis.noise.repeats import Repeats
 from sitegen.frozen import Frozen
 from sitegen.html.cells import RowCache
 from sitegen.model.cells import CellFlip
-from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
@@ -137,10 +136,6 @@ class EarlierPoints(Frozen):
     """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
     fixed: Sequence[CellFlip] = ()
     """The cells that were fixed since the previous point."""
-    verdict: ChangeVerdict | None = None
-    """On the change since the previous point; None for the same output: changes by truth and rules are certain."""
-    noise: Noise | None = None
-    """How far repeated runs up to this point differed."""
     runs: Repeats | None = None
     """The repeated runs of this point, if it has any."""
     moved: Mapping[EditedFile, str] = {}

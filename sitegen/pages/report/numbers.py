@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sitegen.frozen import Frozen
-from sitegen.model.deltas import Delta
+from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -37,7 +37,7 @@ class ErrorChange(NamedTuple):
 
 
 def metric_changes(
-    specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None, nouns: Nouns
+    specs: tuple[MetricSpec, ...], card: Scorecard, delta: Change | None, nouns: Nouns
 ) -> tuple[ReportMetric, ...]:
     """Each metric of a point with its change."""
     changes = {metric.name: metric.change for metric in delta.metrics} if delta else {}
@@ -50,7 +50,7 @@ def metric_changes(
     )
 
 
-def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | None) -> tuple[ErrorChange, ...]:
+def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | None) -> tuple[ErrorChange, ...]:
     """The errors of each type, with their change over the documents that both points have.
 
     There is no change between errors that two different judges counted.

@@ -215,7 +215,7 @@ def report_page(
         wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
     group = grouping(info, card.fields)
     schema_sections = sections(card.fields, group)
-    errors = error_changes(previous.scorecard if previous else None, card, point.delta)
+    errors = error_changes(previous.scorecard if previous else None, card, point.change)
     alignments = listed_alignments(result)
     placed = placed_error.rows_of(wrong)
     started = since(info, placed, past)
@@ -237,10 +237,10 @@ def report_page(
         edits=origin.edits_by_commit(point.edits, past.moved),
         files=origin.files(snapshot),
         previous=origin.previous_of(info, previous, snapshot.label),
-        metrics=metric_changes(specs, card, point.delta, info.nouns),
+        metrics=metric_changes(specs, card, point.change, info.nouns),
         interval=point.interval,
         why=why(info, specs, previous, point, past),
-        fates=fates(info.id, point.flips, past.fixed) if point.flips else None,
+        fates=fates(info.id, point.change.flips, past.fixed) if point.change else None,
         runs=runs_view(snapshot, past.runs),
         errors=errors,
         error_change=_total_change(errors),

@@ -11,14 +11,13 @@ from typing import Final
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.noise.intervals import interval_of_runs
 from sitegen.analysis.noise.repeats import Repeats, noise_of
-from sitegen.analysis.series import HEADLINES
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
-from sitegen.model.deltas import Delta, Overlap
+from sitegen.model.deltas import Change, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Status
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.series import HEADLINES, EvalInfo, Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import exchanges
@@ -62,25 +61,25 @@ def why(
     info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, past: EarlierPoints
 ) -> WhyView | None:
     """None for a first point, for two points that were not compared, and for recorded numbers."""
-    if info.recorded or before is None or after.delta is None:
+    if info.recorded or before is None or after.change is None:
         return None
     drawn = specs[:HEADLINES]
-    shared = after.delta.overlap
+    shared = after.change.overlap
     return WhyView(
         specs=drawn,
         changes=changes(drawn, info.nouns, before, after),
         overlap=shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
         more_before=max(0, len(shared.only_before) - NAMED),
         more_after=max(0, len(shared.only_after) - NAMED),
-        verdict=past.verdict,
-        noise=past.noise,
+        verdict=after.change.verdict,
+        noise=after.noise,
         before=before.scorecard.status,
         differ=differing_roles(before.snapshot, after.snapshot),
-        exchanged=tuple(_exchanged(after.delta)),
+        exchanged=tuple(_exchanged(after.change)),
     )
 
 
-def _exchanged(delta: Delta) -> Iterator[str]:
+def _exchanged(delta: Change) -> Iterator[str]:
     for sentence in exchanges(delta.model, None):
         yield f"{sentence} How much of the change is due to it, and how much to edits, is unknown."
     for sentence in exchanges(None, delta.judge):

@@ -244,12 +244,12 @@ def _trend_points(
                 edited=edited[len(points)],
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
-                flipped=flipped(point.flips) if point.flips else None,
+                flipped=flipped(point.change.flips) if point.change else None,
                 stale=point.stale,
                 interval=point.interval,
                 models=usage.models,
                 exchanged=tuple(
-                    who for who in ("model", "judge") if point.delta is not None and getattr(point.delta, who)
+                    who for who in ("model", "judge") if point.change is not None and getattr(point.change, who)
                 ),
                 copy_of=point.copy_of,
                 repeats=repeats_the_point_before(series.points, len(points)),

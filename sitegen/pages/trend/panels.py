@@ -13,10 +13,9 @@ from itertools import chain, pairwise
 from operator import itemgetter, ne
 from typing import Final
 
-from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate
 from sitegen.model.scorecards import Scorecard
@@ -165,7 +164,7 @@ class LastChange(NamedTuple):
     """Index of the point."""
     change: DisplayedChange
     """Change of the headline."""
-    verdict: ChangeVerdict
+    verdict: ChangeVerdict | None
 
 
 def last_change(series: Series) -> LastChange | None:
@@ -174,32 +173,19 @@ def last_change(series: Series) -> LastChange | None:
     None if there are fewer than two points to compare, and for recorded numbers, which no test can distinguish from
     chance.
     """
-    if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
+    compared = {at: point.change for at, point in enumerate(series.points) if point.change}
+    if series.info.recorded or not compared:
         return None
-    at = _last_moved_index(series)
+    at = next((at for at in reversed(compared) if _is_moved(compared[at])), max(compared))
     before, after = series.points[at - 1 : at + 1]
-    spec, flips = series.specs[0], after.flips or Flips()
-    verdict = change_verdict(
-        before.scorecard,
-        after.scorecard,
-        series.info.kind,
-        flips,
-        noise=series.noise,
-        higher_is_better=spec.higher_is_better,
-    )
-    change = changes((spec,), series.info.nouns, before, after)[0]
-    return LastChange(at=at, change=change, verdict=verdict)
+    change = changes(series.specs[:1], series.info.nouns, before, after)[0]
+    return LastChange(at=at, change=change, verdict=compared[at].verdict)
 
 
-def _last_moved_index(series: Series) -> int:
-    newest = len(series.points) - 1
-    return next((index for index in range(newest, 0, -1) if _is_moved(series.points[index])), newest)
-
-
-def _is_moved(point: Point) -> bool:
-    flips = point.flips or Flips()
+def _is_moved(change: Change) -> bool:
+    flips = change.flips
     has_flips = bool(flips.fixed or flips.broken or flips.appeared or flips.vanished)
-    return point.delta is not None and (point.delta.headline.change != 0 or has_flips)
+    return change.headline.change != 0 or has_flips
 
 
 class RepeatsView(Frozen):

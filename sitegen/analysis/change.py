@@ -1,0 +1,140 @@
+"""What became of an eval between two of its points: the one answer that pages, commands, files and feeds give.
+
+A change covers what both points have: if their documents differ, it is *bridged* (computed over the common ones), or
+*refused* if they have none in common. It is judged with the noise of the outputs that were made again up to the later
+of the two points. So every later build, page and command says the same of the same two points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from sitegen.analysis.deltas import RoleSet, differing_roles, exchanges, mixture, overlap, shapley_parts, subsets
+from sitegen.analysis.flips import flips_between
+from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Noise
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import HEADLINES, Point, Series
+from sitegen.model.timeline import Snapshot
+from sitegen.model.usage import regraded
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.usage import TOTALS, USAGE
+
+ScorecardOf: TypeAlias = Callable[[Snapshot], Scorecard]
+"""Returns the scorecard of each of the ``mixtures`` of two points."""
+
+
+def change(series: Series, before: int, after: int, scorecard_of: ScorecardOf | None = None) -> Change:
+    """Return what became of an eval from one point to another, given by their indices in either order.
+
+    Without *scorecard_of*, changes of two points that are not neighbours have parts only if one role differs.
+    """
+    return changes(series, [(before, after)], scorecard_of)[before, after]
+
+
+def changes(
+    series: Series, pairs: Iterable[tuple[int, int]], scorecard_of: ScorecardOf | None = None
+) -> dict[tuple[int, int], Change]:
+    """Return the ``change`` of each pair of points, with one pass over the cells for all of them."""
+    points = series.points
+    pairs = list(dict.fromkeys(pairs))
+    neighbours = [(before, after) for before, after in pairs if before + 1 == after]
+    found = {pair: known for pair in neighbours if (known := points[pair[1]].change)}
+    distant = [pair for pair in pairs if pair not in found]
+    for (before, after), flips in zip(distant, flips_between(series.cells, distant), strict=True):
+        found[before, after] = change_between(
+            points[before],
+            points[after],
+            flips,
+            kind=series.info.kind,
+            headline=series.specs[0],
+            noise=points[max(before, after)].noise,
+            scorecard_of=scorecard_of,
+        )
+    return found
+
+
+def change_between(
+    before: Point,
+    after: Point,
+    flips: Flips,
+    *,
+    kind: str,
+    headline: MetricSpec,
+    noise: Noise | None = None,
+    scorecard_of: ScorecardOf | None = None,
+) -> Change:
+    """Compute a change from the points and the cells that flipped, for every metric that either point has."""
+    first, last = before.scorecard, after.scorecard
+    roles = differing_roles(before.snapshot, after.snapshot)
+    model, judge = exchanges(first, last)
+    moved = Change(overlap=overlap(first, last), metrics=(), model=model, judge=judge, flips=flips)
+    moved = replace(moved, metrics=_metric_deltas(before, after, moved, roles, kind, scorecard_of))
+    if "outputs" not in roles or traits_of(kind).is_recorded:
+        return moved
+    from sitegen.analysis.noise.changes import change_verdict
+    from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
+
+    units = unit_changes(first, last, kind, [metric.name for metric in last.metrics[:HEADLINES]], flips)
+    verdict = change_verdict(
+        first,
+        last,
+        kind,
+        flips,
+        noise=noise,
+        units=next((unit for unit in units if unit.metric == headline.name), None),
+        higher_is_better=headline.higher_is_better,
+    )
+    return replace(moved, units=units, verdict=verdict)
+
+
+def _metric_deltas(
+    before: Point, after: Point, moved: Change, roles: RoleSet, kind: str, scorecard_of: ScorecardOf | None
+) -> tuple[MetricDelta, ...]:
+    names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
+    if moved.overlap.verdict == "refused":
+        return tuple(MetricDelta(name, None, None) for name in names)
+    cards = {(): before.scorecard, roles: after.scorecard}
+    if scorecard_of:
+        for subset in tuple(subsets(roles))[1:-1]:
+            cards[subset] = scorecard_of(mixture(before.snapshot, after.snapshot, subset))
+    left_out = frozenset((*moved.overlap.only_before, *moved.overlap.only_after))
+    return tuple(
+        MetricDelta(name, None, None)
+        if regraded(moved.judge, name)
+        else _usage_delta(name, before.scorecard, after.scorecard, left_out)
+        if name in USAGE
+        else _metric_delta(
+            name, roles, {subset: _common_value(card, name, kind, left_out) for subset, card in cards.items()}
+        )
+        for name in names
+    )
+
+
+def _metric_delta(name: str, roles: RoleSet, values: dict[RoleSet, float | None]) -> MetricDelta:
+    earlier, later = values[()], values[roles]
+    if earlier is None or later is None:
+        return MetricDelta(name, None, None)
+    return MetricDelta(name, later - earlier, shapley_parts(roles, values.get))
+
+
+def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
+    """Compute the change of a usage metric, which only outputs cause; totals over different answers are refused."""
+    earlier, later = before.metric(name), after.metric(name)
+    answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
+    if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
+        return MetricDelta(name, None, None)
+    return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
+
+
+def _common_value(scorecard: Scorecard, name: str, kind: str, left_out: frozenset[str]) -> float | None:
+    if not left_out:
+        return scorecard.metric(name)
+    common = [document for document in scorecard.documents if document.id not in left_out]
+    return next((metric.value for metric in scorer(kind).metrics_for(common) if metric.name == name), None)
