@@ -20,7 +20,7 @@ FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
-RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json")
+RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json", "meta.json")
 """Files beside an output in which a run may record its origin and metrics; the first that exists counts."""
 REPORT: Final = "eval-report.html"
 """The report for people that ``verify-one --save`` writes beside them."""

@@ -97,6 +97,9 @@ def _usage_of_own_results(root: dict[str, Any]) -> dict[str, Any]:
     return {**usage, "model": models[0]} if isinstance(models, list) and len(models) == 1 else usage
 
 
+BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance", "config", "settings")
+"""Keys of objects in which an output states how it was made."""
+
 ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
 """Keys that have no other meaning, so that they count anywhere in an output."""
 

@@ -8,6 +8,7 @@ Tools use different names for the same value, so names are compared without case
 
 import json
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -86,6 +87,11 @@ _LONGEST_PARAMETERS: Final = 1_000
 _LARGEST: Final = 1e15
 
 _MODEL: Final = ("model", "modelname", "modelid", "llmmodel", "llm")
+JUDGES: Final = (
+    *("judgemodel", "judgemodelid", "judgemodelname", "evaluatormodel", "evaluationmodel", "gradermodel"),
+    *("gradingmodel", "scorermodel", "judgename"),
+)
+"""Names of the model that graded, in lower case without separators."""
 _TOKENS_IN: Final = ("tokensin", "tokensinput", "inputtokens", "prompttokens")
 _TOKENS_OUT: Final = ("tokensout", "tokensoutput", "outputtokens", "completiontokens")
 _CACHED: Final = ("cachereadinputtokens", "cachecreationinputtokens")
@@ -112,6 +118,8 @@ class Stated(Frozen):
     usage: Usage
     latency_median: float | None = None
     latency_p95: float | None = None
+    judge: str = ""
+    """The model that graded, if the object names one as such."""
 
     @property
     def call(self) -> Call:
@@ -130,6 +138,7 @@ class Stated(Frozen):
             cost=usage.cost,
             latency_median=usage.latency if self.latency_median is None else self.latency_median,
             latency_p95=self.latency_p95,
+            judges=(self.judge,) if self.judge else (),
         )
         return None if run_usage == RunUsage() else run_usage
 
@@ -160,6 +169,7 @@ def stated(*objects: Any) -> Stated:
         ),
         latency_median=_seconds(members, _MEDIAN),
         latency_p95=_seconds(members, _P95),
+        judge=_model(members, JUDGES),
     )
 
 
@@ -172,8 +182,8 @@ def _members_by_plain_name(value: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def _model(members: dict[str, Any]) -> str:
-    for name in _MODEL:
+def _model(members: dict[str, Any], names: Sequence[str] = _MODEL) -> str:
+    for name in names:
         value = members.get(name)
         if isinstance(value, dict):
             value = value.get("id", value.get("name"))

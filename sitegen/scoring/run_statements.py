@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
+from sitegen.model.recorded import BESIDE, ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import id_text
 
-_BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
 _LINES: Final = 20
@@ -81,7 +80,7 @@ def _last_objects(root: Any) -> Iterator[dict[str, Any]]:
 
 def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:
     beside: dict[str, Any] = {}
-    for key in _BESIDE:
+    for key in BESIDE:
         if isinstance(below := root.get(key), dict):
             beside = {**below, **beside}
     origin = origin_in({**root, **beside})

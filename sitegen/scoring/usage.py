@@ -13,6 +13,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.stats.averages import median
+from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import nearest_rank
 
 SHARE: Final = 0.95
@@ -133,10 +134,19 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
     return replace(card, metrics=(*of_kind.values(), *of_usage), usage=usage)
 
 
-def with_stated(result: Result, beside: RunUsage | None) -> Result:
+_GRADED: Final = {
+    "judged": ("score", *(ratio.name for ratio in RATIOS), "pass_rate"),
+    "responses": ("average_quality",),
+}
+"""The metrics of each kind that depend on the grades of a judge."""
+
+
+def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
     """Return the result with the usage in a record beside the output; the output's own statements take precedence."""
     if beside is None:
         return result
     own = result.scorecard.usage or RunUsage()
     added = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
+    if added.get("judges"):
+        added["graded"] = tuple(name for name, _ in result.scorecard.metrics if name in _GRADED.get(kind, ()))
     return replace(result, scorecard=with_usage(result.scorecard, own._replace(**added)))

@@ -50,7 +50,9 @@ def results(
                 if file is not None and file.reason == MISSING:
                     # The memo would never replace a scorecard that was made without the content.
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
-            result = with_stated(scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage)
+            result = with_stated(
+                scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage, by.kind
+            )
             if len(outputs) < len(inputs.outputs):
                 result = _with_fix(result)
             redacted = hidden.applied(result, kind=by.kind) if hidden else result

@@ -127,7 +127,7 @@ def _scored(
         place=place,
         outputs=outputs,
         iteration=number,
-        result=with_stated(result, _recorded_usage(project, parent) if number else None),
+        result=with_stated(result, _recorded_usage(project, parent) if number else None, place.kind),
     )
 
 

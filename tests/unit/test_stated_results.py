@@ -227,3 +227,42 @@ def test_the_output_items_of_a_hosted_eval_have_the_verdicts_that_it_gave(tmp_pa
     repo = project(tmp_path, "evals/hosted/results.jsonl", versions)
     assert numbers(repo, "hosted", "pass_rate") == [(0.75,), (0.5,)]
     assert [document.id for document in points(repo, "hosted")[1].scorecard.documents] == ["0", "1", "2", "3"]
+
+
+def graded(judge: str, low: float, place: str) -> dict[str, str]:
+    """The files of a run that a judge graded, which is named in one of the places."""
+    rows: list[dict[str, Any]] = [
+        {"scenario_id": f"s{n}", "status": "pass", "overall_score": low + n / 10} for n in range(4)
+    ]
+    root: dict[str, Any] = {"scenarios": rows}
+    if place == "config":
+        root["config"] = {"judge_model": judge}
+    elif place == "root":
+        root["evaluator_model"] = judge
+    elif place == "column":
+        root["scenarios"] = [{**row, "judge_model": judge} for row in rows]
+    files = {"results.json": json.dumps(root)}
+    return {**files, "meta.json": json.dumps({"judge_model": judge})} if place == "meta.json" else files
+
+
+@pytest.mark.parametrize("place", ["config", "root", "column", "meta.json"])
+@pytest.mark.parametrize("judge", ["judge-1", "judge-2"])
+def test_grades_are_not_compared_across_judges_wherever_they_are_named(tmp_path: Path, place: str, judge: str) -> None:
+    columns = "{id: scenario_id, passed: status, score: overall_score}"
+    settings = f"{{list: scenarios, columns: {columns}}}"
+    manifest = f'{{evals: {{s: {{kind: judged, outputs: "runs/*/results.json", settings: {settings}}}}}}}'
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/manifest.yaml": manifest, "prompts/a.md": "Answer.\n"})
+    for number, (name, low) in enumerate((("judge-1", 0.6), (judge, 0.5))):
+        files = graded(name, low, place)
+        repo.commit({f"evals/s/runs/{number}/{file}": text for file, text in files.items()})
+    before, after = points(repo, "s")
+    assert (before.scorecard.metric("score"), after.scorecard.metric("score")) == pytest.approx((0.75, 0.65))
+    assert after.change is not None
+    exchange = after.change.judge
+    if judge == "judge-1":
+        assert exchange is None
+    else:
+        assert exchange is not None
+        assert (exchange.before, exchange.after) == (("judge-1",), ("judge-2",))
+        assert "score" in exchange.metrics

@@ -167,7 +167,9 @@ def test_a_record_beside_an_output_states_what_the_run_took() -> None:
     assert other
     assert other.usage is None
     result = responses({"case_id": "a", "output": "x", "model": "own", "cost": 0})
-    assert with_stated(result, recorded.usage).scorecard.usage == RunUsage(1, ("own",), "", 5, None, 0.0, 8.0)
+    assert with_stated(result, recorded.usage, "responses").scorecard.usage == RunUsage(
+        1, ("own",), "", 5, None, 0.0, 8.0
+    )
 
 
 def test_an_exchange_needs_a_model_on_both_sides() -> None:
@@ -245,7 +247,7 @@ def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
     result = responses({"case_id": "a", "output": "x"})
     before = RunUsage(0, ("m",), "", 5, 6, 1.5, 8.0, 9.0)
-    saved = results_document("responses", with_stated(result, before), eval_id="e", metadata=Metadata())
+    saved = results_document("responses", with_stated(result, before, "responses"), eval_id="e", metadata=Metadata())
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded
     assert recorded.usage == before

@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 17
+    version = 18
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -10,7 +10,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.model.usage import Call, Usage
+from sitegen.model.usage import JUDGES, Call, Usage, stated
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import (
     RIGHT,
@@ -32,6 +32,7 @@ from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, 
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
 from sitegen.scoring.settings import settings_finding
 from sitegen.stats.agreement import Ratings
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
 EXACT_MATCH: Final = "exact match"
@@ -57,6 +58,8 @@ class _TableReader:
         """Raises UnreadableError if the table has neither scores, nor verdicts, nor expected texts with outputs."""
         self.findings: list[Finding] = []
         self._rows = table.rows
+        self._judge = table.judge
+        self._judge_columns = [name for name in table.columns if plain_key(name) in JUDGES]
         self._map = column_map
         numeric = _numeric_columns(table) if any(score.pattern == EVERY for score in column_map.scores) else ()
         self._columns = columns = columns_of(column_map, _names_with_members(table, column_map), numeric)
@@ -126,8 +129,9 @@ class _TableReader:
         return self._text(row, "reasoning") if is_only else ""
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
-        """The model that gave the scores of a row, if a column states its name or its rubric."""
+        """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
+        judge = judge or stated({name: row.get(name) for name in self._judge_columns}).judge or self._judge
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:

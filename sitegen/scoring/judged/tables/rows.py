@@ -11,6 +11,8 @@ from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import BESIDE
+from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import list_of_cases
 from sitegen.scoring.judged.formats.json_values import items, members
@@ -29,6 +31,8 @@ class ResultTable(Frozen):
     columns: tuple[str, ...]
     """In the order of the file, without duplicates."""
     rows: tuple[Mapping[str, Value], ...]
+    judge: str = ""
+    """The model that graded all rows, if the file names it beside them."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -71,6 +75,8 @@ def _json_lines_table(content: bytes) -> ResultTable:
 def _json_table(content: bytes, list_at: str = "") -> ResultTable:
     """A list of objects, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
     value, findings = read_json(content)
+    root = members(value)
+    judge = stated(*(members(root.get(key)) for key in BESIDE), root).judge
     if list_at:
         value = value_at(members(value), list_at)
     elif isinstance(value, dict):
@@ -81,7 +87,7 @@ def _json_table(content: bytes, list_at: str = "") -> ResultTable:
     if not rows:
         fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
         raise UnreadableError("it has no rows", fix)
-    return _table_of_objects(rows, findings)
+    return _table_of_objects(rows, findings, judge)
 
 
 def _list_in(root: dict[str, Value]) -> list[Value]:
@@ -92,10 +98,10 @@ def _list_in(root: dict[str, Value]) -> list[Value]:
     return max(lists, key=len, default=[])
 
 
-def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding]) -> ResultTable:
+def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding], judge: str = "") -> ResultTable:
     objects = tuple(map(members, rows))
     names = dict.fromkeys(name for row in objects for name in row)
-    return ResultTable(tuple(names), objects, tuple(findings))
+    return ResultTable(tuple(names), objects, judge, tuple(findings))
 
 
 def _parquet_table(content: bytes) -> ResultTable:
