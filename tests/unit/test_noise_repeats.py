@@ -28,7 +28,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.intervals import normal
+from sitegen.stats.intervals import student
 
 CARD = Scorecard("scored", Counts(), (Metric("f1", 0.5),), (), ())
 EDIT = Edit(Commit("e" * 40, 0, "", "", "", ""), "a.md", "modified", None, None)
@@ -163,7 +163,7 @@ def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_head
         groups=2,
         outputs=5,
         deviation=0.25,
-        limit=normal(0.95) * sqrt(2) * 0.25,
+        limit=student(0.95, 2) * sqrt(2) * 0.25,
         pooled=FlipRate("", 6, 10),
         fields=(FlipRate("walls[].area", 5, 6), FlipRate("name", 1, 4)),
     )
@@ -182,7 +182,7 @@ def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
     assert one is not None
     assert two is not None
     assert (one.deviation, one.limit) == (sqrt(0.125), None)
-    assert (two.deviation, two.limit) == (sqrt(0.125), normal(0.95) * sqrt(2) * sqrt(0.125))
+    assert (two.deviation, two.limit) == (sqrt(0.125), student(0.95, 2) * sqrt(2) * sqrt(0.125))
 
 
 def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
@@ -280,7 +280,7 @@ def test_one_broken_run_is_named_and_leaves_the_noise_as_it_is_without_it():
     assert without is not None
     assert (found.bad_runs, found.outputs, without.bad_runs) == (("run 3",), 5, ())
     assert (found.deviation, found.limit, found.pooled) == (without.deviation, without.limit, without.pooled)
-    assert found.limit == pytest.approx(0.0226, abs=1e-4)
+    assert found.limit == pytest.approx(0.0367, abs=1e-4)
 
 
 def test_an_output_that_is_a_little_off_stays_in_the_noise():
