@@ -15,6 +15,9 @@ of the variance. *heavy tails*: the same, with Student's t of three degrees of f
 whole outputs resemble the ones before, with a correlation of 0.3. *no documents*: nothing but the headline is known.
 *few values*: a single document of 20 values, nearly all right. *copies*: half of the outputs are copies of the ones
 before. *drifting*: the headline falls by two standard deviations in all, in no single place.
+
+*Numbers without documents.* Each trial is a series of recorded numbers, with normal noise or with Student's t of three
+degrees of freedom. Whatever the page of steps would list counts as told: steps, falls too new to tell and bad runs.
 """
 
 from __future__ import annotations
@@ -205,6 +208,34 @@ def found(series: Series) -> list[int]:
     return [step.at for step in steps_of(series) if step.status in LEVELS]
 
 
+def recorded_series(rng: random.Random, tails: int, values: Sequence[float]) -> Series:
+    """Recorded numbers: the *values*, in standard deviations, and noise with these tails (0: normal)."""
+    deviation = sqrt(tails / (tails - 2)) if tails else 1.0
+    points = []
+    for index, value in enumerate(values):
+        draw = rng.gauss(0, 1) / (sqrt(rng.gammavariate(tails / 2, 2) / tails) if tails else 1.0)
+        number = 0.7 + 0.01 * (value + draw / deviation)
+        scorecard = Scorecard("scored", Counts(), (Metric("f1", number),), (), ())
+        points.append(Point(sample.snapshot(index + 1, sample.commit(index)), scorecard))
+    info = EvalInfo("e", "E", kind="recorded")
+    return Series(info, sample.history("e", tuple(points)), sample.SPECS[:1], tuple(points))
+
+
+def told_of_noise(tails: int, length: int, trials: int = SERIES) -> float:
+    """Of how many of 100 series of recorded noise anything is told."""
+    rng = random.Random(f"recorded {tails} {length}")
+    series = (recorded_series(rng, tails, [0.0] * length) for _ in range(trials))
+    return 100 * sum(bool(steps_of(one)) for one in series) / trials
+
+
+def told_of_fall(tails: int, before: int, after: int, fall: float, back: int = 0, trials: int = SERIES) -> float:
+    """How many falls of 100 are told at their place or beside it, in recorded numbers; they last, or come back."""
+    rng = random.Random(f"recorded {tails} {before} {after} {fall} {back}")
+    values = [*[0.0] * before, *[-fall] * after, *[0.0] * back]
+    places = ([step.at for step in steps_of(recorded_series(rng, tails, values))] for _ in range(trials))
+    return 100 * sum(any(abs(at - before) <= 1 for at in found) for found in places) / trials
+
+
 def steps_found(noise: Noise, before: int, after: int, fall: float, trials: int = SERIES) -> float:
     """In how many of 100 series a fall is found at its place, or beside it."""
     rng = random.Random(f"{noise} {before} {after} {fall}")
@@ -240,6 +271,33 @@ def print_steps() -> None:
     )
 
 
+RECORDED: Final = ((10, 5, 0), (5, 5, 0), (10, 1, 0), (10, 2, 0), (10, 1, 10), (20, 1, 20))
+"""Recorded values before a fall, in it, and after it has come back."""
+
+
+def print_recorded() -> None:
+    """Print two tables of recorded numbers: what is told of 100 series of noise, and which falls are told of 100."""
+    kinds = (("normal", 0), ("t of 3", 3))
+    print("\nRecorded numbers: anything told of 100 series of noise\n")
+    lengths = (5, 10, 20, 40, 100)
+    rows = [(name, *(f"{told_of_noise(tails, length, 1_000):.1f}" for length in lengths)) for name, tails in kinds]
+    print_table(("noise", *lengths), rows)
+    print("\nRecorded numbers: falls told of 100\n")
+    falls = (3, 4, 6, 10, 20)
+    shapes = [
+        (
+            f"{name}: {before}, {low}" + f", {back}" * bool(back),
+            *(told_of_fall(tails, before, low, fall, back) for fall in falls),
+        )
+        for name, tails in kinds
+        for before, low, back in RECORDED
+    ]
+    print_table(
+        ("values before, low, after", *(f"{fall} deviations" for fall in falls)),
+        [(shape[0], *(f"{share:.0f}" for share in shape[1:])) for shape in shapes],
+    )
+
+
 def print_words() -> None:
     """Print a table: for each set and size of change, in how many of 100 trials each word was given."""
     columns: tuple[Decision, ...] = ("worse", "likely worse", "cannot tell", "likely better", "better")
@@ -256,3 +314,4 @@ def print_words() -> None:
 if __name__ == "__main__":
     print_words()
     print_steps()
+    print_recorded()

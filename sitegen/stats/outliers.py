@@ -21,6 +21,9 @@ LONGEST: Final = 3
 """The greatest number of values in a blip."""
 FAR: Final = 6.0
 """Standard deviations beyond which noise does not explain a value."""
+FAR_HEAVY: Final = 7.0
+"""Times the cube root of the number of values, the same for values without documents behind them: the largest of n
+values with Student's distribution of three degrees of freedom grows with the cube root of n."""
 FAR_CASES: Final = 3
 """Number of cases by which a value must deviate as well: if most values are equal, the estimate of noise is poor."""
 EQUAL: Final = 1e-9

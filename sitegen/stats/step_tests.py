@@ -23,7 +23,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from math import ceil, comb, erfc, fsum, log, sqrt
+from math import ceil, comb, erfc, fsum, inf, log, sqrt
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -51,6 +51,8 @@ FEWEST_PAIRS: Final = 2
 """The least number of pairs of values that have a variance of their units."""
 EXACT: Final = 20
 """The greatest number of values in the smaller level for which the rank sum test is exact."""
+TAILS: Final = 3
+"""The degrees of freedom of Student's distribution that values without documents behind them are assumed to have."""
 MOST_ALIKE: Final = 0.4
 """Largest correlation that is assumed: a larger one is due to a drift."""
 
@@ -82,10 +84,12 @@ class LevelValues(Frozen):
     """The least variance that is assumed of a single value."""
     unit_variance: UnitVariance
     """The variance due to units, by indices of *values*."""
+    tails: float
+    """Degrees of freedom of Student's distribution that a single value is assumed to have at most."""
 
 
 def level_values(
-    values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance
+    values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance, tails: float = inf
 ) -> LevelValues:
     """The values minus their mean, with running sums. *grain* is by how much one case moves a value."""
     centre = fsum(values) / len(values)
@@ -96,6 +100,7 @@ def level_values(
         aside=[replace(blip, agreed=blip.agreed - centre) for blip in aside],
         least=(grain / 2) ** 2,
         unit_variance=unit_variance,
+        tails=tails,
     )
 
 
@@ -140,7 +145,7 @@ def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
     places = range(last + FEWEST_BEFORE, end)
     start = max(places, key=lambda start: _gain(row, last, start, end), default=last)
     few = last < start >= end - NEWEST
-    return start if few and _chance(row, last, start, end) < CHANCE_NEWEST else None
+    return start if few and _chance(row, last, start, end, row.tails * (end - start)) < CHANCE_NEWEST else None
 
 
 def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
@@ -150,8 +155,11 @@ def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
     return (after / second - before / first) ** 2 * first * second / (first + second)
 
 
-def _chance(row: LevelValues, start: int, middle: int, end: int) -> float:
-    """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom."""
+def _chance(row: LevelValues, start: int, middle: int, end: int, tails: float = inf) -> float:
+    """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
+
+    *tails* limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
+    """
     off = [blip.off for blip in row.aside if start < blip.place < end]
     before, after = _residuals(row, start, middle), _residuals(row, middle, end)
     squares = fsum(value * value for value in (*before, *after, *off))
@@ -170,6 +178,7 @@ def _chance(row: LevelValues, start: int, middle: int, end: int) -> float:
         squares += WORTH * of_units
         freedom += WORTH
     variance = max(squares / freedom, row.least)
+    freedom = min(freedom, tails)
     deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log(1 + gain / (variance * freedom)))
     return erfc(deviate / sqrt(2))
 

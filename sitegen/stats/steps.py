@@ -27,7 +27,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from math import fsum, log, sqrt
+from math import cbrt, fsum, inf, log, sqrt
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -37,6 +37,7 @@ from sitegen.stats.outliers import (
     EQUAL,
     FAR,
     FAR_CASES,
+    FAR_HEAVY,
     LONGEST,
     OUTLYING,
     Blip,
@@ -45,6 +46,7 @@ from sitegen.stats.outliers import (
     without_overlaps,
 )
 from sitegen.stats.step_tests import (
+    TAILS,
     Aside,
     UnitVariance,
     level_values,
@@ -103,7 +105,8 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
 
     Args:
         values: the series.
-        grain: by how much one case moves a value; 0 if unknown: then the smallest difference of two values is used.
+        grain: by how much one case moves a value; 0 if there are no cases, or they are unknown. Then the smallest
+            difference of two values is used, and single values may have heavy tails.
         unit_variance: the variance due to units of two values, by their indices. Called only for values near
             candidates.
 
@@ -117,15 +120,17 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
     singles = list(excursions(row, 1, off))
     starts = {blip.start for blip in singles}
     sigma_without_blips = noise([value for place, value in enumerate(row) if place not in starts])
+    heavy = not grain
     grain = grain or _finest(row)
-    far = max(FAR * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
+    beyond = max(FAR, FAR_HEAVY * cbrt(len(row))) if heavy else FAR
+    far = max(beyond * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
     singles = [blip._replace(far=blip.distance > far) for blip in singles]
-    fit = _levels(defined, singles, sigma, grain, unit_variance)
+    fit = _levels(defined, singles, sigma, grain, unit_variance, heavy)
     longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(row, size, far)]
     within_level = [blip for blip in longer if _in_level(blip, defined, fit.levels, off)]
     if not within_level:
         return fit
-    return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain, unit_variance)
+    return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain, unit_variance, heavy)
 
 
 def _in_level(blip: Excursion, defined: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
@@ -143,6 +148,7 @@ def _levels(
     sigma: float,
     grain: float,
     unit_variance: UnitVariance,
+    heavy: bool,
 ) -> Levels:
     """The levels of the defined values, given as (index, value), without these blips."""
     off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
@@ -175,7 +181,7 @@ def _levels(
     calm, candidates = _lasting_levels(row, candidates, furthest)
     starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
-    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units), starts)
+    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units, TAILS if heavy else inf), starts)
     fresh = FreshLevels(level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(levels=confirmed, noise=sigma, blips=placed, fresh=fresh)
 

@@ -12,6 +12,7 @@ import pytest
 
 from sitegen.stats.outliers import Blip
 from sitegen.stats.steps import Level, Levels, _starts, levels, noise, penalty
+from tests.calibration import told_of_fall, told_of_noise
 
 Draw: TypeAlias = Callable[[random.Random, int], list[float]]
 
@@ -222,7 +223,7 @@ def test_noise_is_seldom_far_off(draw: Draw, most: int) -> None:
 def test_newest_values_are_fresh_until_they_are_a_step() -> None:
     steady = [0.81, 0.80, 0.82, 0.81, 0.80, 0.81, 0.82, 0.80]
     newest = [0.78, 0.78, 0.79, 0.78, 0.78]
-    found = [levels(steady + newest[:count]) for count in range(6)]
+    found = [levels(steady + newest[:count], 0.001) for count in range(6)]
     assert [one.fresh and one.fresh[1].start for one in found] == [None, None, 8, 8, None, None]
     assert [len(one.levels) for one in found] == [1, 1, 1, 1, 2, 2]
 
@@ -265,3 +266,19 @@ def test_a_few_steps_do_not_change_the_noise() -> None:
     stepped = [value + 30 * (index // 50) for index, value in enumerate(flat)]
     assert noise(stepped) == pytest.approx(noise(flat), rel=0.05)
     assert noise(flat) == pytest.approx(1, rel=0.15)
+
+
+@pytest.mark.parametrize("length", [20, 40])
+def test_of_numbers_without_documents_heavy_tails_tell_nothing_in_99_of_100_series(length: int) -> None:
+    """Neither a step, nor a fall too new to tell, nor a bad run."""
+    assert told_of_noise(3, length, 400) <= 1
+
+
+@pytest.mark.parametrize(
+    ("tails", "before", "low", "fall", "least"),
+    [(0, 10, 5, 4, 90), (3, 10, 5, 4, 85), (0, 5, 5, 6, 90), (0, 10, 2, 6, 70), (0, 10, 1, 20, 85), (3, 10, 1, 20, 90)],
+)
+def test_of_numbers_without_documents_falls_are_still_told(
+    tails: int, before: int, low: int, fall: float, least: float
+) -> None:
+    assert told_of_fall(tails, before, low, fall, trials=60) >= least
