@@ -89,7 +89,9 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     value = newest.values[0] if newest else None
     behind = None
     if summary.peak and value is not None:
-        behind = max(0.0, (summary.peak.value - value) * (1 if spec.higher_is_better else -1))
+        judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
+        change = value - summary.peak.value if judged is None else judged
+        behind = max(0.0, -change if spec.higher_is_better else change)
         behind = 0.0 if behind < ROUNDING else behind
     target = spec.target(summary.info.thresholds)
     result = EvalStanding(
@@ -183,7 +185,9 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
         if there is None:
             steps = (*steps, fallen)
         elif there.status == "new":
-            steps = tuple(replace(step, status="fell") if step is there else step for step in steps)
+            others = [metric for metric in there.metrics if metric.name != fallen.metrics[0].name]
+            surer = replace(fallen, metrics=(*fallen.metrics, *others), regained=there.regained, noise=there.noise)
+            steps = tuple(surer if step is there else step for step in steps)
     distance = _distance_from_best(series, beside)
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
@@ -194,7 +198,10 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
 
 
 def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
-    """Return the change that the output in use made, if it is for the worse by more than chance."""
+    """Return the change that the output in use made, if it is for the worse by more than chance, also by today's rules.
+
+    A field that was lost is for the worse, whatever the headline did.
+    """
     points = series.points
     newest = at = len(points) - 1
     while at > 0 and output_of(points, at - 1) == output_of(points, newest):
@@ -205,11 +212,12 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
     if verdict is None or verdict.decision not in WORSE_DECISIONS:
         return None
     spec = series.specs[0]
-    before, after = (points[index].scorecard.metric(spec.name) for index in (at - 1, newest))
-    if before is None or after is None:
+    after = points[at].scorecard.metric(spec.name)
+    before_now, now = values_now((points[at - 1], points[newest]), spec.name)
+    if after is None or verdict.change is None or before_now is None or now is None:
         return None
-    moved = metric_step(spec, before, after)
-    if moved.points >= 0:
+    moved = metric_step(spec, after - verdict.change, after)
+    if not verdict.lost_fields and (moved.points >= 0 or metric_step(spec, before_now, now).points >= 0):
         return None
     return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=len(points))
 
@@ -229,10 +237,11 @@ def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Ste
         return None
     peak, value, sign = values[best] or 0.0, values[newest] or 0.0, 1 if spec.higher_is_better else -1
     known = [(index, sign * number) for index in range(best, newest + 1) if (number := values[index]) is not None]
-    near = max(place for place, (_, number) in enumerate(known) if number >= sign * (value + REGAINED * (peak - value)))
+    enough = sign * (value + REGAINED * (peak - value))
+    near = max((place for place, (_, number) in enumerate(known[:-1]) if number >= enough), default=0)
     falls = ((later[1] - earlier[1], earlier[0], later[0]) for earlier, later in pairwise(known[near:]))
     _, before, at = min(falls)
-    moved = metric_step(spec, peak, value)
+    moved = metric_step(spec, peak if judged.change is None else value - judged.change, value)
     return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=len(points))
 
 

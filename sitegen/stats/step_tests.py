@@ -178,8 +178,8 @@ def _chance(row: LevelValues, start: int, middle: int, end: int, tails: float = 
         squares += WORTH * of_units
         freedom += WORTH
     variance = max(squares / freedom, row.least)
-    freedom = min(freedom, tails)
-    deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log(1 + gain / (variance * freedom)))
+    of_tails = min(freedom, tails)
+    deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
     return erfc(deviate / sqrt(2))
 
 

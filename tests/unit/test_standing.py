@@ -33,7 +33,7 @@ from tests.unit.test_for_machines import headline, step, summary
 
 
 def verdict(decision: Decision) -> ChangeVerdict:
-    return ChangeVerdict(decision, "beyond chance", -0.2, None, 0, 9, 0.01, None, ())
+    return ChangeVerdict(decision, "beyond chance", None, None, 0, 9, 0.01, None, ())
 
 
 def fallen(name: str, best: float, newest: float | None, decision: Decision, **more: Any) -> EvalSummary:
@@ -180,3 +180,18 @@ def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_
         steps = (replace(fall, status=status),)
         found = [at.status for at in with_losses(series, steps, [(), ()])]
         assert found == ([expected] if status != "better" else ["better", "fell"])
+
+
+def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    truth = "".join(f"{name},1,2,3\n" for name in "abcdef")
+    repo.commit({"evals/orders/ground_truth.csv": f"id,x,y,z\n{truth}"})
+    for number, (x, z) in enumerate((("1", "9"), ("9", "3")), 1):
+        repo.commit({"CLAUDE.md": f"Version {number}.\n"})
+        rows = [{"id": name, "x": x, "y": "2", "z": z} for name in "abcdef"]
+        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows)})
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
+    (step,) = with_losses(series, (), [(), ()])
+    assert step.verdict
+    assert (step.status, step.metrics[0].points, dict(step.verdict.lost_fields)) == ("fell", 0.0, {"x": 6})
