@@ -59,14 +59,16 @@ class ShallowRepositoryError(RepositoryError):
 class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
-    def __init__(self, path: str | None = None, commit: str | None = None) -> None:
-        """*path* and *commit* locate the content, if they are known."""
+    def __init__(self, path: str | None = None, commit: str | None = None, *, in_lfs: bool = False) -> None:
+        """*path* and *commit* locate the content, if they are known; *in_lfs*: git has a pointer of Git LFS instead."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
-        super().__init__(
-            "This clone is partial or damaged: contents that the history refers to are missing.",
-            where=where,
-            fix="Run git fetch --refetch --no-filter, or clone again without --filter; then build again.",
-        )
+        if in_lfs:
+            message = "This clone lacks contents that are stored in Git LFS."
+            fix = "Run git lfs fetch --all; then build again."
+        else:
+            message = "This clone is partial or damaged: contents that the history refers to are missing."
+            fix = "Run git fetch --refetch --no-filter, or clone again without --filter; then build again."
+        super().__init__(message, where=where, fix=fix)
         self.path = path
         self.commit = commit
 

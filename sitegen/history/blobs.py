@@ -18,7 +18,7 @@ import msgspec
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import open_file
+from sitegen.project_files import open_file, read_inside
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"
 _LARGEST_POINTER: Final = 1_024
@@ -41,7 +41,7 @@ class BlobRead(NamedTuple):
     oid: str
     content: bytes | None
     reason: str = ""
-    """Why there is no content: the object is missing, no file, larger than the limit, or a Git LFS pointer."""
+    """Why there is no content: the object is missing, no file, larger than the limit, or stored in Git LFS."""
 
 
 NOTHING: Final = BlobRead("", None, MISSING)
@@ -93,7 +93,13 @@ class CatFile:
 
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)
-        return BlobRead(oid, None, answer.reason) if answer.content is None else checked(oid, answer.content)
+        if answer.content is None:
+            return BlobRead(oid, None, answer.reason)
+        if is_pointer(answer.content):
+            return BlobRead(
+                oid, content := _fetched(self._place, answer.content, question.limit), "" if content else POINTER
+            )
+        return BlobRead(oid, answer.content)
 
     def _ask_for(self, names: Iterable[bytes], kind: str, limit: int) -> list[_Question]:
         questions = [_Question(name=name, kind=kind, limit=limit) for name in names]
@@ -151,7 +157,9 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
     except OSError as error:
         return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
     same = blob_id(BytesIO(content), len(content), len(oid)) == oid
-    return checked(oid, content) if same else BlobRead(oid, None, CHANGED)
+    if not same:
+        return BlobRead(oid, None, CHANGED)
+    return BlobRead(oid, None, POINTER) if is_pointer(content) else BlobRead(oid, content)
 
 
 def blob_id(content: IO[bytes], size: int, digits: int) -> str:
@@ -167,11 +175,22 @@ def too_large(size: int, limit: int) -> str:
     return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
 
 
-def checked(oid: str, content: bytes) -> BlobRead:
-    """Return the answer for a content, which may turn out to be a Git LFS pointer."""
-    if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
-        return BlobRead(oid, None, POINTER)
-    return BlobRead(oid, content)
+def is_pointer(content: bytes) -> bool:
+    """Whether a content is a pointer of Git LFS to another one."""
+    return content.startswith(LFS) and len(content) < _LARGEST_POINTER
+
+
+def _fetched(repository: RepositoryPlace, pointer: bytes, limit: int) -> bytes | None:
+    """Return the content of a Git LFS pointer; None unless ``git lfs fetch`` has stored it in this clone."""
+    stated = re.search(rb"^oid sha256:([0-9a-f]{64})$", pointer, re.MULTILINE)
+    if stated is None:
+        return None
+    name = stated[1].decode()
+    try:
+        content = read_inside(repository.common_dir, f"lfs/objects/{name[:2]}/{name[2:4]}/{name}", limit)
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == name else None
 
 
 def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:

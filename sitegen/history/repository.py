@@ -116,7 +116,7 @@ class Repository:
         """Yield the contents of many blobs, in order, from the shared process of ``share_processes`` or from a new one.
 
         *oids* is read ahead of the answers. If a content cannot be read (missing, no blob, larger than
-        ``max_blob_bytes``, a Git LFS pointer), the answer has the reason, and the content is never held in memory.
+        ``max_blob_bytes``, in Git LFS and not fetched), the answer has the reason, and the content is never held.
         """
         with cat_file(self.place) as objects:
             if not self._overlay:

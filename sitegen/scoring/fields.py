@@ -11,7 +11,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, changed_judgements
 from sitegen.model.panels import AlignmentPanel, NotePanel
-from sitegen.model.problems import Finding
+from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
@@ -63,11 +63,13 @@ class FieldsScorer:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
         sources = rule_sources(inputs)
         rules, findings = compile_rules(sources)
+        findings = (*_missing_rules(inputs), *findings)
         try:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
-            result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
-            return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
+            return _unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
+        if any(file is not None and file.content is None for file in (inputs.mapping, inputs.schema)):
+            return _unscored(rules, findings)  # by other rules, right values would be errors of the model
         output = self._read(inputs.outputs, rules.of_files, len(truth.documents), truth.key)
         has_evidence = may_state_evidence(inputs.outputs)
         return _FieldsScoring(rules, truth, output, findings, has_evidence=has_evidence).result()
@@ -82,6 +84,20 @@ class FieldsScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
         return _field_metrics(stats.total(document.counts for document in documents), documents, None)
+
+
+def _unscored(rules: FieldRules, findings: Sequence[Finding]) -> Result:
+    result = unscored_result(METRICS, findings)
+    return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
+
+
+def _missing_rules(inputs: ScoringInputs) -> Iterator[Finding]:
+    """Yield an error for a mapping and for a schema whose content is missing."""
+    roles: tuple[tuple[About, File | None], ...] = (("mapping", inputs.mapping), ("schema", inputs.schema))
+    for about, file in roles:
+        if file is not None and file.content is None:
+            message = f"The {about} cannot be read, so that outputs are not scored: {file.reason}"
+            yield Finding("error", message, file.fix or "Commit it again.", about=about)
 
 
 def _field_metrics(

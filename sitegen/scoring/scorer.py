@@ -30,6 +30,8 @@ class File(Frozen):
     """None if there is no such file, or if git could not provide it."""
     reason: str = ""
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
+    fix: str = ""
+    """What to do about the missing content; empty if nobody but the scorer knows."""
 
 
 class ScoringInputs(Frozen):
@@ -75,7 +77,7 @@ class Scorer(Protocol):
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
     """The content of a file that scoring needs. Raises UnreadableError, with *missing* if the file has no reason."""
     if file is None or file.content is None:
-        raise UnreadableError((file.reason if file else "") or missing, fix)
+        raise UnreadableError((file.reason if file else "") or missing, (file.fix if file else "") or fix)
     return file.content
 
 

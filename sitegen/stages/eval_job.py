@@ -49,7 +49,7 @@ from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
-from sitegen.stages.scoring import all_inputs, without_lost_outputs
+from sitegen.stages.scoring import all_inputs, without_lost_contents
 from sitegen.stages.series_pages import (
     draw_waiting_reports,
     number_of_short_reports,
@@ -74,11 +74,11 @@ def _scored_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone:
     try:
         return _EvalJob(task, pool).run()
     except MissingObjectsError:
-        history, lost = without_lost_outputs(task.context, task.history)
+        history, lost = without_lost_contents(task.context, task.history)
         if not lost:
             raise
         task = replace(task, history=history, first_only=False)
-        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_outputs=lost)
+        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_contents=lost)
 
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:

@@ -104,7 +104,7 @@ class EvalDone(EvalPagesDone):
     record: EvalRecord
     waiting: WaitingEval | None = None
     """What further tasks write; None if nothing is left."""
-    lost_outputs: int = 0
+    lost_contents: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
 

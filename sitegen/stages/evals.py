@@ -62,7 +62,7 @@ class Evals(Frozen):
     """One problem for each eval that sitegen failed to make, by id. No other field contains these evals."""
     mapping_uses: Mapping[str, MappingUse]
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
-    lost_outputs: int
+    lost_contents: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
     new_peaks: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
@@ -78,7 +78,7 @@ class ScoredEvals:
         self._site_files = site_files
         self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
         self._failures: list[Problem] = []
-        self._lost_outputs = 0
+        self._lost_contents = 0
         self._new_peaks: set[str] = set()
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
@@ -121,7 +121,7 @@ class ScoredEvals:
     def _add(self, task: EvalTask, done: EvalDone) -> None:
         eval_id = task.info.id
         before = self._records.get(eval_id)
-        self._lost_outputs += done.lost_outputs
+        self._lost_contents += done.lost_contents
         self._memo.put_rows(done.cached)
         if before is None or before.summary.peak != done.record.summary.peak:
             self._new_peaks.add(eval_id)
@@ -220,7 +220,7 @@ class ScoredEvals:
             problems=tuple(problem for _, record in every for problem in record.problems),
             failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
-            lost_outputs=self._lost_outputs,
+            lost_contents=self._lost_contents,
             new_peaks=frozenset(self._new_peaks),
         )
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cached import CacheStore
 from sitegen.errors import MissingObjectsError
 from sitegen.frozen import Frozen
-from sitegen.history.blobs import MISSING, BlobRead
+from sitegen.history.blobs import MISSING, POINTER, BlobRead
 from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
@@ -34,8 +34,8 @@ RANGE: Final = 64
 """Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
 HELD: Final = 4
 """Number of snapshots whose contents are held for the next one."""
-_LOST: Final = "missing "
-"""Prefix of the blob id of an output whose content this clone lacks: its scorecard needs a different key."""
+_LOST: Final = {"missing ": MISSING, "pointer ": POINTER}
+"""Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
 
 def results(
@@ -45,16 +45,15 @@ def results(
     hidden = redaction(context.redact)
     for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
         with working_on(snapshot):
-            outputs = [file for file, blob in zip(inputs.outputs, snapshot.outputs, strict=True) if not _is_lost(blob)]
-            for file in (*outputs, inputs.ground_truth, inputs.mapping, inputs.schema):
-                if file is not None and file.reason == MISSING:
+            files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
+            blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+            for file, blob in zip(files, blobs, strict=True):
+                if file is not None and blob is not None and file.reason in _LOST.values() and not _why_lost(blob):
                     # The memo would never replace a scorecard that was made without the content.
-                    raise MissingObjectsError(file.path, snapshot.commit.sha)
+                    raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=file.reason == POINTER)
             result = with_stated(
                 scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage, by.kind
             )
-            if len(outputs) < len(inputs.outputs):
-                result = _with_fix(result)
             redacted = hidden.applied(result, kind=by.kind) if hidden else result
         yield redacted
 
@@ -93,37 +92,47 @@ def results_by_ranges(
 
 
 class ReadableHistory(NamedTuple):
-    """A history in which the outputs that this clone lacks are mark as unreadable."""
+    """A history in which the contents that this clone lacks are marked as unreadable."""
 
     history: EvalHistory
-    lost_outputs: int
-    """Number of outputs whose contents this clone lacks."""
+    lost_contents: int
+    """Number of contents that this clone lacks."""
 
 
-def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> ReadableHistory:
-    """Mark the outputs that this clone lacks."""
-    blobs = {blob for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
-    oids = sorted({blob.oid for blob in blobs})
-    lost = {read.oid for read in context.open().read_blobs(oids) if read.reason == MISSING}
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> ReadableHistory:
+    """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched."""
+    outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
+    oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
+    marks = {reason: mark for mark, reason in _LOST.items()}
+    lost = {
+        read.oid: marks[read.reason]
+        for read in context.open().read_blobs(oids)
+        if read.reason == POINTER or (read.reason == MISSING and read.oid in outputs)
+    }
 
-    def mark(several: Sequence[Blob]) -> tuple[Blob, ...]:
-        return tuple(blob._replace(oid=_LOST + blob.oid) if blob.oid in lost else blob for blob in several)
+    def marked(blob: Blob | None) -> Blob | None:
+        return blob._replace(oid=lost[blob.oid] + blob.oid) if blob and blob.oid in lost else blob
+
+    def all_marked(blobs: Sequence[Blob]) -> tuple[Blob, ...]:
+        return tuple(blob for blob in map(marked, blobs) if blob)
 
     snapshots = tuple(
-        replace(snapshot, outputs=mark(snapshot.outputs), runs=mark(snapshot.runs)) for snapshot in history.snapshots
+        replace(
+            snapshot,
+            outputs=all_marked(snapshot.outputs),
+            runs=all_marked(snapshot.runs),
+            ground_truth=marked(snapshot.ground_truth),
+            mapping=marked(snapshot.mapping),
+            schema=marked(snapshot.schema),
+        )
+        for snapshot in history.snapshots
     )
     return ReadableHistory(replace(history, snapshots=snapshots), len(lost))
 
 
-def _is_lost(blob: Blob) -> bool:
-    return blob.oid.startswith(_LOST)
-
-
-def _with_fix(result: Result) -> Result:
-    """Add the git command that fetches missing contents to findings about them: scorers do not know git."""
-    card, fix = result.scorecard, MissingObjectsError().fix or ""
-    findings = tuple(replace(finding, fix=fix) if MISSING in finding.message else finding for finding in card.findings)
-    return replace(result, scorecard=replace(card, findings=findings))
+def _why_lost(blob: Blob) -> str:
+    """Why this clone lacks a content; empty if it has it."""
+    return next((reason for mark, reason in _LOST.items() if blob.oid.startswith(mark)), "")
 
 
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
@@ -173,7 +182,9 @@ def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
 
 def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
     read = next(stream)
-    return File(blob.path, read.content, read.reason)
+    reason = _why_lost(blob) or read.reason
+    fix = MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else None
+    return File(blob.path, read.content, reason, fix or "")
 
 
 class EvalEmbedder:

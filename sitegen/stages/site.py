@@ -96,7 +96,7 @@ def write_site(
         warnings=counts.warning,
         notes=counts.note,
         past=counts.past,
-        failed=len(failures) + evals.lost_outputs,
+        failed=len(failures) + evals.lost_contents,
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
         patterns=tuple(

@@ -23,6 +23,7 @@ from sitegen.configuring import (
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
+from sitegen.history.blobs import POINTER, is_pointer
 from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
@@ -180,7 +181,10 @@ class WorktreeProject(Frozen):
         name = path.relative_to(self.root).as_posix() if is_inside else str(path)
         largest = self.config.limits.max_blob_bytes
         try:
-            return File(name, read_inside(self.root, name, largest) if is_inside else read_file(path, largest))
+            content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
+            if is_pointer(content):
+                return File(name, None, POINTER, f"Run git lfs pull --include {name}.")
+            return File(name, content)
         except OSError as error:
             return File(name, None, error.strerror or "it cannot be read")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from collections.abc import Callable
@@ -211,6 +212,30 @@ def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_sta
         assert "git fetch --refetch --no-filter" in problem
     (tmp_path / "stored").rename(stored)
     assert build_site(project.path, out, jobs=1).failed == 0
+    assert differences(out, tmp_path / "fine") == []
+
+
+@pytest.mark.parametrize("path", ["extracted.json", "ground_truth.csv", "field_mapping.yaml"])
+def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is(project, tmp_path, path):
+    stored = {"extracted.json": output(2), "ground_truth.csv": TRUTH, "field_mapping.yaml": MAPPING}[path].encode()
+    name, out = hashlib.sha256(stored).hexdigest(), tmp_path / "public"
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(stored)}\n"
+    project.commit({f"evals/bad/{path}": pointer})
+    for _ in range(2):
+        assert build_site(project.path, out, jobs=1).failed == 1
+        assert broken_links(out) == []
+        problem = problems_text(out)
+        assert f"evals/bad/{path}" in problem
+        assert "Run git lfs fetch --all; then build again." in problem
+        assert "Make the output again" not in problem
+    fetched = project.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
+    fetched.parent.mkdir(parents=True)
+    fetched.write_bytes(stored + b" ")
+    assert build_site(project.path, out, jobs=1).failed == 1  # it is not the content that the pointer names
+    fetched.write_bytes(stored)
+    assert build_site(project.path, out, jobs=1).failed == 0
+    assert "Git LFS" not in problems_text(out)
+    build_site(project.path, tmp_path / "fine", jobs=1)
     assert differences(out, tmp_path / "fine") == []
 
 

@@ -1,5 +1,6 @@
 """Contents of blobs: whatever git cannot or must not give is answered with a reason, and nothing hangs."""
 
+import hashlib
 import subprocess
 import tracemalloc
 from collections.abc import Iterator
@@ -53,6 +54,20 @@ def test_text_that_only_begins_like_a_pointer_is_a_content(repo: GitRepo) -> Non
     content = LFS + "x" * 1_000
     oid = repo.oid(repo.commit({"a": content}), "a")
     assert [read.content for read in Repository.open(repo.path).read_blobs([oid])] == [content.encode()]
+
+
+def test_a_fetched_content_of_a_pointer_is_read_within_the_limit_and_not_through_a_link(repo: GitRepo) -> None:
+    content = b"x" * 1_000
+    name = hashlib.sha256(content).hexdigest()
+    oid = repo.oid(repo.commit({"a": LFS.replace("a" * 64, name)}), "a")
+    stored = repo.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(content)
+    assert Repository.open(repo.path).read_blob(oid) == BlobRead(oid, content)
+    assert Repository.open(repo.path, max_blob_bytes=999).read_blob(oid) == BlobRead(oid, None, POINTER)
+    stored.rename(repo.path / "elsewhere")
+    stored.symlink_to(repo.path / "elsewhere")
+    assert Repository.open(repo.path).read_blob(oid) == BlobRead(oid, None, POINTER)
 
 
 def test_a_blob_at_the_limit_is_read_and_one_above_it_is_not(repo: GitRepo) -> None:
