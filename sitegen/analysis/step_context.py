@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -61,6 +63,7 @@ def circumstances(
         delta=_delta_to_previous(points[first], metric) if first == last + 1 else None,
         model=model,
         judge=judge,
+        edited=replace(edits[0].commit, body="") if edits else None,
     )
 
 

@@ -84,6 +84,8 @@ class Circumstances(Frozen):
     """The delta of the main metric between both points; None if they are not neighbours."""
     model: Exchange | None = None
     judge: Exchange | None = None
+    edited: Commit | None = None
+    """The commit of the newest of these edits, without the body of its message; None without edits."""
 
 
 class Step(Frozen):

@@ -13,11 +13,13 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import ProblemCause, count_causes
 from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.memo import Memo
+from sitegen.analysis.standing import standings
+from sitegen.errors import RepositoryError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data import search
@@ -29,6 +31,7 @@ from sitegen.pages.instructions.page import instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.undo import undo_of
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
@@ -140,8 +143,19 @@ class SitePages(Frozen):
         added = _added_metrics(timeline, infos)
 
         def overview() -> Page:
+            undo = undo_of(standings(summaries, mutes), timeline.instructions, self._patch)
             return overview_page(
-                summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals, mutes, problems
+                summaries,
+                head,
+                revision,
+                counts,
+                self.latest,
+                newest,
+                worktree,
+                self.without_evals,
+                mutes,
+                problems,
+                undo,
             )
 
         return (
@@ -168,6 +182,13 @@ class SitePages(Frozen):
             PageMaker(links.problems(), lambda: problems_page(causes, infos, head, revision)),
             PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
+
+    def _patch(self, edit: Edit) -> bytes:
+        """Read the patch of an edit; nothing if this clone lacks its contents."""
+        try:
+            return next(self.timeline.context.open().patches([edit]))
+        except RepositoryError:
+            return b""
 
     def other_files(self, causes: tuple[ProblemCause, ...]) -> Iterator[RawFile]:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""

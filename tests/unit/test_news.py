@@ -135,7 +135,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
             case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
         ),
         (
-            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained. Also worse, or seemingly so: "
+            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained. Also worse, or seemingly so: "
             "2 evals.",
             "No newest output gained anything.",
             "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
@@ -144,7 +144,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "an open regression without an edit": (
         (case("a", 0.9, 0.5, steps=(NOBODY,)),),
         (
-            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained.",
+            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained.",
             "No newest output gained anything.",
             "Look at iteration-002 of Eval a: new output, and no edit of instructions beside it.",
         ),
@@ -152,7 +152,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "too new to tell": (
         (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),)),),
         (
-            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002, too new to tell from noise.",
+            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002, too new to tell from noise.",
             "No newest output gained anything.",
             "Make another output of Eval a or two: they tell whether the fall is noise.",
         ),
@@ -160,7 +160,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "a fall of the newest output beyond chance": (
         (case("a", 0.9, 0.5, steps=(replace(step(1, 0.9, 0.5, "fell"), verdict=verdict("worse")),)),),
         (
-            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002: 9 broken, 0 fixed.",
+            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002: 9 broken, 0 fixed.",
             "No newest output gained anything.",
             "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
         ),
@@ -301,10 +301,10 @@ def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = CASES["an open regression after an edit, and two more evals that lost"][0]
     view = sample.view_of(overview_page(evals, sample.commit(3), "main", COUNTS, ()))
-    assert view.news[0].text == "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained."
+    assert view.news[0].text == "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained."
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
-        "Eval c: F1 fell from 0.900 to 0.600 at iteration-002, too new to tell from noise.",
+        "Eval c: F1 fell by 0.300 to 0.600 at iteration-002, too new to tell from noise.",
     ]
     assert (view.more_losses, view.worse) == (0, 3)
 
@@ -340,7 +340,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')
     assert (
-        "- **What got worse**: [`a`](evals/a/index.html): F1 fell from 0.900 to 0.500 at "
+        "- **What got worse**: [`a`](evals/a/index.html): F1 fell by 0.400 to 0.500 at "
         "[`iteration-002`](evals/a/0002.html) and was not regained."
     ) in text
     assert text.index("What to do next") < text.index("## Evals")

@@ -184,21 +184,22 @@ def restore(edit: Edit, now: str) -> str | None:
     return None if edit.new is None else go_back_command(edit.commit, [FileThen(then=edit.path, now=now)])
 
 
-def go_back_command(commit: Commit, files: Sequence[FileThen]) -> str | None:
+def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool = False) -> str | None:
     """One command that restores files to their state at a commit; files that were added since are removed.
 
-    None if there are no files, or too many; if the changes are uncommitted; and if a path has characters that a page
-    cannot show, because a wrong command would be worse than none.
+    With *parent*, to their state before the commit. None if there are no files, or too many; if the changes are
+    uncommitted; and if a path has characters that a page cannot show, because a wrong command would be worse than none.
     """
     paths = [path for file in files for path in file if path is not None]
     if not 0 < len(files) <= MOST_FILES or commit.sha == WORKTREE or any(line(path) != path for path in paths):
         return None
     literal = "--literal-pathspecs " if any(_PATTERN & set(path) for path in paths) else ""
+    revision = f"{commit.short}~1" if parent else commit.short
     checked_out = [file.then for file in files if file.then and file.now in (file.then, None)]
     added = [file.now for file in files if file.now and not file.then]
     moved = [(file.then, file.now) for file in files if file.then and file.now and file.then != file.now]
-    commands = [f"git {literal}checkout {commit.short} -- {' '.join(map(quote, checked_out))}"] * bool(checked_out)
-    commands += [f"git show {quote(f'{commit.short}:{then}')} > {quote(now)}" for then, now in moved]
+    commands = [f"git {literal}checkout {revision} -- {' '.join(map(quote, checked_out))}"] * bool(checked_out)
+    commands += [f"git show {quote(f'{revision}:{then}')} > {quote(now)}" for then, now in moved]
     commands += [f"git {literal}rm -q -- {' '.join(map(quote, added))}"] * bool(added)
     return " && ".join(commands)
 

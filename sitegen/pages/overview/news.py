@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
+from sitegen.html.formats import day
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.noise import Decision
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
+from sitegen.pages.labels import subject_of
 from sitegen.pages.overview.focus import FocusView
 from sitegen.pages.overview.phrases import (
     Phrase,
@@ -109,20 +112,39 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         yield from _distance(standing)
         yield Phrase(", by more than chance; most of it was lost at ")
         yield output_phrase(summary, summary.headlines[step.at])
+        yield from _after_edit(step)
         yield Phrase(".")
         return
     stepped = next(spec for spec in summary.specs if spec.name == metric.name)
     yield eval_phrase(summary)
     yield Phrase(": ")
     yield from metric_phrases(stepped)
+    amount = metric_text(abs(metric.after - metric.before), 3, stepped.unit)
     yield Phrase(
-        f" {'fell' if metric.after < metric.before else 'rose'} from {metric_text(metric.before, 3, stepped.unit)} to "
+        f" {'fell' if metric.after < metric.before else 'rose'} by {amount} to "
         f"{metric_text(metric.after, 3, stepped.unit)} at "
     )
     yield output_phrase(summary, summary.headlines[step.at])
+    yield from _after_edit(step)
     if step.verdict and step.verdict.fixed + step.verdict.broken and step.status == "fell":
         yield Phrase(f": {step.verdict.broken:,} broken, {step.verdict.fixed:,} fixed")
     yield Phrase({"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise."))
+
+
+def _after_edit(step: Step) -> Iterator[Phrase]:
+    """The newest edit between the outputs before and after a loss, and whether an earlier commit edited as well."""
+    commit = step.circumstances.edited
+    if commit is None:
+        return
+    yield Phrase(" after ")
+    page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
+    yield Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
+    yield Phrase(" (")
+    yield Phrase(commit.author, "", commit.author)
+    yield Phrase(f", {day(commit.committed_at)})")
+    others = {edit.sha for edit in step.circumstances.edits} - {commit.sha}
+    if others or step.circumstances.more_edits:
+        yield Phrase(" or an earlier edit")
 
 
 def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:

@@ -21,6 +21,7 @@ from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
+from sitegen.pages.overview.undo import Undo
 from sitegen.pages.problems import Banner, banner
 from sitegen.stats.counts import mean
 
@@ -128,6 +129,8 @@ class OverviewView(Frozen):
     """The problem that changes the newest scores most."""
     instructions: InstructionOverview | None = None
     """Shown in place of evals, if there are none."""
+    undo: Undo | None = None
+    """The edit before the loss that the first sentence names; None without one."""
     nav: str = "overview"
 
     @property
@@ -158,12 +161,14 @@ def overview_page(
     instructions: InstructionOverview | None = None,
     mutes: Sequence[Mute] = (),
     problems: tuple[Problem, ...] = (),
+    undo: Undo | None = None,
 ) -> Page:
     """The overview, with the evals in most trouble first.
 
     Deleted evals are listed last. They are left out of the means, as are recorded numbers and evals without an output.
 
-    ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
+    ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page; ``undo``: the edit before the
+    loss that the first sentence names.
     """
     evals = standings(summaries, mutes)
     scale = shared_scale(summaries)
@@ -205,6 +210,7 @@ def overview_page(
         stale=tuple(trend_of(summary) for summary in living if summary.stale),
         mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.summary.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
+        undo=undo,
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
         worse=sum(len(standing.worse) for standing in evals),

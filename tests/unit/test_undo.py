@@ -1,0 +1,77 @@
+"""The overview names the edit before a loss, with the lines that it changed and the command that takes it back."""
+
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
+
+TRUTH = {f"field_{number}": number for number in range(30)}
+RULES = "Read every page.\nGive each value.\n"
+
+
+def output(right: int) -> str:
+    return json.dumps({name: value if value < right else -1 for name, value in TRUTH.items()})
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "repo")
+    begin = {"evals/a/ground_truth.json": json.dumps(TRUTH), "evals/a/results/iteration-001/extracted.json": output(30)}
+    repo.commit({**begin, "CLAUDE.md": RULES}, message="Begin")
+    return repo
+
+
+def overview(repo: GitRepo, tmp_path: Path) -> str:
+    build_site(repo.path, tmp_path / "site")
+    return " ".join((tmp_path / "site" / "index.html").read_text().split())
+
+
+def first_sentence(html: str) -> str:
+    found = re.search(r"<h3>What got worse</h3><p>(.*?)</p>", html)
+    assert found
+    return unescape(re.sub("<[^>]*>", "", found[1]))
+
+
+def test_the_first_sentence_names_the_edit_and_the_command_takes_it_back(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"CLAUDE.md": f"{RULES}Trust <the> summary.\n"}, message="Trust the summary")
+    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(repo, tmp_path)
+    sentence = first_sentence(html)
+    assert sentence.startswith("a: F1 fell by 0.900 to 0.100 at iteration-002 after “Trust the summary” (")
+    assert sentence.endswith("): 27 broken, 0 fixed.")
+    assert '<span class="vh">added: </span>Trust &lt;the&gt; summary.</li>' in html
+    repo.checkout()
+    (command,) = re.findall(r"<summary>the way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
+    subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
+    assert (repo.path / "CLAUDE.md").read_text() == RULES
+
+
+def test_edits_of_several_commits_are_all_in_question(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"CLAUDE.md": f"{RULES}One.\n"}, message="One")
+    repo.commit({"CLAUDE.md": f"{RULES}Two.\n"}, message="Two")
+    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    assert ") or an earlier edit: 27 broken, 0 fixed." in first_sentence(overview(repo, tmp_path))
+
+
+def test_no_edit_is_named_if_none_is_beside_the_loss(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(repo, tmp_path)
+    assert first_sentence(html) == "a: F1 fell by 0.900 to 0.100 at iteration-002: 27 broken, 0 fixed."
+    assert "the way back" not in html
+
+
+def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"CLAUDE.md": None, "AGENTS.md": "Something else altogether.\n"}, message="Begin anew")
+    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(repo, tmp_path)
+    repo.checkout()
+    (command,) = re.findall(r"<summary>the way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
+    subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
+    assert (repo.path / "CLAUDE.md").read_text() == RULES
+    assert not (repo.path / "AGENTS.md").exists()
