@@ -167,6 +167,10 @@ class EvalLimits(ConfigTable):
     floor: float | None = None
     """The limit for the headline; ``drop`` likewise."""
     drop: float | None = None
+    max_broken: int | None = None
+    """The most values (for answers to test cases: cases) that may be right at the base and wrong at the head."""
+    min_cases: int | None = None
+    """The least number of documents or test cases that have to be judged at the head."""
     metrics: dict[str, Limit] = field(default_factory=dict)
     """Limits by name of the metric."""
 
@@ -179,6 +183,12 @@ class GateSettings(ConfigTable):
     """The floor of the headline of every eval."""
     drop: float = 0.0
     """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
+    max_broken: int | None = None
+    """The most values, or cases, of an eval that may be right at the base and wrong at the head."""
+    min_cases: int | None = None
+    """The least number of documents or test cases of an eval that have to be judged at the head."""
+    strict_floors: bool = False
+    """Whether a floor that was missed at the base too fails."""
     noise: bool = True
     """Whether a drop fails only if it exceeds chance, provided that chance can be estimated."""
     allow_incomparable: bool = False

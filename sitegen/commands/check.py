@@ -40,7 +40,8 @@ def check(request: CheckRequest) -> None:
         return
     options = Options(repo=request.repo, rev=request.rev, cache=request.cache, worktree=request.worktree)
     try:
-        report = compare(options, request.base or _base_of_workflow(), exact=request.exact)
+        base = request.base or _base_of_workflow()
+        report = compare(options, base, exact=request.exact, strict_floors=request.strict_floors)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
         _print_annotations(request, [annotation_of_error(error)])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import structs
 
-from sitegen.config import SiteConfig
+from sitegen.config import EvalLimits, GateSettings, SiteConfig
 from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
@@ -116,11 +116,10 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
             raise error_in(name, invalid(message, fix, line(location))) from None
         raise error_in(name, finding_of(first, line, SiteConfig)) from None
-    for key, number in structs.asdict(site.limits).items():
+    for location, number in _counts(site):
         if number is not None and number < 0:
-            message = f"limits.{key} is {describe(number)}, a number that is not negative is wanted."
-            line_of_key = _toml_line(text, ("limits", key), prefix)
-            raise error_in(name, invalid(message, "Correct the value.", line_of_key))
+            message = f"{'.'.join(location)} is {describe(number)}, a number that is not negative is wanted."
+            raise error_in(name, invalid(message, "Correct the value.", _toml_line(text, location, prefix)))
     globs = [
         ("instructions", glob.lstrip("/")) for glob in site.instructions
     ]  # a slash at the start is the project's root
@@ -130,6 +129,17 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
                 name, invalid(f"{key} is {describe(path)}: {OUTSIDE}.", FIX, _toml_line(text, (key,), prefix))
             )
     return site
+
+
+def _counts(site: SiteConfig) -> Iterator[tuple[tuple[str, ...], int | None]]:
+    """Yield the place and the value of every number that counts or measures something."""
+    for key, number in structs.asdict(site.limits).items():
+        yield ("limits", key), number
+    tables: list[tuple[tuple[str, ...], GateSettings | EvalLimits]] = [(("gate",), site.gate)]
+    tables += [(("gate", "evals", eval_id), limits) for eval_id, limits in site.gate.evals.items()]
+    for place, table in tables:
+        yield (*place, "max_broken"), table.max_broken
+        yield (*place, "min_cases"), table.min_cases
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:

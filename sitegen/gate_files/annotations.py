@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from sitegen.errors import SitegenError
 from sitegen.frozen import Frozen
@@ -21,7 +21,7 @@ from sitegen.text.plain import encodable, line
 SHOWN: Final = 10
 """Number of annotations of each level that GitHub displays for a step."""
 
-AnnotationLevel: TypeAlias = Literal["error", "warning"]
+AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
 
 
 class Annotation(Frozen):
@@ -41,9 +41,9 @@ class Annotation(Frozen):
 
 
 def annotations_of(report: GateReport) -> list[Annotation]:
-    """Errors, then warnings, at most ``SHOWN`` of each; the last one says how many more there are."""
+    """Errors, then warnings, then notices, at most ``SHOWN`` of each; the last one says how many more there are."""
     all_annotations = list(_all_annotations(report))
-    levels: tuple[AnnotationLevel, ...] = ("error", "warning")
+    levels: tuple[AnnotationLevel, ...] = get_args(AnnotationLevel)
     by_level = ([annotation for annotation in all_annotations if annotation.level == level] for level in levels)
     return list(chain.from_iterable(map(_within_limits, by_level)))
 
@@ -86,6 +86,8 @@ def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
 
 
 def _annotation_level(verdict: GateVerdict, report: GateReport) -> AnnotationLevel:
+    if verdict == "pass":
+        return "notice"
     fails = verdict == "fail" or (verdict == "not comparable" and not report.passed)
     return "error" if fails else "warning"
 

@@ -81,7 +81,7 @@ class GateMetric:
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
     verdict: GateVerdict
     reasons: tuple[Reason, ...]
-    """Empty if the metric passes."""
+    """Empty if the metric passes, unless it is still below its floor."""
     noise: GateNoise | None
     """Null if the drop is within its limit, or if noise is unknown."""
     higher_is_better: bool = True
@@ -168,6 +168,12 @@ class GateEval:
     model: GateExchange | None = None
     """Null if the model is the same, or if a side does not state it."""
     judge: GateExchange | None = None
+    cases: int | None = None
+    """Number of documents, or test cases if the kind has these, that are judged at the head."""
+    max_broken: int | None = None
+    """The most broken values that the eval may have."""
+    min_cases: int | None = None
+    """The least number of `cases`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,9 @@ class GateDocument:
     passed: bool
     matched: int
     evals: tuple[GateEval, ...]
-    """The evals, worst verdict first."""
+    """The evals, the worst first."""
+    strict_floors: bool = False
+    """Whether a floor that was missed at the base too fails."""
     schema: str = SCHEMA
 
 
@@ -199,6 +207,7 @@ def gate_document(report: GateReport) -> GateDocument:
         passed=report.passed,
         matched=report.matched,
         evals=tuple(map(_gate_eval, report.evals)),
+        strict_floors=report.strict_floors,
     )
 
 
@@ -225,6 +234,9 @@ def _gate_eval(check: EvalCheck) -> GateEval:
         stale=change.stale if change else False,
         model=GateExchange(*change.model) if change and change.model else None,
         judge=GateExchange(*change.judge) if change and change.judge else None,
+        cases=check.cases,
+        max_broken=check.max_broken,
+        min_cases=check.min_cases,
     )
 
 

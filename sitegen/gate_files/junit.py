@@ -24,7 +24,11 @@ _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable":
 
 
 def gate_junit(report: GateReport) -> bytes:
-    """Return UTF-8 XML. A drop that may be chance is a skipped case, as is an eval that may be incomparable."""
+    """Return UTF-8 XML.
+
+    A drop that may be chance is a skipped case, as are a floor that was missed at the base too, and an eval that may be
+    incomparable.
+    """
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
         _add_suite(root, check)
@@ -64,7 +68,8 @@ def _add_suite(root: Element, check: EvalCheck) -> None:
     for metric in check.metrics:
         if metric.reasons or metric.limits != (None, None):
             message = " ".join((*metric_sentences(metric, check.info.nouns), *spread_sentences(metric)))
-            _add_case(suite, eval_id, metric.spec.label, metric.verdict, message)
+            verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
+            _add_case(suite, eval_id, metric.spec.label, verdict, message)
 
 
 def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile, zip_longest
 from typing import Final, TypeVar
 
+from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
 from sitegen.gate_files.document import expected_of_cell
 from sitegen.gate_files.wording import (
@@ -15,6 +16,7 @@ from sitegen.gate_files.wording import (
     change_text,
     error_sentence,
     is_amount,
+    missed_floor,
     nothing_compared,
     reason_sentences,
     spread_sentences,
@@ -34,8 +36,17 @@ LONGEST: Final = 65_000
 CELLS: Final = 20
 """Largest number of broken cells that are listed for each eval."""
 
+WORST: Final = 3
+"""Largest number of broken values of each eval that the list below the first table names."""
+
 NAMED: Final = 20
 """Largest number of evals, files or commits that a sentence lists."""
+
+_BROKEN: Final = 10_000
+"""Largest number of characters of the list of broken values below the first table."""
+
+_INDEX: Final = re.compile(r"\[[^\]]*\]")
+"""The index of a list item in a path."""
 
 _END: Final = 20_000
 """Largest number of characters of the closing sentences about all evals together."""
@@ -55,11 +66,13 @@ def gate_markdown(report: GateReport) -> str:
         return _join_blocks(
             [
                 f"{_summary_line(report)} Nothing changed in {counted(len(unmoved), 'eval')}.",
+                *_still_below(unmoved),
                 *_not_made_again(report.evals),
             ]
         )
-    begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))])]
-    end = [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+    begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
+    end = _still_below(unmoved)
+    end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
     closing = list(takewhile(CharacterBudget(_END).take, end))
     sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
@@ -89,6 +102,81 @@ def _has_moved(check: EvalCheck) -> bool:
         return True
     uncommon = check.compared.overlap.verdict != "comparable"
     return uncommon or bool(check.compared.flipped) or any(metric.change for metric in check.metrics)
+
+
+def _changes(moved: Sequence[EvalCheck]) -> Iterator[str]:
+    """A table of what changed, the worst first, and below it the worst values that broke."""
+    if not moved:
+        return
+    heads = ("Eval", "Metric", "Base", "Head", "Change", "On these cases", "Broken", "Fixed", "Verdict")
+    yield "\n".join(table(heads, map(_change_row, moved[:NAMED]), (2, 3, 4, 6, 7)))
+    if len(moved) > NAMED:
+        yield f"{count(len(moved) - NAMED)} more changed."
+    worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
+    if broken := list(takewhile(CharacterBudget(_BROKEN).take, worst)):
+        yield "\n".join(broken)
+
+
+def _change_row(check: EvalCheck) -> tuple[str, ...]:
+    """The row of an eval: the first of its metrics with the worst verdict."""
+    change, metric = check.compared, max(check.metrics, key=_verdict_of, default=None)
+    return (
+        _id_of_eval(check),
+        _without_mentions(name(metric.spec.label, 40)) if metric else NIL,
+        number(metric.before, unit=metric.spec.unit) if metric else NIL,
+        number(metric.after, unit=metric.spec.unit) if metric else NIL,
+        change_text(metric) if metric else NIL,
+        metric.chance.decision if metric and metric.chance else NIL,
+        count(change.broken) if change else NIL,
+        count(change.fixed) if change else NIL,
+        f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
+    )
+
+
+def _verdict_of(metric: MetricCheck) -> int:
+    return VERDICTS.index(metric.verdict)
+
+
+def _worst_broken(check: EvalCheck) -> str:
+    """The values that broke as text: one of each of the fields with most of them, or more if there are fewer fields."""
+    broken = [flip for flip in check.compared.flipped if flip.fate == "broken"] if check.compared else []
+    if not check.compared or not broken:
+        return ""
+    fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
+    ranked = [[flip for flip in broken if _field_of(flip) == field] for field, _ in fields.most_common()]
+    by_turns = (flip for turn in zip_longest(*ranked) for flip in turn if flip)
+    words = "; ".join(map(_broken_words, islice(by_turns, WORST)))
+    more = check.compared.broken - WORST
+    return f"{count(check.compared.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
+
+
+def _field_of(flip: CellFlip) -> str:
+    return _INDEX.sub("[]", flip.cell.path)
+
+
+def _broken_words(flip: CellFlip) -> str:
+    expected, actual = expected_of_cell(flip), flip.after.actual if flip.after else ""
+    where = " ".join(code(part, 50) for part in (flip.cell.document, flip.cell.label) if part)
+    found = f"is {code(actual, 40)}" if actual else "is missing"
+    return f"{where} {found}, expected {code(expected, 40) if expected else 'nothing'}"
+
+
+def _still_below(unmoved: Sequence[EvalCheck]) -> list[str]:
+    """A sentence on the floors that evals without a change miss, as they did at the base."""
+    still = [
+        (check, metric)
+        for check in unmoved
+        for metric in check.metrics
+        if "still below the floor" in metric.reasons and metric.verdict == "pass"
+    ]
+    if not still:
+        return []
+
+    def words(missed: tuple[EvalCheck, MetricCheck]) -> str:
+        label = _without_mentions(name(missed[1].spec.label, 40))
+        return f"{_id_of_eval(missed[0])} ({label} {missed_floor(missed[1])})"
+
+    return [f"Still below its floor, as at the base, which does not fail: {_listed_words(still, words)}."]
 
 
 class CharacterBudget:
@@ -156,6 +244,8 @@ def _metric_row(metric: MetricCheck) -> tuple[str, ...]:
 def _metric_verdict_words(metric: MetricCheck) -> str:
     if metric.limits == (None, None):
         return NIL
+    if metric.verdict == "pass" and metric.reasons:
+        return "still below"
     return f"**{metric.verdict}**" if metric.verdict == "fail" else metric.verdict
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -41,7 +42,7 @@ HIGHEST: Final = 1e9
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
-_DERIVED: Final = ("nothing in common", "undefined")
+_DERIVED: Final = ("nothing in common", "undefined", "too many broken", "too few cases")
 """Reasons of an eval that ``check_eval`` derives again."""
 
 
@@ -49,10 +50,16 @@ def read_report(content: bytes) -> GateReport:
     """Read the parts of a report that Markdown needs. Raises SitegenError if the document is not a valid report."""
     try:
         document = _checked_document(content)
-        evals = tuple(map(_eval_check, document.evals))
+        evals = [_eval_check(gate_eval, strict_floors=document.strict_floors) for gate_eval in document.evals]
     except (ValueError, RecursionError, IndexError) as error:
         raise _invalid(str(error)) from None
-    report = gate_report(document.base, document.head, evals, allow_incomparable=document.passed)
+    report = gate_report(
+        document.base,
+        document.head,
+        evals,
+        allow_incomparable=document.passed,
+        strict_floors=document.strict_floors,
+    )
     if (report.verdict, report.passed, report.matched) != (document.verdict, document.passed, document.matched):
         raise _invalid("its verdict does not follow from its evals")
     return report
@@ -87,25 +94,40 @@ def _check_bounds(value: Any) -> None:
         _check_bounds(member)
 
 
-def _eval_check(gate_eval: GateEval) -> EvalCheck:
+def _eval_check(gate_eval: GateEval, *, strict_floors: bool) -> EvalCheck:
     if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
     # A kind of an installed package may be missing on the machine that reads.
     own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
-    compared, recorded = _gated_change(gate_eval, nouns), traits_of(gate_eval.kind).is_recorded
+    compared = _gated_change(gate_eval, nouns)
+    metric_check = partial(
+        _metric_check,
+        specs=all_specs(specs),
+        compared=compared,
+        recorded=traits_of(gate_eval.kind).is_recorded,
+        strict_floors=strict_floors,
+    )
     return check_eval(
         EvalInfo(gate_eval.eval_id, gate_eval.name, kind=gate_eval.kind, nouns=nouns),
         gate_eval.presence,
-        [_metric_check(metric, all_specs(specs), compared, recorded=recorded) for metric in gate_eval.metrics],
+        list(map(metric_check, gate_eval.metrics)),
         [reason for reason in gate_eval.reasons if reason not in _DERIVED],
         compared=compared,
         file=gate_eval.file or "",
+        cases=gate_eval.cases,
+        max_broken=gate_eval.max_broken,
+        min_cases=gate_eval.min_cases,
     )
 
 
 def _metric_check(
-    metric: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
+    metric: GateMetric,
+    specs: Iterable[MetricSpec],
+    compared: GatedChange | None,
+    *,
+    recorded: bool,
+    strict_floors: bool,
 ) -> MetricCheck:
     limits = MetricLimits(metric.floor, metric.drop)
     if "no such metric" in metric.reasons:
@@ -115,7 +137,17 @@ def _metric_check(
     delta = MetricDelta(metric.name, metric.change, parts) if compared else None
     verdict = _change_verdict(metric.noise, metric.change) if metric.noise else None
     is_regraded = regraded(compared.judge if compared else None, metric.name)
-    check = check_metric(spec, limits, metric.base, metric.head, delta, lambda _: verdict, regraded=is_regraded)
+    check = check_metric(
+        spec,
+        limits,
+        metric.base,
+        metric.head,
+        delta,
+        lambda _: verdict,
+        regraded=is_regraded,
+        lost=verdict is not None and bool(verdict.lost_fields),
+        strict_floors=strict_floors,
+    )
     return replace(check, averaged_before=metric.base_variants, averaged_after=metric.head_variants)
 
 

@@ -7,6 +7,7 @@ from math import isinf
 
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.pages.change_text import in_points, smallest_change, verdict_words
 from sitegen.pages.labels import spread_words
@@ -56,6 +57,12 @@ def metric_sentences(metric: MetricCheck, nouns: Nouns) -> Iterator[str]:
         yield f"{metric.spec.label} {_metric_predicate(metric, reason, nouns)}."
 
 
+def missed_floor(metric: MetricCheck) -> str:
+    """The value at the head and the floor that it misses: ``0.604, below the floor of 0.8``."""
+    side = "below the floor" if metric.spec.higher_is_better else "above the ceiling"
+    return f"{number(metric.after, unit=metric.spec.unit)}, {side} of {metric.limits.floor:g}"
+
+
 def spread_sentences(metric: MetricCheck) -> Iterator[str]:
     """The variants that the values of a metric average at base and head, if an output has several variants."""
     for side, spread in (("base", metric.averaged_before), ("head", metric.averaged_after)):
@@ -73,10 +80,23 @@ def eval_sentence(check: EvalCheck, reason: Reason) -> str:
         case "nothing in common":
             unit = check.compared.unit if check.compared else check.info.nouns.document
             return f"Base and head have no {unit} in common."
+        case "too many broken":
+            broken = check.compared.broken if check.compared else 0
+            return f"{broken:,} {'value' if broken == 1 else 'values'} broke, and at most {check.max_broken:,} may."
+        case "too few cases":
+            wanted = f"and at least {check.min_cases:,} have to be"
+            return f"{check.cases or 0:,} {_judged_units(check)} judged at the head, {wanted}."
         case "another kind":
             return "Its kind is not the same as at the base."
         case _:
             return f"{check.metrics[0].spec.label} is undefined on both sides."
+
+
+def _judged_units(check: EvalCheck) -> str:
+    one, several = check.info.nouns.document, check.info.nouns.documents
+    if traits_of(check.info.kind).answers_cases:
+        one, several = "case", "cases"
+    return f"{one} is" if check.cases == 1 else f"{several} are"
 
 
 def nothing_compared(report: GateReport) -> str:
@@ -100,9 +120,11 @@ def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
     loss = "got worse, from nothing" if change is None else f"got worse by {change_text(metric).lstrip('+-')}"
     match reason:
         case "below the floor":
-            side = "below the floor" if metric.spec.higher_is_better else "above the ceiling"
-            already = ", as it was at the base" if metric.before is not None and metric.change == 0 else ""
-            return f"is {number(metric.after, unit=metric.spec.unit)}, {side} of {metric.limits.floor:g}{already}"
+            floor, before = metric.limits.floor or 0.0, metric.before
+            already = before is not None and not metric.spec.reaches(before, floor)
+            return f"is {missed_floor(metric)}{', as it was at the base' if already else ''}"
+        case "still below the floor":
+            return f"is still {missed_floor(metric)}, as it was at the base, which does not fail"
         case "dropped":
             words = f": {verdict_words(metric.chance, metric.spec, nouns)}" if metric.chance else ""
             return f"{loss}, and at most {allowed_drop(metric)} is allowed{words}"
@@ -112,6 +134,11 @@ def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
             least = smallest_change(metric.chance, metric.spec)
             words = verdict_words(metric.chance, metric.spec, nouns)
             return f"{loss}: {metric.chance.decision}: {words}{f'; {least}' if least else ''}"
+        case "a field was lost":
+            words = verdict_words(metric.chance, metric.spec, nouns) if metric.chance else "a field was lost"
+            return f"is worse on these cases, however its value changed: {words}"
+        case "nothing in common":
+            return f"cannot be compared: base and head judge no {nouns.document} in common"
         case "another judge":
             return "comes from grades by another judge than at the base"
         case "no such metric":

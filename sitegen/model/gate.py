@@ -17,7 +17,11 @@ GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail
 
 Reason: TypeAlias = Literal[
     "below the floor",
+    "still below the floor",
     "dropped",
+    "a field was lost",
+    "too many broken",
+    "too few cases",
     "removed",
     "may be chance",
     "undefined",
@@ -26,7 +30,7 @@ Reason: TypeAlias = Literal[
     "another kind",
     "another judge",
 ]
-"""Why a metric or an eval does not pass."""
+"""Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
@@ -48,7 +52,7 @@ class MetricCheck(Frozen):
     limits: MetricLimits
     verdict: GateVerdict = "pass"
     reasons: tuple[Reason, ...] = ()
-    """Empty if it passes."""
+    """Empty if it passes, unless it is still below its floor."""
     before: float | None = None
     """The value at the base; None if it is undefined there, or if the base has no output."""
     after: float | None = None
@@ -104,6 +108,12 @@ class EvalCheck(Frozen):
     """Every metric of the kind, the headline first, then metrics with a limit that the kind does not have."""
     compared: GatedChange | None = None
     """None unless both sides have an output of the same kind."""
+    cases: int | None = None
+    """Number of documents, or test cases if the kind has these, that are judged at the head; None if it has none."""
+    max_broken: int | None = None
+    """The most cells that may be broken; None for no limit."""
+    min_cases: int | None = None
+    """The least ``cases``."""
     matched: bool = False
     """Whether both sides were compared or, if only one has an output, a floor was checked."""
     file: str = ""
@@ -123,4 +133,6 @@ class GateReport(Frozen):
     matched: int
     """Number of evals that are ``matched``."""
     evals: tuple[EvalCheck, ...]
-    """The worst first, then by id."""
+    """The worst first: by verdict, then by how much the headline got worse, then by broken cells."""
+    strict_floors: bool = False
+    """Whether a floor that was missed at the base too fails."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import under_rules_of
-from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
+from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
 from sitegen.config import GateSettings
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
@@ -24,10 +25,11 @@ from sitegen.stages.timeline import fold
 from sitegen.text.keys import nearest
 
 
-def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
+def check(options: Options, base: str, *, exact: bool = False, strict_floors: bool = False) -> GateReport:
     """Compare a revision, by default ``HEAD``, with the commit at which it branched off from *base*.
 
-    With *exact* the revision is compared with *base* itself. Limits are read from the work tree's configuration. Raises
+    With *exact* the revision is compared with *base* itself. With *strict_floors*, as with the configuration of that
+    name, a floor that was missed at the base too fails. Limits are read from the work tree's configuration. Raises
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
     truncated, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
@@ -51,7 +53,8 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         later = Study.of(head, memo, parts)
         if earlier is None or not earlier.evals:
             earlier = _configured_as(later, before, memo)
-        return _gate_report(earlier, later, start)
+        gate = later.timeline.config.gate
+        return _gate_report(earlier, later, start, replace(gate, strict_floors=gate.strict_floors or strict_floors))
 
 
 def _configured_as(later: Study, before: Project, memo: Memo) -> Study | None:
@@ -92,15 +95,20 @@ def newest_output(history: EvalHistory) -> Snapshot | None:
     return there and under_rules_of(there, history.snapshots[-1])
 
 
-def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
-    gate = later.timeline.config.gate
+def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     _refuse_unknown(gate, at_base, at_head)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = (_check_removed(gate, before[eval_id]) for eval_id in before if eval_id not in at_head)
     there = (_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
-    return gate_report(start, later.timeline.head.sha, (*gone, *there), allow_incomparable=gate.allow_incomparable)
+    return gate_report(
+        start,
+        later.timeline.head.sha,
+        (*gone, *there),
+        allow_incomparable=gate.allow_incomparable,
+        strict_floors=gate.strict_floors,
+    )
 
 
 def _check_removed(gate: GateSettings, side: GateSide) -> EvalCheck:
@@ -116,11 +124,13 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     specs = all_specs(own)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
+    max_broken, min_cases = case_limits(gate, info.id)
+    whole = partial(check_eval, info, cases=after.cases, max_broken=max_broken, min_cases=min_cases)
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
     if same:
         pair = GatedPair(same, after, own)
-        metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
-        return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
+        metrics = (*pair.metrics(limits, noise=gate.noise, strict_floors=gate.strict_floors), *strangers)
+        return whole("both", metrics, compared=pair.compared(), file=pair.changed())
     card = after.card
     specs = held_specs(own, [card], limits)
     floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
@@ -133,8 +143,8 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     ]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
     if before:
-        return check_eval(info, "both", (*alone, *strangers), ("another kind",), file=file)
-    return check_eval(info, "new", (*alone, *strangers), file=file)
+        return whole("both", (*alone, *strangers), ("another kind",), file=file)
+    return whole("new", (*alone, *strangers), file=file)
 
 
 def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]) -> None:

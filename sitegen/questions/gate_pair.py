@@ -15,13 +15,16 @@ from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of
 from sitegen.analysis.edits import changed_files, edits_of_points
 from sitegen.analysis.gate import check_metric
+from sitegen.analysis.noise.changes import lost_fields
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
+from sitegen.analysis.noise.samples import cases_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Result, Scorecard
@@ -32,6 +35,7 @@ from sitegen.questions.study import Study
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.timeline import driving_edits
+from sitegen.stats.counts import judged
 
 LISTED: Final = 200
 """Largest number of fixed cells, and of broken cells, that a report lists."""
@@ -49,6 +53,19 @@ class GateSide(Frozen):
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
+
+    @property
+    def cases(self) -> int | None:
+        """Number of test cases, or of documents, that are judged; None if the kind has neither."""
+        card, traits = self.card, traits_of(self.history.kind)
+        if traits.is_recorded:
+            return None
+        if traits.answers_cases:
+            return cases_of(card)
+        return sum(
+            judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
+            for document in card.documents
+        )
 
     def averaged(self, spec: MetricSpec) -> VariantSpread | None:
         """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
@@ -95,7 +112,7 @@ class GatedPair:
         self._after = after
         self._scorer = scorer(after.history.kind)
 
-    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool) -> Iterator[MetricCheck]:
+    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[MetricCheck]:
         """Compare every metric with its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
@@ -111,8 +128,10 @@ class GatedPair:
                     before.metric(spec.name),
                     after.metric(spec.name),
                     delta,
-                    self._chance if noise else None,
+                    self._chance if noise else self._certain_loss,
                     regraded=anew,
+                    lost=spec == self._specs[0] and bool(lost_fields(before, after, self._scored.delta.flips)),
+                    strict_floors=strict_floors,
                 ),
                 averaged_before=self._before.averaged(spec),
                 averaged_after=self._after.averaged(spec),
@@ -188,6 +207,11 @@ class GatedPair:
         noise = self._noise if spec == self._specs[0] else None
         verdict = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.delta.flips, noise)
         return verdict if verdict or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
+
+    def _certain_loss(self, spec: MetricSpec) -> ChangeVerdict | None:
+        """Return the verdict if it is *worse*: if noise does not count, no other verdict says anything."""
+        verdict = self._chance(spec)
+        return verdict if verdict and verdict.decision == "worse" else None
 
     @cached_property
     def _noise(self) -> Noise | None:

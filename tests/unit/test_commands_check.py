@@ -102,7 +102,9 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
     assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
-    assert lines[2] == "### `notes`: fail"
+    assert rows(lines)[2] == ["`notes`", "F1", "0.975", "0.750", "-0.225", "worse", "9", "0", "**fail**"]
+    assert lines[6].startswith("- `notes`: 9 broken: `note-01` `total` is `1000`, expected `1`; ")
+    assert lines[8] == "### `notes`: fail"
     assert ["F1", "0.975", "0.750", "-0.225", "outputs -0.225", "drop ≤ 0", "**fail**"] in rows(lines)
     assert f"{FALL}." in lines
     assert "<details><summary>9 broken, 0 fixed</summary>" in lines
@@ -162,10 +164,55 @@ def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
 
 
 def test_a_threshold_of_the_manifest_is_a_floor(repo):
-    work(repo, {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.98}}}\n"})
+    floor = {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.97}}}\n", "sitegen.toml": "[gate]\ndrop = 9\n"}
+    work(repo, {**floor, f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})})
     done = check(repo)
     assert done.returncode == 1
-    assert "F1 is 0.975, below the floor of 0.98, as it was at the base." in done.stdout.splitlines()
+    assert "F1 is 0.950, below the floor of 0.97." in done.stdout.splitlines()
+
+
+def test_a_floor_that_was_missed_at_the_base_too_is_told_of_and_fails_only_if_wanted(repo):
+    work(repo, {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.98}}}\n"})
+    done = check(repo)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[2] == (
+        "Still below its floor, as at the base, which does not fail: `notes` (F1 0.975, below the floor of 0.98)."
+    )
+    strict = check(repo, "--strict-floors")
+    assert strict.returncode == 1
+    assert "F1 is 0.975, below the floor of 0.98, as it was at the base." in strict.stdout.splitlines()
+    work(repo, {"sitegen.toml": "[gate]\nstrict_floors = true\n"})
+    assert not report(repo)["passed"]
+
+
+def test_broken_values_and_judged_documents_are_counted(repo):
+    output_ = {f"{NOTES}/results/iteration-002/extracted.json": output({1, 2})}  # 2 broken, 1 fixed
+    work(repo, {**output_, "sitegen.toml": "[gate]\ndrop = 100\nmax_broken = 2\nmin_cases = 20\n"})
+    [notes] = report(repo)["evals"]
+    assert (notes["verdict"], notes["broken"], notes["cases"]) == ("pass", 2, 20)
+    work(repo, {"sitegen.toml": "[gate]\ndrop = 100\nmin_cases = 21\n[gate.evals.notes]\nmax_broken = 1\n"})
+    done = check(repo, "--annotations")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1
+    for sentence in (
+        "2 values broke, and at most 1 may.",
+        "20 documents are judged at the head, and at least 21 have to be.",
+    ):
+        assert sentence in lines
+        assert any(line.startswith("::error") and line.endswith(sentence) for line in lines)
+
+
+def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
+    truth = json.loads(output())
+    for note in truth["notes"]:
+        note["shop"] = "Moss"
+    repo.commit({f"{NOTES}/results/iteration-001/extracted.json": json.dumps(truth)})
+    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output(range(20))})
+    done = check(repo)
+    assert done.returncode == 1
+    [row] = [row for row in rows(done.stdout.splitlines()) if row[0] == "`notes`"]
+    assert row[1:] == ["F1", "0.500", "0.500", "0.000", "worse", "20", "20", "**fail**"]
+    assert "F1 is worse on these cases, however its value changed: total broke in all 20 values" in done.stdout
 
 
 def test_a_shallow_clone_is_refused_with_what_to_do(repo, tmp_path):
@@ -504,13 +551,13 @@ def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(t
     repo, cases = GitRepo(tmp_path / "faq"), range(30)
     short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
     repo.commit({"evals/faq/test_cases.json": asked(cases), short: answers(18, cases), wordy: answers(30, cases)})
-    work(repo, {short: answers(12, cases), "sitegen.toml": "[gate]\nfloor = 0.9\ndrop = 100\n"})
+    work(repo, {short: answers(12, cases), "sitegen.toml": "[gate]\nfloor = 0.75\ndrop = 100\n"})
     done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml")
     at_base = "Accuracy at the base: average of 2 variants: 0.600 (short) to 1.000 (wordy)."
     at_head = "Accuracy at the head: average of 2 variants: 0.400 (short) to 1.000 (wordy)."
     lines = done.stdout.splitlines()
     assert [line for line in lines if "average of" in line and not line.startswith("::")] == [at_base, at_head]
-    failed = f"Accuracy is 0.700, below the floor of 0.9. {at_base} {at_head}"
+    failed = f"Accuracy is 0.700, below the floor of 0.75. {at_base} {at_head}"
     assert [line.rpartition("::")[2] for line in lines if line.startswith("::error")] == [failed]
     failures = ET.parse(tmp_path / "gate.xml").getroot().iter("failure")
     assert [failure.attrib["message"] for failure in failures] == [failed]

@@ -6,7 +6,15 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, check_eval, check_metric, gate_report, limits_of
+from sitegen.analysis.gate import (
+    VERDICT_OF_REASON,
+    VERDICTS,
+    case_limits,
+    check_eval,
+    check_metric,
+    gate_report,
+    limits_of,
+)
 from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.gate_files.annotations import SHOWN, annotations_of
 from sitegen.gate_files.document import gate_json
@@ -47,7 +55,13 @@ def test_every_verdict_and_every_reason_has_its_place():
     [
         # A floor is inclusive, and held against the head as it is.
         (F1, MetricLimits(floor=0.9), (0.5, 0.9), 0.4, None, []),
-        (F1, MetricLimits(floor=0.9), (0.5, 0.8999), 0.4, None, ["below the floor"]),
+        (F1, MetricLimits(floor=0.9), (0.9, 0.8999), -0.0001, None, ["below the floor"]),
+        (F1, MetricLimits(floor=0.9), (None, 0.8999), None, None, ["below the floor"]),
+        # One that was missed at the base too is told of, and no reason to fail.
+        (F1, MetricLimits(floor=0.9), (0.5, 0.8999), 0.4, None, ["still below the floor"]),
+        (F1, MetricLimits(floor=0.9), (0.5, 0.4), -0.1, None, ["still below the floor"]),
+        (F1, MetricLimits(floor=0.9, drop=0.0), (0.5, 0.4), -0.1, "worse", ["still below the floor", "dropped"]),
+        (COST, MetricLimits(floor=3.0), (3.2, 3.1), -0.1, None, ["still below the floor"]),
         (F1, MetricLimits(floor=0.9), (0.9, None), None, None, ["undefined"]),
         (COST, MetricLimits(floor=3.0), (3.0, 3.0), 0.0, None, []),
         (COST, MetricLimits(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
@@ -85,6 +99,64 @@ def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise
     assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
 
+def test_with_strict_floors_a_floor_that_was_missed_at_the_base_too_fails():
+    found = check_metric(F1, MetricLimits(floor=0.9), 0.5, 0.6, moved(0.1), strict_floors=True)
+    assert (found.verdict, found.reasons) == ("fail", ("below the floor",))
+
+
+@pytest.mark.parametrize(
+    ("drop", "change", "decision", "reasons"),
+    [
+        (0.0, 0.0, "worse", ["a field was lost"]),
+        (0.0, 0.1, "worse", ["a field was lost"]),
+        (5.0, -0.04, "worse", ["a field was lost"]),
+        (0.0, -0.1, "worse", ["dropped"]),
+        (0.0, 0.0, "likely worse", []),
+        (0.0, -0.1, "likely worse", ["may be chance"]),
+        (0.0, 0.1, "better", []),
+        (100.0, -0.1, "worse", []),  # drops are turned off
+        (None, -0.1, "worse", []),
+    ],
+)
+def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(drop, change, decision, reasons):
+    limits = MetricLimits(drop=drop)
+    assert list(check_metric(F1, limits, 0.8, 0.8 + change, moved(change), chance(decision), lost=True).reasons) == (
+        reasons
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "cases", "limits", "reasons"),
+    [
+        (3, 10, (3, 10), ()),
+        (4, 10, (3, 10), ("too many broken",)),
+        (3, 9, (3, 10), ("too few cases",)),
+        (1, 9, (0, 10), ("too many broken", "too few cases")),
+        (1_000, 0, (None, None), ()),
+        (0, None, (0, 10), ()),  # recorded numbers have no cases
+    ],
+)
+def test_an_eval_is_held_against_the_number_of_broken_values_and_of_cases(broken, cases, limits, reasons):
+    metric = check_metric(F1, NONE, 0.9, 0.9, moved(0.0))
+    found = check_eval(
+        EvalInfo("a", "a"),
+        "both",
+        [metric],
+        compared=GatedChange(SAME, broken=broken),
+        cases=cases,
+        max_broken=limits[0],
+        min_cases=limits[1],
+    )
+    assert (found.reasons, found.verdict, found.matched) == (reasons, "fail" if reasons else "pass", True)
+    new = check_eval(EvalInfo("a", "a"), "new", [metric], cases=cases, max_broken=limits[0], min_cases=limits[1])
+    assert new.reasons == tuple(reason for reason in reasons if reason == "too few cases")
+
+
+def test_limits_on_cases_of_an_eval_go_before_those_of_all():
+    gate = GateSettings(max_broken=5, min_cases=10, evals={"a": EvalLimits(max_broken=0), "b": EvalLimits(min_cases=1)})
+    assert [case_limits(gate, name) for name in "abc"] == [(0, 10), (5, 1), (5, 10)]
+
+
 def test_what_names_eval_and_metric_goes_before_what_names_less():
     gate = GateSettings(
         floor=0.1,
@@ -117,15 +189,12 @@ def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits:
 
 
 def test_of_several_evals_the_worst_counts_and_stands_first():
-    fine, bad = compared("a"), compared("z", -0.1, limits=MetricLimits(drop=0.0))
-    apart = compared("m", overlap=Overlap("refused", 0))
-    found = gate_report("b", "h", [fine, apart, bad])
-    assert ([one.info.id for one in found.evals], found.verdict, found.passed, found.matched) == (
-        ["z", "m", "a"],
-        "fail",
-        False,
-        2,
-    )
+    fine, apart = compared("a"), compared("m", overlap=Overlap("refused", 0))
+    bad, worst = (compared(name, change, limits=MetricLimits(drop=0.0)) for name, change in (("x", -0.1), ("z", -0.2)))
+    gained, lost = compared("b", 0.1), compared("c", -0.1)
+    found = gate_report("b", "h", [fine, apart, bad, worst, gained, lost])
+    assert [one.info.id for one in found.evals] == ["z", "x", "m", "c", "a", "b"]
+    assert (found.verdict, found.passed, found.matched) == ("fail", False, 5)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +224,55 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
 def test_it_passes_only_if_something_was_held_against_something(evals, allowed, verdict, passed):
     found = gate_report("b", "h", evals, allow_incomparable=allowed)
     assert (found.verdict, found.passed) == (verdict, passed)
+
+
+def broken(path: str, expected: str = "1", actual: str = "2") -> CellFlip:
+    cell = Cell("d-1", path, path, False, ())
+    return CellFlip(
+        "broken", cell, Period(0, "correct", expected, expected), Period(1, "wrong_value", expected, actual)
+    )
+
+
+def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
+    flips = [broken("total"), *(broken(f"rows[{row}].unit", '"g"', "") for row in range(5)), broken("extra", "", "7")]
+    metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.8, moved(-0.1), chance("worse"))
+    change = GatedChange(SAME, broken=7, fixed=1, flipped=tuple(flips))
+    bad = check_eval(EvalInfo("z", "z"), "both", [metric], compared=change)
+    still = compared("old", limits=MetricLimits(floor=0.95))
+    lines = gate_markdown(gate_report("b" * 40, "h" * 40, [compared("a"), still, bad])).splitlines()
+    assert lines[2:7] == [
+        "| Eval | Metric |  Base |  Head | Change | On these cases | Broken | Fixed | Verdict  |",
+        "| ---- | ------ | ----: | ----: | -----: | -------------- | -----: | ----: | -------- |",
+        "| `z`  | F1     | 0.900 | 0.800 | -0.100 | worse          |      7 |     1 | **fail** |",
+        "",
+        '- `z`: 7 broken: `d-1` `rows[0].unit` is missing, expected `"g"`; `d-1` `total` is `2`, expected `1`; '
+        "`d-1` `extra` is `7`, expected nothing; and 4 more.",
+    ]
+    assert lines[-3:] == [
+        "Still below its floor, as at the base, which does not fail: `old` (F1 0.900, below the floor of 0.95).",
+        "",
+        "Nothing changed in `a`, `old`.",
+    ]
+
+
+def test_a_metric_without_anything_in_common_is_not_called_undefined():
+    metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.4, moved(None))
+    found = gate_report("b", "h", [check_eval(EvalInfo("a", "a"), "both", [metric], compared=GatedChange(SAME))])
+    sentence = "F1 cannot be compared: base and head judge no document in common."
+    assert sentence in gate_markdown(found).splitlines()
+    assert sentence.encode() in gate_junit(found)
+    assert sentence in [one.message for one in annotations_of(found)]
+
+
+def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit_and_a_notice():
+    found = gate_report("b", "h", [compared("old", limits=MetricLimits(floor=0.95))])
+    assert (found.verdict, found.passed) == ("pass", True)
+    (notice,) = annotations_of(found)
+    assert (notice.level, notice.message) == (
+        "notice",
+        "F1 is still 0.900, below the floor of 0.95, as it was at the base, which does not fail.",
+    )
+    assert b'failures="0" skipped="1"' in gate_junit(found)
 
 
 def hostile(number: int) -> EvalCheck:

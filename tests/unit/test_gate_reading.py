@@ -60,10 +60,26 @@ def report(
         check_stranger(name, MetricLimits(0.5)),
     ]
     still = [check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    old = [check_metric(F1, MetricLimits(0.95, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    gone = replace(CHANCE, decision="worse", why="a field was lost", lost_fields=(("rows[].unit", 9),))
+    lost = [
+        check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, lost=True)
+    ]
     new = [check_metric(F1, MetricLimits(0.5), None, 0.9, None)]
     info = EvalInfo("a", name)
     evals = [
-        check_eval(info, "both", fallen, compared=told, file="evals/a/extracted.json"),
+        check_eval(
+            info,
+            "both",
+            fallen,
+            compared=told,
+            file="evals/a/extracted.json",
+            cases=2,
+            max_broken=0,
+            min_cases=3,
+        ),
+        check_eval(EvalInfo("old", "old"), "both", old, compared=GatedChange(Overlap("comparable", 2))),
+        check_eval(EvalInfo("lost", "lost"), "both", lost, compared=GatedChange(Overlap("comparable", 2), broken=9)),
         check_eval(EvalInfo("b", "b"), "both", still, compared=GatedChange(Overlap("comparable", 2))),
         check_eval(EvalInfo("c", "c"), "both", still, compared=GatedChange(Overlap("refused", 0))),
         check_eval(EvalInfo("d", "d"), "new", new),
@@ -71,6 +87,16 @@ def report(
         check_eval(EvalInfo("f", "f"), "both", reasons=["another kind"]),
     ]
     return gate_report("b" * 40, "a" * 40, evals)
+
+
+def test_strict_floors_are_read_again():
+    old = check_metric(F1, MetricLimits(0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
+    one = check_eval(EvalInfo("a", "a"), "both", [old], compared=GatedChange(Overlap("comparable", 2)))
+    strict = gate_report("b" * 40, "a" * 40, [one], strict_floors=True)
+    assert (strict.verdict, read_report(gate_json(strict)).verdict) == ("fail", "fail")
+    body = {**json.loads(gate_json(strict)), "strict_floors": False}
+    with pytest.raises(SitegenError, match="its verdict does not follow from its evals"):
+        read_report(json.dumps(body).encode())
 
 
 def document(**changes: object) -> dict[str, Any]:

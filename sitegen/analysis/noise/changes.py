@@ -84,7 +84,7 @@ def change_verdict(
         counted = independent_flips(flips)
     else:
         moved = counted = _moved(pairs or {}, higher_is_better=higher_is_better)
-    lost = _lost_fields(before, after, flips)
+    lost = lost_fields(before, after, flips)
     verdict = _judged(
         UnitChange(metric=metric, unit=units.unit, spread=units.spread),
         change,
@@ -142,7 +142,7 @@ def _moved(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int,
     return (rose, fell) if higher_is_better else (fell, rose)
 
 
-def _lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
+def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
     """Return the fields that broke wherever they were right, with the number of their values.
 
     It was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged now.

@@ -216,6 +216,9 @@ class CheckRequest:
     exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False
     rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None
     worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False
+    strict_floors: Annotated[
+        bool, typer.Option("--strict-floors", help="Fail for a floor that was missed at the base too.")
+    ] = False
     as_json: Json = False
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report to this file.")] = None
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None
