@@ -15,14 +15,12 @@ from sitegen.kind_files import Kind
 from sitegen.model.metrics import Threshold
 from sitegen.model.values import MetadataEntry
 
-STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
-"""pydantic's configuration of the classes here: an unknown key is an error."""
+OPEN: Final[Any] = {"allow_inf_nan": False}
+"""pydantic's configuration of a class here whose unknown keys have a meaning. No number is infinite or NaN: neither can
+be compared or drawn, and the cached configuration is JSON, which has neither."""
 
-OPEN: Final[Any] = {}
-"""The same for a class whose unknown keys have a meaning."""
-
-FINITE: Final[Any] = {**STRICT, "allow_inf_nan": False}
-"""The same for classes with limits, because the cached configuration is JSON, which has neither infinity nor NaN."""
+STRICT: Final[Any] = {**OPEN, "extra": "forbid", "str_strip_whitespace": True}
+"""The same for all other classes: an unknown key is an error."""
 
 INSTRUCTIONS: Final = (
     ".claude/instructions/**/*.md",
@@ -102,7 +100,6 @@ class Engine(ConfigTable):
 class Price(ConfigTable):
     """The price of a model in US dollars for a million tokens."""
 
-    __pydantic_config__ = FINITE
     input: float
     output: float
 
@@ -153,7 +150,6 @@ class Regressions(ConfigTable):
 class Limit(ConfigTable):
     """The gate's limits for a metric. Both are inclusive; None means no limit."""
 
-    __pydantic_config__ = FINITE
     floor: float | None = None
     """The least value in the metric's own unit, or the greatest if lower is better."""
     drop: float | None = None
@@ -163,7 +159,6 @@ class Limit(ConfigTable):
 class EvalLimits(ConfigTable):
     """The gate's limits for one eval, which take precedence over the limits for every eval."""
 
-    __pydantic_config__ = FINITE
     floor: float | None = None
     """The limit for the headline; ``drop`` likewise."""
     drop: float | None = None
@@ -178,7 +173,6 @@ class EvalLimits(ConfigTable):
 class GateSettings(ConfigTable):
     """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
 
-    __pydantic_config__ = FINITE
     floor: float | None = None
     """The floor of the headline of every eval."""
     drop: float = 0.0

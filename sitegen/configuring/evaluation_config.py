@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from sitegen.config import FINITE, ConfigTable, PlotFormat
+from sitegen.config import ConfigTable, PlotFormat
 
 EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
 """The configuration of the evaluation of prompts, unless ``--config`` names another file."""
@@ -15,7 +15,6 @@ EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
 class MetricThresholds(ConfigTable):
     """The table ``metrics`` of an evaluation. None means not stated."""
 
-    __pydantic_config__ = FINITE
     accuracy_threshold: float | None = None
     consistency_threshold: float | None = None
     quality_threshold: float | None = None
@@ -28,7 +27,6 @@ class EvaluationConfig(ConfigTable):
     entry; the file in the project does not.
     """
 
-    __pydantic_config__ = FINITE
     model: str | None = None
     """The model that is tested."""
     judge_model: str | None = None

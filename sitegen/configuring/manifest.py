@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any, Final
@@ -153,11 +154,14 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
             stated[key] = value
         elif key != "id":
             metadata.append((str(key), _as_text(value)))
-    for key, expected in (("settings", "a mapping"), ("thresholds", "a mapping from metrics to numbers")):
+    for key, expected in (
+        ("settings", "a mapping with finite numbers"),
+        ("thresholds", "a mapping from metrics to numbers"),
+    ):
         value = stated.get(key)
         if value is None:
             stated.pop(key, None)
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and (key == "thresholds" or _is_finite(value)):
             pairs = [(str(name), member) for name, member in value.items()]
             stated[key] = canonical(value) if key == "settings" else pairs
         else:
@@ -231,6 +235,12 @@ def _as_text(value: Any) -> str:
 def canonical(value: Any) -> str:
     """Return canonical JSON: sorted keys, no spaces, every key as text."""
     return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return all(map(_is_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _text_keys(value: Any) -> Any:

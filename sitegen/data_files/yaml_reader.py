@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 from sitegen.data_files.json_reader import read_json
@@ -16,6 +17,7 @@ from sitegen.data_files.reading import (
     DUPLICATE_KEY,
     MAX_CONFIGURING_BYTES,
     MAX_DEPTH,
+    MAX_DIGITS,
     Location,
     UnreadableError,
     constant,
@@ -93,7 +95,7 @@ def read_configuring_yaml(content: bytes) -> ConfiguringYaml:
     def load() -> ConfiguringYaml:
         for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
             pass  # the loader builds everything at once, so the bounds have to be checked before
-        loader = _loader_class()(content)
+        loader = _configuring_loader()(content)
         try:
             node = loader.get_single_node()
             if node is None:
@@ -109,6 +111,21 @@ def _loader_class() -> Any:
     import yaml
 
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@cache
+def _configuring_loader() -> Any:
+    """PyYAML's safe loader with a bound on whole numbers, since Python refuses to print those of many digits."""
+
+    def whole_number(loader: Any, node: Any) -> Any:
+        if len(node.value) > MAX_DIGITS:
+            reason = f"a number is longer than {MAX_DIGITS} characters"
+            raise UnreadableError(reason, "Shorten it.", node.start_mark.line + 1)
+        return loader.construct_yaml_int(node)
+
+    bounded: Any = type("ConfiguringLoader", (_loader_class(),), {})
+    bounded.add_constructor("tag:yaml.org,2002:int", whole_number)
+    return bounded
 
 
 def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:

@@ -5,11 +5,11 @@ the versions show which instructions the output was made with.
 """
 
 import json
-import math
 from typing import Any, Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.usage import RunUsage, stated
+from sitegen.model.values import LARGEST_NUMBER
 from sitegen.named_tuple import NamedTuple
 
 _MAX_BYTES: Final = 50_000_000
@@ -155,7 +155,7 @@ def _finite_numbers(value: Any) -> tuple[RecordedMetric, ...]:
             as_float = float(number)
         except OverflowError:
             continue
-        if math.isfinite(as_float):
+        if abs(as_float) <= LARGEST_NUMBER:
             numbers.append(RecordedMetric(name, as_float))
     return tuple(numbers)
 

@@ -25,6 +25,9 @@ class MetadataEntry(NamedTuple):
     text: str
 
 
+LARGEST_NUMBER: Final = 1e30
+"""The greatest size of a number that statistics and charts use: squares and quotients of greater ones are infinite."""
+
 REDACTED: Final = Unusable("redacted", "hidden by the configuration")
 """Replaces a value that no page may show. No value of a file equals it, because its JSON has no quotation marks."""
 

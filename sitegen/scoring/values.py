@@ -6,11 +6,10 @@ import decimal
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from math import isfinite
 from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
-from sitegen.model.values import Unusable, Value
+from sitegen.model.values import LARGEST_NUMBER, Unusable, Value
 from sitegen.text.similarity import normalise
 
 Number: TypeAlias = int | Decimal
@@ -60,14 +59,14 @@ def _usable(literal: str) -> Number | None:
 
 
 def as_float(value: Value) -> float | None:
-    """Return a finite number as a float, and None for anything else."""
+    """Return a number up to ``LARGEST_NUMBER`` as a float, and None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     try:
         number = float(value)
     except OverflowError:
         return None
-    return number if isfinite(number) else None
+    return number if abs(number) <= LARGEST_NUMBER else None
 
 
 def spells(text: str, number: Number) -> bool:

@@ -1,5 +1,7 @@
 """sitegen.toml and pyproject.toml of a stranger: a command reads them within bounds, or says why it does not."""
 
+import json
+
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
@@ -90,3 +92,75 @@ def test_the_line_of_a_key_is_found_in_linear_time(tmp_path):
 )
 def test_a_glob_of_stars_takes_time_in_proportion_to_the_path(glob, path):
     assert not matches(path, [glob])
+
+
+MANIFEST = "evals:\n  names:\n    {}\n"
+REFUSED = {
+    "thresholds: {f1: .inf}": "evals.names.thresholds.f1 is a number (inf), a finite number is wanted.",
+    "thresholds: {f1: -.inf}": "evals.names.thresholds.f1 is a number (-inf), a finite number is wanted.",
+    "thresholds: {f1: .nan}": "evals.names.thresholds.f1 is a number (nan), a finite number is wanted.",
+    "thresholds: {f1: 1e999}": "evals.names.thresholds.f1 is text ('1e999'), a finite number is wanted.",
+    "thresholds: {f1: -1.0e+999}": "evals.names.thresholds.f1 is a number (-inf), a finite number is wanted.",
+    "settings: {a: [{b: .nan}]}": "evals.names.settings is a mapping, a mapping with finite numbers is wanted.",
+    f"settings: {{a: 0x{'f' * 40_000}}}": "The manifest cannot be read: a number is longer than 400 characters.",
+    f"pages: {'9' * 5_000}": "The manifest cannot be read: a number is longer than 400 characters.",
+    f"thresholds: {{f1: {'9' * 399}}}": "evals.names.thresholds.f1 is a number (",
+}
+
+
+@pytest.mark.parametrize("entry", REFUSED)
+def test_numbers_that_nothing_can_be_compared_with_are_refused_where_they_are_read(tmp_path, entry):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "evals/manifest.yaml": MANIFEST.format(entry)})
+    repo.checkout()
+    for command in (["build", "-o", tmp_path / "site"], ["verify-all"], ["check", "--base", "HEAD"]):
+        ended = run(*command, cwd=repo.path)
+        assert ended.returncode == 2, (command, ended.stderr)
+        assert REFUSED[entry] in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("number", ["inf", "nan", "-inf", "1e999"])
+@pytest.mark.parametrize(
+    "text",
+    ["[llm]\ntimeout = {}\n", "[llm]\ntemperature = {}\n", "[gate]\ndrop = {}\n", "[gate.metrics.f1]\nfloor = {}\n"],
+)
+def test_limits_of_sitegen_toml_are_finite(tmp_path, text, number):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "sitegen.toml": text.format(number)})
+    repo.checkout()
+    ended = run("build", "-o", tmp_path / "site", cwd=repo.path)
+    assert ended.returncode == 2
+    assert "a finite number is wanted." in ended.stderr
+    assert "sitegen.toml:2" in ended.stderr
+
+
+@pytest.mark.parametrize("threshold", ["1.0e+308", "-1.0e+308", "1.0e+30"])
+def test_thresholds_beyond_every_chart_are_compared_with_and_not_drawn(tmp_path, threshold):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "evals/manifest.yaml": MANIFEST.format(f"thresholds: {{f1: {threshold}}}")})
+    repo.checkout()
+    built = run("build", "-o", tmp_path / "site", "--strict", cwd=repo.path)
+    assert built.returncode == 0, built.stderr
+    assert run("verify-all", cwd=repo.path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [["1", "1e308", "-1e308", "1e308", "5e-324", "0"], ["1e30", "-1e30", "9.9e29", "1e-300", "3"], ["1e31", "1e200"]],
+)
+def test_recorded_numbers_of_any_size_make_pages(tmp_path, numbers):
+    repo = GitRepo(tmp_path / "project")
+    manifest = "evals:\n  runs: {kind: recorded, outputs: metrics.json}\n"
+    repo.commit({"CLAUDE.md": "Run.\n", "evals/manifest.yaml": manifest})
+    for number in numbers:
+        names = ("loss", "accuracy", "cost", "tokens", "latency_ms", "n")
+        repo.commit({"evals/runs/metrics.json": json.dumps(dict.fromkeys(names, float(number)))})
+    repo.checkout()
+    built = run("build", "-o", tmp_path / "site", cwd=repo.path)
+    assert built.returncode == 0, built.stderr
+    assert "sitegen failed" not in built.stdout + built.stderr
+    points = json.loads((tmp_path / "site/data/evals/runs.json").read_bytes())["points"]
+    assert [point["then"]["metrics"]["loss"] for point in points] == [
+        float(number) if abs(float(number)) <= 1e30 else None for number in numbers
+    ]

@@ -227,7 +227,11 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
             "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
             3,
         ),
-        ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
+        (
+            "evals:\n  a:\n    settings: 3\n",
+            "evals.a.settings is a number (3), a mapping with finite numbers is wanted.",
+            3,
+        ),
         ("evals:\n  a: {\n", "The manifest cannot be read: it is not valid YAML: ", 3),
         ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is not valid YAML: ", 1),
         ("a: &a [*a]\n", "The manifest cannot be read: an alias refers to a value that contains it.", 1),

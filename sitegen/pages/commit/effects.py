@@ -55,8 +55,9 @@ def commit_effect(
     """The effect of a commit on the eval: *change* is what became of it between these points."""
     fields = flipped_fields(change.flips)
     after = replace(after, change=change)
+    by_metric = {metric.name: metric.change for metric in change.metrics}
     return CommitEffect(
-        changes=tuple(metric.change for metric in change.metrics[:HEADLINES]),
+        changes=tuple(by_metric.get(spec.name) for spec in specs[:HEADLINES]),
         headline=changes(specs[:1], info.nouns, before, after)[0],
         verdict=change.verdict,
         flipped=flipped(change.flips),

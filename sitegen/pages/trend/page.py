@@ -20,6 +20,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
+from sitegen.model.values import LARGEST_NUMBER
 from sitegen.pages import links
 from sitegen.pages.change_text import changes, flipped
 from sitegen.pages.labels import CAUSES
@@ -166,7 +167,7 @@ def trend_page(
         targets=tuple(
             MetricTarget(spec, least, points[-1].values[k] if points else None)
             for k, spec in enumerate(specs[:drawn])
-            if (least := spec.target(info.thresholds)) is not None
+            if (least := spec.target(info.thresholds)) is not None and abs(least) <= LARGEST_NUMBER
         ),
         fields=fields,
         heat=heat_map(series.points, fields),

@@ -105,7 +105,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 4
+    version = 5
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",
