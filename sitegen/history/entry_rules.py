@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from posixpath import normpath
-from typing import Final
+from typing import Any, Final
 
 from sitegen.config import EvalConfig
 from sitegen.frozen import Frozen
@@ -36,8 +37,13 @@ class EntryRules(Frozen):
             normal(entry.ground_truth) if entry.ground_truth else None,
             normal(entry.mapping) if entry.mapping else None,
             normal(entry.schema) if entry.schema else None,
-            json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
+            canonical_settings(settings),
         )
+
+
+def canonical_settings(settings: Mapping[str, Any]) -> str:
+    """Return settings as JSON that is the same for equal settings."""
+    return json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def required_statements(entry: EvalConfig) -> dict[str, str]:

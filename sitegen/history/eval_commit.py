@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.config import EvalConfig, case_settings
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import BlobRead
-from sitegen.history.entry_rules import EntryRules, is_path, normal, required_statements, runs_of
+from sitegen.history.entry_rules import EntryRules, canonical_settings, is_path, normal, required_statements, runs_of
 from sitegen.history.fold_state import EvalInputs, EvalState, SideBlobs
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import PathRole
@@ -99,7 +99,7 @@ def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
     settings.pop("cases", None)
     if in_cases and "cases" in structure:
         settings["cases"] = structure["cases"]
-    return replace(rules, settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+    return replace(rules, settings=canonical_settings(settings))
 
 
 def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:

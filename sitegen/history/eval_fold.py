@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from posixpath import basename
 
 from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.history import problems
-from sitegen.history.entry_rules import is_glob, is_path, kind_of, normal
+from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal
 from sitegen.history.eval_commit import EvalCommit, keep_newest_run
 from sitegen.history.fold_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
@@ -18,6 +19,7 @@ from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
 from sitegen.kind_files import GROUND_TRUTHS, Kind, files_of
 from sitegen.model.commits import ChangedPath
+from sitegen.model.contents import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
 
 
@@ -83,10 +85,24 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
         id=state.id,
         kind=kind,
         layout=layout,
-        snapshots=tuple(series.snapshots),
+        snapshots=_with_grades(series.snapshots),
         renamed_from=tuple(state.renamed_from),
         deleted=not (state.files if self_judged else state.inputs and state.inputs.ground_truth),
     )
+
+
+def _with_grades(snapshots: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
+    """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing."""
+    grades = {name for snapshot in snapshots for name in snapshot.grades}
+    if not grades:
+        return tuple(snapshots)
+    settings: dict[str, str] = {}
+    for text in dict.fromkeys(snapshot.settings for snapshot in snapshots):
+        stated = json.loads(text)
+        named = stated.get(GRADES)
+        stated[GRADES] = sorted({*grades, *(named if isinstance(named, list) else ())}, key=str)
+        settings[text] = canonical_settings(stated)
+    return tuple(replace(snapshot, settings=settings[snapshot.settings]) for snapshot in snapshots)
 
 
 def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:

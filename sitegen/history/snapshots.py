@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from posixpath import basename, splitext
 from typing import Final
@@ -48,6 +49,7 @@ def new_snapshot(
         outputs=iteration_files.outputs,
         **inputs._asdict(),
         runs=iteration_files.runs,
+        grades=_grades_in(iteration_files.outputs, inputs.settings, eval_commit),
     )
     return _with_origin(snapshot, iteration_files, eval_commit)
 
@@ -164,6 +166,18 @@ def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCom
         if recorded:
             return _checked_statement(recorded, eval_commit)
     return _RunStatement()
+
+
+def _grades_in(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> tuple[str, ...]:
+    """Return the named scores of an output that are grades."""
+    grades: dict[str, None] = {}
+    for blob in outputs:
+        content = eval_commit.read(blob.oid).content
+        with suppress(Exception):  # a fault of sitegen is reported where the output is scored
+            grades |= dict.fromkeys(
+                eval_commit.contents.grades(eval_commit.kind, blob.path, content, settings) if content else ()
+            )
+    return tuple(grades)
 
 
 def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunStatement:

@@ -40,7 +40,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
 from sitegen.named_tuple import NamedTuple
 
-VERSION: Final = 11
+VERSION: Final = 12
 """Increased whenever the same history would fold to another result."""
 
 
@@ -209,7 +209,14 @@ def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
         return EvalUpdate(history, 0)
     if before == history:
         return None
-    if (before.layout, before.kind) != (history.layout, history.kind) and before.snapshots:
+    if (
+        before.snapshots
+        and history.snapshots
+        and (
+            (before.layout, before.kind) != (history.layout, history.kind)
+            or before.snapshots[0].settings != history.snapshots[0].settings
+        )
+    ):
         raise StartOverError  # the pages of earlier commits show outputs of this eval
     pairs = zip(before.snapshots, history.snapshots, strict=False)
     first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))

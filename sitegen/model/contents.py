@@ -7,6 +7,9 @@ from sitegen.frozen import Frozen
 from sitegen.model.recorded import Recorded
 from sitegen.named_tuple import NamedTuple
 
+GRADES: Final = "grades"
+"""The key of an eval's settings with the named scores that are grades, and neither right nor wrong."""
+
 
 class CaseSides(NamedTuple):
     """Digests of the two sides of a file of cases. Sides with the same digest are the same to a scorer."""
@@ -23,6 +26,11 @@ def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded 
     """Return no record, for histories whose files are not read."""
 
 
+def _no_grades(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
+    """Return no grades, for histories whose files are not read."""
+    return ()
+
+
 class Contents(Frozen):
     """The functions that read contents; the defaults read nothing."""
 
@@ -30,6 +38,8 @@ class Contents(Frozen):
     """Takes (path, content, settings) of a file of cases. Returns None for a file without two sides."""
     recorded: Callable[[str, str, bytes, str], Recorded | None] = _no_record
     """Takes (kind, path, content, settings) of an output; returns what it states about its run, or None."""
+    grades: Callable[[str, str, bytes, str], tuple[str, ...]] = _no_grades
+    """Takes the same; returns the named scores with values that are neither right nor wrong."""
 
 
 NO_CONTENTS: Final = Contents()

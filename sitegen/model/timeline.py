@@ -52,6 +52,8 @@ class Snapshot(Frozen):
     """Pages show these beside the computed metrics, never in their place."""
     usage: RunUsage | None = None
     """The recorded usage and model of the run; None if neither is recorded."""
+    grades: tuple[str, ...] = ()
+    """Named scores of its output with values that are neither right nor wrong, which decide for the whole series."""
 
 
 OutputLayout: TypeAlias = Literal["iterations", "overwritten"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -17,6 +18,9 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import BESIDE, ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import id_text
+
+if TYPE_CHECKING:
+    from sitegen.scoring.judged.case import JudgedResults
 
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
@@ -33,18 +37,32 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
     return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
 
 
-def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
-    """Return the statements that the format of the judging tool provides for; tables have none."""
+def grades_in(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
+    """Return the named scores of a judged output that are neither right nor wrong in some case. Never raises."""
+    results = _judged_results(path, content, settings) if kind == "judged" else None
+    return () if results is None else results.grades
+
+
+@lru_cache(maxsize=1)
+def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults | None:
+    """Read an output of kind ``judged``; None if it cannot be read. Its two statements are asked for in succession."""
     # These are many modules, which projects without such results do not need.
     from sitegen.scoring.judged.formats import read_results
-    from sitegen.scoring.judged.tables.settings import read_settings
 
-    if read_settings(settings).value is not None:
-        return None
     try:
-        run = read_results(path, content).run
+        return read_results(path, content, settings)
     except UnreadableError:
         return None
+
+
+def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
+    """Return the statements that the format of the judging tool provides for; tables have none."""
+    from sitegen.scoring.judged.tables.settings import read_settings
+
+    results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
+    if results is None:
+        return None
+    run = results.run
     hashes = tuple(InstructionHash("", digest.strip().lower()) for digest in run.prompt_hashes)
     recorded = Recorded(
         timestamp=run.at.strip() or None, git_commit=run.commit.strip().lower() or None, instruction_hashes=hashes

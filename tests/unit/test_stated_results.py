@@ -266,3 +266,28 @@ def test_grades_are_not_compared_across_judges_wherever_they_are_named(tmp_path:
         assert exchange is not None
         assert (exchange.before, exchange.after) == (("judge-1",), ("judge-2",))
         assert "score" in exchange.metrics
+
+
+TOOLS = ((1, 1, 0, 1), (1, 0.5, 0, 1), (1, 1, 1, 0), (1, 0.75, 1, 1))
+
+
+def tooled(*tools: float) -> str:
+    rows = [{"id": f"c{n}", "out": "x", "tool": tool, "truth": 0.5 + n / 10} for n, tool in enumerate(tools)]
+    return json.dumps(rows)
+
+
+def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path: Path) -> None:
+    columns = "{id: id, output: out, scores: [tool, truth]}"
+    manifest = f"{{evals: {{q: {{kind: judged, outputs: results.json, settings: {{columns: {columns}}}}}}}}}"
+    repo = project(tmp_path, "evals/q/results.json", (tooled(*TOOLS[0]),), **{"evals/manifest.yaml": manifest})
+    assert numbers(repo, "q", "f1", "pass_rate") == [(0.75, 0.75)]
+    build_site(repo.path, tmp_path / "parts")
+    for number, tools in enumerate(TOOLS[1:], 1):
+        repo.commit({"evals/q/results.json": tooled(*tools)}, message=f"Run {number}")
+        build_site(repo.path, tmp_path / "parts")
+    assert numbers(repo, "q", "f1", "pass_rate") == [(None, None)] * 4
+    assert [cause for point in points(repo, "q") for cause in point.snapshot.cause] == ["outputs"] * 4
+    build_site(repo.path, tmp_path / "once")
+    assert differences(tmp_path / "parts", tmp_path / "once") == []
+    done = run("check", "--base", "HEAD~3", "--exact", cwd=repo.path)
+    assert "not comparable" not in done.stdout

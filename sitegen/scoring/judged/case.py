@@ -1,15 +1,15 @@
 """A judged case: the common form of the results of all tools, and what a format of results has to provide.
 
 Tools that name their scores (Inspect's scorers, the columns of a table) do not state which of them are assertions. A
-score whose values in a file are all right or wrong counts as one: it becomes a field, whose cells are followed through
-history. Any other score is only a number.
+score whose values in all files of a series are right or wrong counts as one: it becomes a field, whose cells are
+followed through history. Any other score is only a number.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -122,6 +122,8 @@ class JudgedResults(Frozen):
     cases: tuple[JudgedCase, ...]
     findings: tuple[Finding, ...] = ()
     run: JudgedRun = JudgedRun()
+    grades: tuple[str, ...] = ()
+    """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
 
 
 HEAD: Final = 4096
@@ -138,8 +140,9 @@ class ResultFormat(Frozen):
     ``HEAD`` bytes. The rest of the path must not count: scorecards are stored by content and ending, so that a moved
     file is not scored again.
     """
-    read: Callable[[bytes], JudgedResults]
-    """Raises UnreadableError if nothing of the file can be read. Any other fault is a finding."""
+    read: Callable[[bytes, Collection[str]], JudgedResults]
+    """Takes the content, and the named scores that are grades in the whole series. Raises UnreadableError if nothing of
+    the file can be read. Any other fault is a finding."""
 
 
 class AnswerGrade(NamedTuple):
@@ -208,15 +211,30 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
     return AnswerGrade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
-def opinions(cases: Sequence[Mapping[str, Graded]]) -> list[tuple[Opinion, ...]]:
-    """Return the opinions of each case, one for each score. A score that is right or wrong in all cases is a field."""
+class Opinions(NamedTuple):
+    """The opinions on the cases of a file."""
+
+    by_case: list[tuple[Opinion, ...]]
+    """One for each score."""
+    grades: tuple[str, ...]
+    """As in ``JudgedResults``."""
+
+
+def opinions(cases: Sequence[Mapping[str, Graded]], grades: Collection[str]) -> Opinions:
+    """Form the opinions. A score is a field if it is right or wrong in all cases of the series.
+
+    *grades*: the scores that are none, because another file of the series shows it.
+    """
     is_field: dict[str, bool] = {}
     for case in cases:
         for name, graded in case.items():
             for score, right in graded.grades:
                 if right is not None or score is not None:
                     is_field[name] = is_field.get(name, True) and (right is not None or score in (0, 1))
-    return [tuple(_opinion(name, graded, is_field.get(name, False)) for name, graded in case.items()) for case in cases]
+    own_grades = tuple(name for name, is_right_or_wrong in is_field.items() if not is_right_or_wrong)
+    fields = {name for name, is_right_or_wrong in is_field.items() if is_right_or_wrong} - {*grades}
+    by_case = [tuple(_opinion(name, graded, name in fields) for name, graded in case.items()) for case in cases]
+    return Opinions(by_case, own_grades)
 
 
 def passed(judges: Iterable[Opinion]) -> float | None:

@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 18
+    version = 19
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Final
 
@@ -15,16 +16,16 @@ from sitegen.scoring.judged.formats.lines import LINES, is_of_a_judge
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
 from sitegen.scoring.judged.packages import ending
-from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settings
+from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settings, stated_grades
 
 _LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')
 
 
-def _read_lm_eval(content: bytes) -> JudgedResults:
+def _read_lm_eval(content: bytes, grades: Collection[str]) -> JudgedResults:
     """Read the samples that ``lm_eval --log_samples`` writes, one row for each document and filter."""
     from sitegen.scoring.judged.tables.reader import read_table
 
-    return read_table("jsonl", content, LM_EVAL)
+    return read_table("jsonl", content, LM_EVAL, grades)
 
 
 FORMATS: Final = (
@@ -55,22 +56,22 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     *settings* are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
     """
-    suffix, head = ending(path), content[:HEAD]
+    suffix, head, grades = ending(path), content[:HEAD], stated_grades(settings)
     columns = read_settings(settings).value
     if columns is not None:
         from sitegen.scoring.judged.tables.reader import read_table
 
-        return read_table(suffix, content, columns)
+        return read_table(suffix, content, columns, grades)
     form = next(form for form in FORMATS if form.recognises(suffix, head))
     if form is LINES and suffix in (*_TABLES, "json") and not _TWO_LINES.match(head):
-        return _read_by_usual_names(suffix, content)
+        return _read_by_usual_names(suffix, content, grades)
     if form is LINES and not is_of_a_judge(next(each_line(content), None)):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
-            return _read_by_usual_names("jsonl", content)
-    return form.read(content)
+            return _read_by_usual_names("jsonl", content, grades)
+    return form.read(content, grades)
 
 
-def _read_by_usual_names(suffix: str, content: bytes) -> JudgedResults:
+def _read_by_usual_names(suffix: str, content: bytes, grades: Collection[str]) -> JudgedResults:
     from sitegen.scoring.judged.tables.reader import read_table
     from sitegen.scoring.judged.tables.rows import read_rows
     from sitegen.scoring.judged.tables.usual_columns import usual_columns
@@ -82,4 +83,4 @@ def _read_by_usual_names(suffix: str, content: bytes) -> JudgedResults:
             "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
             f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
         )
-    return read_table(suffix, content, columns)
+    return read_table(suffix, content, columns, grades)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -146,7 +146,7 @@ WORDS: Final = {
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
 
-def _read_log(content: bytes) -> JudgedResults:
+def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
     findings: list[Finding] = []
     if _BEGINNING.match(content):
         value, odd = read_json(content)
@@ -159,7 +159,10 @@ def _read_log(content: bytes) -> JudgedResults:
         log, samples = unpacked(content, findings)
     _check_version(log)
     reader = _InspectReader(log, findings)
-    return JudgedResults(reader.cases(samples), tuple(findings), reader.run())
+    unpacked_samples = samples_of(samples)
+    judged = opinions(list(map(reader.graded_scores, unpacked_samples)), grades)
+    cases = reader.cases(unpacked_samples, judged.by_case)
+    return JudgedResults(cases, tuple(findings), reader.run(), judged.grades)
 
 
 def _check_version(log: Mapping[str, Value]) -> None:
@@ -196,10 +199,9 @@ class _InspectReader:
         commit = text(members(self._eval.get("revision")).get("commit"))
         return JudgedRun(at=text(self._eval.get("created")), commit=commit)
 
-    def cases(self, raw: Iterable[Value]) -> tuple[JudgedCase, ...]:
+    def cases(self, samples: Sequence[LogSample], judges: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
         """Return a case for each sample, in the order of the log."""
-        samples = samples_of(raw)
-        cases = tuple(map(self._case, samples, opinions(list(map(self._graded_scores, samples)))))
+        cases = tuple(map(self._case, samples, judges))
         status = text(self._log.get("status"))
         if status != "success":
             why = text(members(self._log.get("error")).get("message"))
@@ -211,7 +213,7 @@ class _InspectReader:
             self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
         return cases
 
-    def _graded_scores(self, sample: LogSample) -> dict[str, Graded]:
+    def graded_scores(self, sample: LogSample) -> dict[str, Graded]:
         """Return all scores by name. If a scorer gives several values, each has a separate name."""
         grades: dict[str, list[AnswerGrade]] = {}
         details: dict[str, list[Value]] = {}

@@ -121,4 +121,6 @@ def _seconds(written: str) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-JUNIT: Final = ResultFormat(name="JUnit XML", recognises=lambda ending, head: ending == "xml", read=_read_junit)
+JUNIT: Final = ResultFormat(
+    name="JUnit XML", recognises=lambda ending, head: ending == "xml", read=lambda content, grades: _read_junit(content)
+)

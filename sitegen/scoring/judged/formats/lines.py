@@ -262,5 +262,7 @@ def _texts(value: Value) -> tuple[str, ...]:
     return tuple(map(text, items(value)))
 
 
-LINES: Final = ResultFormat(name="JSON Lines", recognises=lambda ending, head: True, read=_read_cases)
+LINES: Final = ResultFormat(
+    name="JSON Lines", recognises=lambda ending, head: True, read=lambda content, grades: _read_cases(content)
+)
 """Reads any file, because its findings name the lines that are not JSON."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from sitegen.data_files.json_reader import json_lines
@@ -65,13 +65,16 @@ class SampleEvents(NamedTuple):
     """The calls that gave an answer, except calls of a grader."""
 
 
-def _read_events(content: bytes) -> JudgedResults:
+def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
     reader = _OpenaiEvalsReader()
     for _, value in json_lines(content, reader.findings, _FIX):
         reader.add(members(value))
     if not reader.samples:
         raise UnreadableError("it has no events of samples", _FIX)
-    return JudgedResults(reader.cases(), tuple(reader.findings), reader.run())
+    names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
+    judged = opinions([reader.graded_metrics(reader.samples[name]) for name in names], grades)
+    cases = reader.cases(names, judged.by_case)
+    return JudgedResults(cases, tuple(reader.findings), reader.run(), judged.grades)
 
 
 class _OpenaiEvalsReader:
@@ -87,10 +90,8 @@ class _OpenaiEvalsReader:
             sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))
             self._add_to_sample(sample, text(event.get("type")), members(event.get("data")))
 
-    def cases(self) -> tuple[JudgedCase, ...]:
-        """Return a case for each sample, sorted by name: events are written as answers arrive."""
-        names = sorted(self.samples, key=natural_order)
-        by_sample = opinions([self._graded_metrics(self.samples[name]) for name in names])
+    def cases(self, names: Sequence[str], by_sample: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
+        """Return a case for each of these samples."""
         model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
         cases = []
         for name, judges in zip(names, by_sample, strict=True):
@@ -129,7 +130,7 @@ class _OpenaiEvalsReader:
         models = items(self._spec.get("completion_fns"))
         return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
 
-    def _graded_metrics(self, sample: SampleEvents) -> dict[str, Graded]:
+    def graded_metrics(self, sample: SampleEvents) -> dict[str, Graded]:
         grader = self._grader
         return {
             name: Graded(

@@ -322,5 +322,5 @@ def _usage_of_row(row: Mapping[str, Value]) -> Usage:
 PROMPTFOO: Final = ResultFormat(
     name="promptfoo",
     recognises=lambda ending, head: ending == "json" and _BEGINNING.match(head) is not None,
-    read=_read_promptfoo,
+    read=lambda content, grades: _read_promptfoo(content),
 )

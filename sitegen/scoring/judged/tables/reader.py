@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import Final
@@ -46,11 +46,16 @@ _LISTED: Final = 30
 _BETWEEN: Final = " · "
 
 
-def read_table(ending: str, content: bytes, column_map: ColumnMap) -> JudgedResults:
-    """Read a table whose columns are described. Raises UnreadableError."""
+def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Collection[str] = ()) -> JudgedResults:
+    """Read a table whose columns are described. Raises UnreadableError.
+
+    *grades*: the scores that are grades in the whole series.
+    """
     table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
-    return JudgedResults(reader.cases(), (*table.findings, *reader.findings))
+    judged = opinions([reader.graded_row(row) for row in table.rows], grades)
+    cases = reader.cases(judged.by_case)
+    return JudgedResults(cases, (*table.findings, *reader.findings), grades=judged.grades)
 
 
 class _TableReader:
@@ -78,9 +83,8 @@ class _TableReader:
             )
         self._off_scale: Counter[str] = Counter()
 
-    def cases(self) -> tuple[JudgedCase, ...]:
+    def cases(self, judges: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
         """Return a case for each row, in the order of the table."""
-        judges = opinions([self._graded_row(row) for row in self._rows])
         cases = tuple(map(self._case, self._rows, self._row_names(), judges))
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
@@ -93,7 +97,7 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def _graded_row(self, row: Mapping[str, Value]) -> dict[str, Graded]:
+    def graded_row(self, row: Mapping[str, Value]) -> dict[str, Graded]:
         """The named scores of a row, else its score or verdict, else whether the answer matches exactly."""
         columns = self._score_columns(row)
         if not columns:

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.model.contents import GRADES
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.judged.tables.columns import EVERY, PARTS, ColumnMap, ScoreColumns
@@ -69,7 +70,7 @@ PRESETS: Final[dict[str, ColumnMap]] = {
 MLflow's ``trace_id`` differs between runs and cannot be the id of a case, so the question identifies the case."""
 
 
-KEYS: Final = ("columns", "preset", "list", "range")
+KEYS: Final = ("columns", "preset", "list", "range", GRADES)
 _KNOWN_PARTS: Final = (*PARTS, "scores")
 
 
@@ -104,6 +105,13 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         else:
             column_map = replace(column_map, low=low_high[0], high=low_high[1])
     return Parsed(column_map, tuple(findings))
+
+
+@lru_cache(maxsize=64)
+def stated_grades(settings: str) -> tuple[str, ...]:
+    """Return the named scores that are grades although a file may hold only 0 and 1; empty if none are stated."""
+    stated, _ = read_keys(settings, KEYS, "setting")
+    return _column_names(stated.get(GRADES, []))
 
 
 def _overridden(
