@@ -172,10 +172,6 @@ class OutputComparison(Frozen):
     """Number of cells that are right on both sides."""
     right_on_one_side: int
     """Number of cells that are right on one side and missing from the other."""
-    common: int
-    """Number of documents that both sides have."""
-    only_before: int
-    only_after: int
 
     @property
     def flips(self) -> Flips:
@@ -194,14 +190,10 @@ def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
         for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
         if not ((first and first.is_wrong) or (last and last.is_wrong))
     ]
-    documents = [(bool(held[before]), bool(held[after])) for held in documents_of_points(cells).values()]
     return OutputComparison(
         flipped=tuple(flipped_cells(cells, before, after)),
         still_right=right_sides.count((True, True)),
         right_on_one_side=right_sides.count((True, False)) + right_sides.count((False, True)),
-        common=documents.count((True, True)),
-        only_before=documents.count((True, False)),
-        only_after=documents.count((False, True)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import change_between
 from sitegen.analysis.deltas import overlap, under_rules_of
 from sitegen.analysis.edits import OutputEdits
@@ -25,9 +26,9 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval, Noise
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import HEADLINES, Headline, Point, Series, VariantSpread
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import error_numbers
 
@@ -280,6 +281,19 @@ def derived_of(
         interval=interval_of(point.scorecard, kind),
         noise=noise,
     )
+
+
+def series_of_two(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], sides: Iterable[tuple[Snapshot, Result]], noise: Noise | None = None
+) -> Series:
+    """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
+    tracker, points = CellTracker(), []
+    for snapshot, result in sides:
+        tracker.follow_result(result)
+        points.append(Point(snapshot=snapshot, scorecard=result.scorecard, noise=noise))
+    snapshots = tuple(point.snapshot for point in points)
+    history = EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots)
+    return Series(info=info, history=history, specs=specs, points=tuple(points), cells=tracker.cells())
 
 
 def flips_since_previous(cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]) -> dict[int, Flips]:

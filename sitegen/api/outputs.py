@@ -11,15 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sitegen import frames
-from sitegen.analysis.comparison.change import NamedResult, ResultChange, change_of
+from sitegen.analysis.change import change
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
+from sitegen.analysis.series import series_of_two
+from sitegen.comparison_files.changes import ResultChange, result_change
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold, Verdict
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
@@ -186,7 +191,27 @@ def compare(
             eval_id, [variant_of(name, output.result) for name, output in zip(names, (a, b), strict=True)]
         )
     specs = specs_of_results(a.kind, a.result, b.result)
-    return change_of(eval_id, specs, NamedResult(names[0], a.result), NamedResult(names[1], b.result), a.kind)
+    # Which files differ is unknown, so that the change has no parts.
+    sides = [(_unknown_snapshot(name), output.result) for name, output in zip(names, (a, b), strict=True)]
+    info = EvalInfo(id=eval_id, name=eval_id, kind=a.kind, nouns=scorer(a.kind).nouns)
+    series = series_of_two(info, specs, sides)
+    return result_change(series, 0, 1, change(series, 0, 1), names=names)
+
+
+def _unknown_snapshot(name: str) -> Snapshot:
+    """A snapshot whose files differ from those of a snapshot of any other name."""
+    return Snapshot(
+        iteration=0,
+        label=name,
+        slug=name,
+        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
+        cause=("outputs",),
+        outputs=(Blob(name, name),),
+        ground_truth=Blob(name, name),
+        mapping=None,
+        schema=None,
+        settings="{}",
+    )
 
 
 def _verdict(kind: str, thresholds: Iterable[Threshold], result: Result) -> Verdict:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import VariantComparison
+from sitegen.comparison_files.changes import ResultChange
 
 SCHEMA: Final = "sitegen/comparison/1"
 
@@ -16,9 +16,9 @@ class ComparisonDocument:
     """The comparisons of one call, in the order in which they are written."""
 
     variants: tuple[VariantComparison, ...] = ()
-    """For each eval, the prompts that answered the same cases."""
+    """For each eval of kind ``responses``, the sides as prompts that answered the same cases."""
     changes: tuple[ResultChange, ...] = ()
-    """For each eval, a result and a later one."""
+    """For each eval, what became of it from one side to the next."""
     passed_over: tuple[str, ...] = ()
     """Evals that only one side has."""
     schema: str = SCHEMA

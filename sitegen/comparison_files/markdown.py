@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import chain
 from typing import Final
 
-from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
-from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.comparison_files.changes import Chance, HeadlineInterval, ResultChange
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.frozen import Frozen
-from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Interval
-from sitegen.pages.change_text import smallest_change, verdict_words
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.significance import ALPHA, Significance
@@ -152,9 +147,6 @@ def _test_row(label: str, tested: Tested, remark: str, *, several: bool) -> tupl
     return (label, tested.method, number(tested.statistic), probability(tested.p_value), *adjusted, better, remark)
 
 
-_NOUNS: Final = Nouns("judgement", "judgements")
-"""Nouns that fit every kind of eval."""
-
 SHOWN: Final = 50
 """Largest number of rows in a report; the JSON has all of them."""
 
@@ -198,7 +190,9 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     if change.chance:
         yield from (*_chance_lines(change, change.chance), "")
     counted = (
-        f"Judgements: {change.chance.fixed:,} fixed, {change.chance.broken:,} broken" if change.chance else "Judgements"
+        f"Each list item once: {change.chance.fixed:,} fixed, {change.chance.broken:,} broken"
+        if change.chance
+        else "Judgements"
     )
     tests = ((counted, change.judgements), ("Documents, by the first metric", change.by_document))
     rows = [_significance_row(label, test) for label, test in tests if test.p_value is not None]
@@ -206,7 +200,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     yield from (*table(heads, rows, (2, 3)), "")
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
-        yield f"On one side only, because the ground truth differs: {count(change.unpaired)}."
+        yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
     yield ""
     flips = (
         FlipRow(
@@ -227,20 +221,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
 def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    spec = MetricSpec(metric.name, metric.label, "", higher_is_better=metric.higher_is_better)
-    verdict = ChangeVerdict(
-        chance.decision,
-        chance.why,
-        chance.difference,
-        Interval(**asdict(chance.change)) if chance.change else None,
-        chance.fixed,
-        chance.broken,
-        chance.p_value,
-        chance.detectable,
-        lost_fields=chance.lost_fields,
-        counted=(chance.fixed, chance.broken),
-    )
-    yield f"**{chance.decision.capitalize()}**: {prose(verdict_words(verdict, spec, _NOUNS))}."
+    yield f"**{chance.decision.capitalize()}**: {prose(chance.words)}."
     yield ""
     rows = (
         (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),
@@ -248,8 +229,8 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
         ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
     )
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
-    if least := smallest_change(verdict, spec):
-        yield from ("", f"{least[0].upper()}{least[1:]}.")
+    if chance.too_few:
+        yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
 
 
 def _interval_rows(

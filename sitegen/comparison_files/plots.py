@@ -11,8 +11,8 @@ from io import BytesIO
 from math import pi
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
+from sitegen.comparison_files.changes import ResultChange
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import PlotFormat
 from sitegen.errors import SitegenError

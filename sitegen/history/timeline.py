@@ -218,7 +218,9 @@ def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
         )
     ):
         raise StartOverError  # the pages of earlier commits show outputs of this eval
-    pairs = zip(before.snapshots, history.snapshots, strict=False)
+    pairs = list(zip(before.snapshots, history.snapshots, strict=False))
+    if any(old.runs != new.runs for old, new in pairs):
+        raise StartOverError  # the pages of earlier commits judge changes by the repeated runs of their outputs
     first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
     return EvalUpdate(history, first_new)
 

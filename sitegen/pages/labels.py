@@ -8,6 +8,7 @@ from typing import Final
 from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Fate
 from sitegen.model.commits import Commit
+from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
@@ -81,6 +82,17 @@ def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]
     """A sentence for each of model and judge that was replaced."""
     clauses = (exchange("model", model), exchange("judge", judge))
     return tuple(f"{clause[0].upper()}{clause[1:]}." for clause in clauses if clause)
+
+
+SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can make a difference."
+
+
+def in_both(overlap: Overlap, nouns: Nouns) -> str:
+    """A sentence on the documents that two points have in common; empty if both have the same ones."""
+    if not overlap.only_before and not overlap.only_after:
+        return ""
+    common = f"1 {nouns.document} is" if overlap.common == 1 else f"{overlap.common:,} {nouns.documents} are"
+    return f"{common} in both; {len(overlap.only_before):,} only before, {len(overlap.only_after):,} only after."
 
 
 def iterations_and_outputs(iterations: int, different: int) -> str:

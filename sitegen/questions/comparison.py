@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import chain, pairwise, starmap
+from itertools import pairwise
 from typing import TypeAlias
 
-from sitegen.analysis.change import change_between
-from sitegen.analysis.comparison.change import NamedResult, Origin, ResultChange, change_of
+from sitegen.analysis.change import change
+from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
-from sitegen.analysis.deltas import mixtures
+from sitegen.analysis.deltas import differing_roles, mixtures
+from sitegen.analysis.series import series_of_two
+from sitegen.comparison_files.changes import ResultChange, result_change
 from sitegen.comparison_files.document import ComparisonDocument
-from sitegen.config import EvalConfig, Manifest
+from sitegen.config import EvalConfig
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
-from sitegen.model.series import Point
+from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.study import Study, open_study
-from sitegen.scoring.kinds import scorer, specs_of_results
+from sitegen.scoring.kinds import scorer
 from sitegen.stats.significance import ALPHA
 from sitegen.verifying.evaluation import Evaluation
 from sitegen.verifying.project import WorktreeProject
@@ -41,14 +40,6 @@ class ComparisonWithThresholds(Frozen):
     document: ComparisonDocument
     thresholds: dict[str, ThresholdValues]
     """The thresholds of each eval, by id."""
-
-
-class ScoredSide(Frozen):
-    """One result to compare, with the label that readers see."""
-
-    label: str
-    kind: str
-    result: Result
 
 
 def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
@@ -93,16 +84,19 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
     with open_study(options) as study:
         history = study.history(eval_id)
         snapshots = [snapshot_named(history, name) for name in names]
-        results = study.results(history, snapshots)
-        sides = [
-            ScoredSide(snapshot.label, history.kind, result)
-            for snapshot, result in zip(snapshots, results, strict=True)
-        ]
-        document = _document(eval_id, sides, _alpha_of(study.timeline.manifest.entry(eval_id)))
-        if document.changes:
-            origins = starmap(partial(_origin, study, history), pairwise(snapshots))
-            changes = zip(document.changes, origins, strict=True)
-            document = replace(document, changes=tuple(replace(change, origin=origin) for change, origin in changes))
+        labels = [snapshot.label for snapshot in snapshots]
+        if len(set(labels)) < len(labels):  # one iteration, scored several times
+            labels = [snapshot.slug for snapshot in snapshots]
+        series = study.series(history)
+        places = [history.snapshots.index(snapshot) for snapshot in snapshots]
+        results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
+        document = ComparisonDocument(
+            variants=_variants(study, eval_id, labels, results),
+            changes=tuple(
+                _result_change(study, series, *pair, names=between)
+                for pair, between in zip(pairwise(places), pairwise(labels), strict=True)
+            ),
+        )
         return ComparisonWithThresholds(document, _thresholds_of(study))
 
 
@@ -111,57 +105,66 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
 
     Raises NothingToReportError if the revisions have no eval in common.
     """
-    sides: list[dict[str, ScoredSide]] = []
-    thresholds: dict[str, ThresholdValues] = {}
-    manifest = Manifest()
-    for revision in (base, head):
-        with open_study(options._replace(rev=revision)) as study:
-            living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
-            sides.append(
-                {
-                    history.id: ScoredSide(revision, history.kind, result)
-                    for history in living
-                    for result in study.results(history, history.snapshots[-1:])
-                }
+    with open_study(options._replace(rev=base)) as study:
+        living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
+        before = {history.id: (history, study.results(history, history.snapshots[-1:])[0]) for history in living}
+    with open_study(options._replace(rev=head)) as study:
+        after = {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
+        common = [eval_id for eval_id in before if eval_id in after and before[eval_id][0].kind == after[eval_id].kind]
+        if not common:
+            raise NothingToReportError(
+                f"{base!r} and {head!r} have no eval with outputs in common.",
+                fix="If the manifest is newer than one of them, compare iterations instead: "
+                "sitegen compare EVAL@1 EVAL@2",
             )
-            thresholds = _thresholds_of(study)
-            manifest = study.timeline.manifest
-    before, after = sides
-    common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
-    if not common:
-        raise NothingToReportError(
-            f"{base!r} and {head!r} have no eval with outputs in common.",
-            fix="If the manifest is newer than one of them, compare iterations instead: sitegen compare EVAL@1 EVAL@2",
-        )
-    documents = [
-        _document(eval_id, [before[eval_id], after[eval_id]], _alpha_of(manifest.entry(eval_id))) for eval_id in common
-    ]
-    whole = ComparisonDocument(
-        variants=tuple(chain.from_iterable(document.variants for document in documents)),
-        changes=tuple(chain.from_iterable(document.changes for document in documents)),
-        passed_over=tuple(sorted((before.keys() | after.keys()) - set(common))),
-    )
-    return ComparisonWithThresholds(whole, thresholds)
+        variants: list[VariantComparison] = []
+        changes = []
+        for eval_id in common:
+            (earlier, result), history = before[eval_id], after[eval_id]
+            series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
+            results = (result, *study.results(history, [newest]))
+            place = place_of(series, at)
+            if place is None:  # another branch, or other rules than those that head applies to it
+                series = series_of_two(
+                    series.info, series.specs, zip((at, newest), results, strict=True), series.points[-1].noise
+                )
+                place = 0
+            variants += _variants(study, eval_id, [base, head], results)
+            changes.append(_result_change(study, series, place, len(series.points) - 1, names=(base, head)))
+        passed_over = tuple(sorted((before.keys() | after.keys()) - set(common)))
+        document = ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over)
+        return ComparisonWithThresholds(document, _thresholds_of(study))
+
+
+def place_of(series: Series, snapshot: Snapshot) -> int | None:
+    """Return the index of the point that shows a snapshot of another revision by the same rules; None without any."""
+    for index, point in enumerate(series.points):
+        if point.snapshot.slug == snapshot.slug and not differing_roles(point.snapshot, snapshot):
+            return index
+    return None
 
 
 def _alpha_of(entry: EvalConfig) -> float:
     return significance_level(entry.settings) or ALPHA
 
 
-def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> ComparisonDocument:
-    """Compare responses as two or more prompts, and each result of another kind with the previous one."""
-    if all(side.result.answers for side in sides):
-        variants = [variant_of(side.label, side.result) for side in sides]
-        return ComparisonDocument(variants=(variant_comparison(eval_id, variants, alpha),))
-    return ComparisonDocument(
-        changes=tuple(_result_change(eval_id, before, after) for before, after in pairwise(sides))
-    )
+def _variants(
+    study: Study, eval_id: str, names: Sequence[str], results: Sequence[Result]
+) -> tuple[VariantComparison, ...]:
+    """Compare responses as two or more prompts as well; nothing for other kinds."""
+    if not results or not all(result.answers for result in results):
+        return ()
+    variants = [variant_of(name, result) for name, result in zip(names, results, strict=True)]
+    return (variant_comparison(eval_id, variants, _alpha_of(study.timeline.manifest.entry(eval_id))),)
 
 
-def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> ResultChange:
-    specs = specs_of_results(before.kind, before.result, after.result)
-    first, second = (NamedResult(side.label, side.result) for side in (before, after))
-    return change_of(eval_id, specs, first, second, before.kind)
+def _result_change(study: Study, series: Series, before: int, after: int, *, names: tuple[str, str]) -> ResultChange:
+    """Compare two points of an eval. Scores the mixtures of both sides."""
+    sides = series.points[before].snapshot, series.points[after].snapshot
+    mixed = () if series.info.recorded else mixtures(*sides)  # recorded numbers have no inputs to mix
+    cards = study.scorecards(series.history, mixed)
+    scorecard_of = None if series.info.recorded else cards.__getitem__
+    return result_change(series, before, after, change(series, before, after, scorecard_of), names=names)
 
 
 def _thresholds(kind: str, stated: Iterable[Threshold]) -> ThresholdValues:
@@ -174,21 +177,6 @@ def _thresholds_of(study: Study) -> dict[str, ThresholdValues]:
         eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
         for eval_id, history in study.evals.items()
     }
-
-
-def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapshot) -> Origin | None:
-    """Split the change of the headline metric by cause. Scores every mixture of the two sides.
-
-    None for recorded numbers, which have no inputs to mix, and if a mixture has no headline.
-    """
-    if traits_of(history.kind).is_recorded:
-        return None
-    cards = study.scorecards(history, (before, after, *mixtures(before, after)))
-    sides = Point(before, cards[before]), Point(after, cards[after])
-    headline = cards.series_specs()[0]
-    change = change_between(*sides, Flips(), kind=history.kind, headline=headline, scorecard_of=cards.__getitem__)
-    parts = change.headline.parts
-    return parts and Origin(*parts)
 
 
 def snapshot_named(history: EvalHistory, name: str) -> Snapshot:

@@ -1,5 +1,6 @@
 """However a build comes about, in whatever company and however it ends, the site is the one of a cold build."""
 
+import json
 import os
 import re
 import subprocess
@@ -107,6 +108,26 @@ def test_deltas_runs_and_commits_with_several_points_are_the_same_in_increments(
     build_site(small.path, tmp_path / "cold")
     assert differences(tmp_path / "public", tmp_path / "cold") == []
     assert "Repeated runs" in (tmp_path / "cold/evals/names/0001.html").read_text()
+
+
+def test_runs_that_arrive_later_judge_the_change_on_the_page_of_its_own_commit(small, tmp_path):
+    def right(number: int) -> str:
+        return json.dumps({f"field {index}": index < number for index in range(12)})
+
+    here = "evals/flags/results/iteration-00"
+    own = {"evals/flags/field_mapping.yaml": "{}\n", "evals/flags/ground_truth.json": right(12)}
+    small.commit({**own, f"{here}1/extracted.json": right(2)})
+    small.commit({f"{here}2/extracted.json": right(10)})
+    build_site(small.path, tmp_path / "public")
+    page = f"commits/{small.git('rev-parse', '--short=12', 'HEAD')}.html"
+    before = (tmp_path / "public" / page).read_text()
+    runs = {f"{here}2/runs/{number}/extracted.json": right(2 + number % 2 * 8) for number in range(6)}
+    small.commit(runs)
+    build_site(small.path, tmp_path / "public")
+    build_site(small.path, tmp_path / "cold")
+    assert differences(tmp_path / "public", tmp_path / "cold") == []
+    assert "vary as much" not in before
+    assert "vary as much" in (tmp_path / "cold" / page).read_text()
 
 
 def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(small, tmp_path):

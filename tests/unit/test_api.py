@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sitegen import api, frames
-from sitegen.analysis.comparison.change import ResultChange
 from sitegen.api import outputs, projects
+from sitegen.comparison_files.changes import ResultChange
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
 from sitegen.text.json_bytes import to_json_bytes
 from tests.gitrepo import START, GitRepo

@@ -9,11 +9,17 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
-from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
 from sitegen.comparison_files import plots as drawing
+from sitegen.comparison_files.changes import (
+    Chance,
+    DocumentChange,
+    Flip,
+    HeadlineInterval,
+    MetricChange,
+    ResultChange,
+)
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import plots
@@ -82,7 +88,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| Judgements | McNemar, exact binomial |     1.000 | 1.000 |        |\n"
         "\n"
         "Right on both sides: 1,200.\n"
-        "On one side only, because the ground truth differs: 3.\n"
+        "On one side only, because documents or ground truth differ: 3.\n"
         "\n"
         "### Judgements\n"
         "\n"
@@ -109,6 +115,8 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     chance = Chance(
         decision="cannot tell",
         why="flips may be chance",
+        words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
+        too_few="too few values: only changes above about 0.15 can be told from chance",
         difference=-0.125,
         before=HeadlineInterval(0.6, 0.9, "fields", 40, "Wilson"),
         after=HeadlineInterval(0.4, 0.8, "fields", 39, "Wilson"),
@@ -126,7 +134,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
         "**Cannot tell**: 2 fixed, 5 broken; "
-        "for other judgements of these documents: between \u22120.250 and \u22120.010.\n"
+        "for other fields of these notes: between -0.250 and -0.010.\n"
         "\n"
         "| F1     |  Value |    95 % interval |        Bootstrap | Over      |\n"
         "| ------ | -----: | ---------------: | ---------------: | --------- |\n"
@@ -134,11 +142,11 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         "| HEAD   |  0.750 |   0.400 to 0.800 |                — | 39 fields |\n"
         "| Change | -0.125 | -0.250 to -0.010 | -0.260 to +0.005 | 40 fields |\n"
         "\n"
-        "Too few values: only changes above about 0.150 can be told from chance.\n"
+        "Too few values: only changes above about 0.15 can be told from chance.\n"
         "\n"
-        "| Of                            | Test                    | Statistic |     p | Remark |\n"
-        "| ----------------------------- | ----------------------- | --------: | ----: | ------ |\n"
-        "| Judgements: 2 fixed, 5 broken | McNemar, exact binomial |     2.000 | 0.453 |        |\n"
+        "| Of                                     | Test                    | Statistic |     p | Remark |\n"
+        "| -------------------------------------- | ----------------------- | --------: | ----: | ------ |\n"
+        "| Each list item once: 2 fixed, 5 broken | McNemar, exact binomial |     2.000 | 0.453 |        |\n"
         "\n"
     )
 

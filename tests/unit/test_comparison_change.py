@@ -8,19 +8,24 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.analysis.change import change as find_change
-from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, NamedResult, ResultChange, change_of
 from sitegen.analysis.flips import flips
+from sitegen.analysis.series import series_of_two
+from sitegen.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Blob
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.significance import Significance
+from tests import pages_sample as sample
 
 SPECS = (MetricSpec("score", "Score", ""),)
 
@@ -36,14 +41,20 @@ def scored(truth: object, output: object) -> Result:
     return scorer("fields").score(inputs)
 
 
+def compared(
+    eval_id: str, before: Result, after: Result, specs: tuple[MetricSpec, ...] = SPECS, kind: str = "fields"
+) -> ResultChange:
+    at = [
+        replace(sample.snapshot(number, sample.commit(number)), outputs=(Blob("output", str(number)),))
+        for number in (1, 2)
+    ]
+    series = series_of_two(EvalInfo(eval_id, eval_id, kind=kind), specs, zip(at, (before, after), strict=True))
+    return result_change(series, 0, 1, find_change(series, 0, 1), names=(at[0].label, at[1].label))
+
+
 def change(truth: object, before: object, after: object, truth_after: object = None) -> ResultChange:
     results = scored(truth, before), scored(truth if truth_after is None else truth_after, after)
-    return change_of(
-        "orders",
-        scorer("fields").metrics,
-        NamedResult("iteration-001", results[0]),
-        NamedResult("iteration-002", results[1]),
-    )
+    return compared("orders", *results, scorer("fields").metrics)
 
 
 def test_judgements_are_paired_by_document_and_path():
@@ -91,14 +102,14 @@ def test_an_extra_item_that_says_something_else_is_still_an_extra_item():
 
 def test_highlights_are_compared_text_by_text():
     def highlights(*judged: tuple[Outcome, str | None, str | None]) -> Result:
-        card = scored({}, {}).scorecard
+        card = replace(scored({}, {}).scorecard, documents=(DocumentScore("p1", "scored", Counts()),))
         return Result(
             card, tuple(Judgement("p1", f"p1.terms[{each[1] or each[2]}]", "terms", *each) for each in judged)
         )
 
     before = highlights(("correct", "git", "git"), ("omission", "commit", None), ("hallucination", None, "the"))
     after = highlights(("omission", "git", None), ("correct", "commit", "commit"))
-    found = change_of("notes", SPECS, NamedResult("a", before), NamedResult("b", after))
+    found = compared("notes", before, after)
     assert [(flip.change, flip.before, flip.after) for flip in found.flips] == [
         ("broken", "correct", "omission"),
         ("fixed", "omission", "correct"),
@@ -111,10 +122,10 @@ def test_what_only_one_ground_truth_asks_for_is_no_pair():
     assert (found.still_right, found.unpaired, found.flips) == (1, 1, ())
 
 
-def test_mcnemar_counts_what_broke_against_what_was_fixed():
+def test_the_sign_test_counts_what_broke_against_what_was_fixed():
     truth = {f"f{index}": "x" for index in range(20)}
     found = change(truth, {}, {f"f{index}": "x" for index in range(8)})
-    assert found.judgements == Significance("McNemar, exact binomial", 0.0, 2 * 0.5**8)
+    assert found.judgements == Significance("exact sign test", None, 2 * 0.5**8)
 
 
 def test_metrics_stand_before_and_after_and_undefined_has_no_change():
@@ -132,7 +143,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
         )
         return Result(Scorecard("scored", Counts(), (Metric("score", 0.5),), documents, ()), ())
 
-    found = change_of("judge", SPECS, NamedResult("a", judged(0.5, 0.6, None)), NamedResult("b", judged(0.7, 0.9, 0.4)))
+    found = compared("judge", judged(0.5, 0.6, None), judged(0.7, 0.9, 0.4))
     assert found.documents == (
         DocumentChange("case-0", 0.5, 0.7),
         DocumentChange("case-1", 0.6, 0.9),
@@ -170,7 +181,6 @@ def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: 
     assert near.origin is not None
     assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
     assert (far.origin.ground_truth != 0, near.origin.ground_truth, near.origin.rules) == (True, 0.0, 0.0)
-    assert change({"a": "x"}, {}, {"a": "x"}).origin is None
 
 
 def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_chance():
@@ -179,7 +189,7 @@ def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_cha
     assert (found.fixed, found.broken) == (3, 0)
     assert found.chance is not None
     assert (found.chance.fixed, found.chance.broken, found.chance.decision) == (1, 0, "cannot tell")
-    assert found.judgements == Significance("McNemar, exact binomial", 0.0, 1.0)
+    assert found.judgements == Significance("exact sign test", None, 1.0)
 
 
 def test_both_sides_and_the_change_have_an_interval_and_one_by_drawing_units_again():

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.comparison.change import NamedResult, change_of
 from sitegen.analysis.flips import compare_points, flips
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from tests.unit.test_comparison_change import compared as both_compared
 
 
 def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_path: Path) -> None:
@@ -29,10 +29,8 @@ def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_p
                 follower.follow_result(result)
             cells = follower.cells()
             for index, (before, after) in enumerate(pairwise(found)):
-                change, flipped = (
-                    change_of(one.id, specs, NamedResult("a", before), NamedResult("b", after)),
-                    flips(cells, index, index + 1),
-                )
+                change = both_compared(one.id, before, after, specs, one.kind)
+                flipped = flips(cells, index, index + 1)
                 counts = [sum(number for _, number in some) for some in (flipped.fixed, flipped.broken, flipped.still)]
                 flipping[one.id, index] = counts
                 comparing[one.id, index] = [change.fixed, change.broken, change.still_wrong]
@@ -93,6 +91,6 @@ def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it
     cells = tracker.cells()
     compared = compare_points(cells, 0, 1)
     assert [flip.fate for flip in compared.flipped] == ["broken"]
-    assert (compared.common, compared.only_before, compared.only_after) == (2, 0, 0)
+    assert cells.holds("p1", 0, 1, 2)
     assert flips(cells, 1, 2).broken == ()
     assert [number for _, number in flips(cells, 1, 2).fixed] == [1]

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, Fate, Period
+from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
@@ -91,19 +92,23 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     before, after = one.points[1].scorecard, one.points[2].scorecard
     (pair,) = view(one).pairs
+    found = change(one, 1, 2)
     rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
     assert pair == PointPair(
         title="The newest iteration and the one before it",
         before=point_side(one.points[1]),
         after=point_side(one.points[2]),
-        verdict=change(one, 1, 2).verdict,
+        change=found,
         fields=(
             ComparedField(attribute="rows[].x", file=rows, before=1, after=1, fixed=1, broken=1, reach=2),
             ComparedField(attribute="name", file=name, before=2, after=1, fixed=0, broken=0, reach=0),
         ),
         more_fields=0,
         edits=editing_commits(one),
-        metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
+        metrics=tuple(
+            Valued(spec, before.metric(spec.name), after.metric(spec.name), moved.change)
+            for spec, moved in zip(one.specs, found.metrics, strict=True)
+        ),
         lists=(
             FateCells("broken", 1, (flip("broken", BROKEN),)),
             FateCells("fixed", 1, (flip("fixed", EXTRA),)),
@@ -111,14 +116,10 @@ def test_the_newest_point_is_held_against_the_one_before_it():
             FateCells("appeared", 0, ()),
             FateCells("vanished", 1, (flip("vanished", GONE),)),
         ),
-        by_truth=1,
-        counted_fixed=1,
-        counted_broken=1,
-        p_value=1.0,
-        common=1,
-        only_before=1,
-        only_after=0,
+        in_both="1 document is in both; 1 only before, 0 only after.",
+        exchanged=(),
     )
+    assert (pair.counted, pair.below, pair.change.flips.by_truth) == ((1, 1), None, 1)
 
 
 def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
@@ -137,7 +138,9 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
         Cell("b", "x", "x", False, (Period(2, "omission", "1", ""),)),
     )
     (pair,) = view(one).pairs
-    assert (pair.p_value, pair.common, pair.only_before, pair.only_after) == (None, 0, 1, 1)
+    assert pair.change.overlap == Overlap("refused", 0, ("a",), ("b",))
+    assert pair.change.verdict is not None
+    assert pair.change.verdict.p_value is None
     assert (pair.number("vanished"), pair.number("appeared"), pair.number("fixed")) == (1, 1, 0)
 
 

@@ -146,7 +146,7 @@ class Comparison {
     this.sides = sides;
     const found = this.compare(...sides);
     const lists = FATES.filter(([fate]) => found[fate].length).map(names => this.list(found[names[0]], ...names));
-    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(), ...this.fields(found), ...lists, this.edits());
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fields(found), ...lists, this.edits());
   }
 
   /* ---- looking up and counting ---- */
@@ -223,11 +223,14 @@ class Comparison {
     return box;
   }
 
+  /** What the build judged of a pair in this order; undefined if it did not. */
+  judged(a, b) { return this.data.judged[`${a.slug} ${b.slug}`]; }
+
   /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
   answer() {
     const [a, b] = this.sides.map(({ point }) => point);
-    const judged = this.data.judged[`${a.slug} ${b.slug}`] ?? this.data.judged[`${b.slug} ${a.slug}`];
-    if (judged) return rowsOf(judged);
+    const judged = this.judged(a, b) ?? this.judged(b, a);
+    if (judged) return rowsOf(judged[0]);
     const line = element("p", "answer");
     if ((a.same ?? a.slug) === (b.same ?? b.slug)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
@@ -258,13 +261,19 @@ class Comparison {
     return box;
   }
 
-  numbers() {
+  /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
+  numbers(found) {
     const [before, after] = this.sides.map(side => side.point), body = element("tbody"), most = Math.max(1, ...before.errors, ...after.errors);
+    const apart = found.held.some(([first, last]) => first !== last);
+    const there = this.judged(before, after)?.slice(1), back = this.judged(after, before)?.slice(1).map(change => change === null ? null : -change);
+    const common = there ?? back;
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const name = element("td", "", label);
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
-      const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit);
+      const change = apart ? common?.[k] ?? null : undefined;
+      const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, change);
+      if (apart && !common) row.cells[3].replaceChildren(`other ${this.data.noun[1]}`);
       const bars = row.appendChild(element("td", "hide-s"));
       if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
       const rejudged = before.judge && after.judge && before.judge !== after.judge;
@@ -364,8 +373,8 @@ class Comparison {
     return range;
   }
 
-  row(name, before, after, digits, higherIsBetter, unit) {
-    const row = element("tr"), known = before !== null && after !== null, change = known ? after - before : 0;
+  row(name, before, after, digits, higherIsBetter, unit, over) {
+    const row = element("tr"), known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0;
     const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
     row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));

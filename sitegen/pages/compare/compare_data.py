@@ -107,15 +107,20 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     )
 
 
-def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[str, str]:
-    """Safe HTML for each judged pair, by both slugs: the word for the change, its reason and its interval."""
-    points, info, spec = series.points, series.info, series.specs[0]
-    return {
-        f"{points[a].snapshot.slug} {points[b].snapshot.slug}": answer(
-            info, spec, points[a].snapshot.label, points[b].snapshot.label, change.verdict
-        )
-        for (a, b), change in judged.items()
-    }
+def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[str, list[Any]]:
+    """What the build judged of pairs, by both slugs.
+
+    The first is safe HTML: the word for the change, its reason and its interval. If the two points do not have the same
+    documents, the changes of all metrics over the common ones follow.
+    """
+    answers: dict[str, list[Any]] = {}
+    for pair, change in judged.items():
+        before, after = (series.points[place].snapshot for place in pair)
+        html = answer(series.info, series.specs[0], before.label, after.label, change.verdict)
+        moved = {delta.name: delta.change for delta in change.metrics}
+        changes = [] if change.overlap.verdict == "comparable" else [moved.get(spec.name) for spec in series.specs]
+        answers[f"{before.slug} {after.slug}"] = [html, *changes]
+    return answers
 
 
 def _edit_lists(commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict[str, Any]:

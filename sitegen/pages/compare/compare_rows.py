@@ -32,7 +32,7 @@ _MISSING: Final = "<i>missing</i>"
 def verdict(pair: PointPair, info: EvalInfo) -> Markup:
     """The word for the change, its reason and its interval."""
     spec = pair.metrics[0].spec
-    return answer(info, spec, pair.before.snapshot.label, pair.after.snapshot.label, pair.verdict)
+    return answer(info, spec, pair.before.snapshot.label, pair.after.snapshot.label, pair.change.verdict)
 
 
 def numbers(pair: PointPair, nouns: Nouns) -> Markup:

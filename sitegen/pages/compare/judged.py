@@ -19,6 +19,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalInfo
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
+from sitegen.pages.labels import SAME_OUTPUT
 from sitegen.pages.report.why_rows import because, decision
 
 NEIGHBOURS: Final = 60
@@ -40,9 +41,7 @@ def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: C
             "<p class=answer>Runs recorded the numbers of both: whether the change is more than chance is unknown.</p>"
         )
     if verdict is None:
-        return Markup(
-            "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"
-        )
+        return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
     why = because(verdict, spec, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
     change = "" if verdict.change is None else f"{text(spec.label)} {own_unit(verdict.change, spec)}, "
     words = f"<p class=answer>From {text(before)} to {text(after)}: {change}{decision(verdict)}{why}."

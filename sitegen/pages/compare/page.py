@@ -16,11 +16,10 @@ from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
-from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
 from sitegen.pages.report.discrepancies import field_file
@@ -40,13 +39,8 @@ class Valued(Frozen):
     spec: MetricSpec
     before: float | None
     after: float | None
-    comparable: bool = True
-    """False for grades of two judges."""
-
-    @property
-    def change(self) -> float | None:
-        """After minus before; None if either is undefined, or if they cannot be compared."""
-        return None if self.before is None or self.after is None or not self.comparable else self.after - self.before
+    change: float | None
+    """Over the documents that both points have; None if either is undefined, or if they cannot be compared."""
 
 
 class ComparedField(Frozen):
@@ -98,8 +92,7 @@ class PointPair(Frozen):
     title: str
     before: PointSide
     after: PointSide
-    verdict: ChangeVerdict | None
-    """None as in ``Change``."""
+    change: Change
     fields: tuple[ComparedField, ...]
     """The fields that changed, those that changed most first; at most ``FIELDS``."""
     more_fields: int
@@ -108,24 +101,21 @@ class PointPair(Frozen):
     metrics: tuple[Valued, ...]
     lists: tuple[FateCells, ...]
     """In the order of ``FATES``."""
-    by_truth: int
-    """Number of fixed and broken cells whose expected value changed."""
-    counted_fixed: int
-    """List items, and cells outside of lists, that were fixed, which the test counts."""
-    counted_broken: int
-    p_value: float | None
-    """The p value of the sign test of these cells; None if the points have no document in common."""
-    common: int
-    """Number of documents that both points have."""
-    only_before: int
-    only_after: int
-    exchanged: tuple[str, ...] = ()
+    in_both: str
+    """A sentence on documents that only one point has; empty without any."""
+    exchanged: tuple[str, ...]
     """Sentences on a changed model or judge."""
 
     @property
+    def counted(self) -> tuple[int, int]:
+        """Numbers of fixed and of broken cells that may be independent, which the test uses."""
+        return independent_flips(self.change.flips)
+
+    @property
     def below(self) -> float | None:
-        """The strictest of ``LEVELS`` above the p value; None if there is none."""
-        return next((level for level in LEVELS if self.p_value is not None and self.p_value < level), None)
+        """The strictest of ``LEVELS`` above the p value of the sign test; None if there is none."""
+        p_value = sign_test(*self.counted)
+        return next((level for level in LEVELS if p_value < level), None)
 
     def number(self, fate: Fate) -> int:
         """The number of cells of a fate."""
@@ -165,14 +155,14 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
     """Compare the point at index ``earlier`` with the newest point."""
     first, last = series.points[earlier], series.points[-1]
     newest = len(series.points) - 1
+    moved = {delta.name: delta.change for delta in change.metrics}
     compared = compare_points(series.cells, earlier, newest)
-    fixed, broken = independent_flips(change.flips)
     fields = _compared_fields(series.info, compared.flipped)
     return PointPair(
         title=title,
         before=_point_side(series, earlier),
         after=_point_side(series, newest),
-        verdict=change.verdict,
+        change=change,
         fields=tuple(fields[:FIELDS]),
         more_fields=max(0, len(fields) - FIELDS),
         edits=tuple(commit for commit in edits if earlier < commit.point)[::-1],
@@ -181,7 +171,7 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
                 spec=spec,
                 before=first.scorecard.metric(spec.name),
                 after=last.scorecard.metric(spec.name),
-                comparable=not regraded(change.judge, spec.name),
+                change=moved.get(spec.name),
             )
             for spec in series.specs
         ),
@@ -194,13 +184,7 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
             for fate in FATES
             for flipped in (compared.with_fate(fate),)
         ),
-        by_truth=change.flips.by_truth,
-        counted_fixed=fixed,
-        counted_broken=broken,
-        p_value=sign_test(fixed, broken) if change.overlap.common else None,
-        common=change.overlap.common,
-        only_before=len(change.overlap.only_before),
-        only_after=len(change.overlap.only_after),
+        in_both=labels.in_both(change.overlap, series.info.nouns),
         exchanged=labels.exchanges(change.model, change.judge),
     )
 

@@ -1,0 +1,265 @@
+"""What became of an eval between two of its points, as files and the terminal show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sitegen.analysis.comparison.pairs import ORDER
+from sitegen.analysis.comparison.values import PairedFate
+from sitegen.analysis.flips import compare_points
+from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
+from sitegen.model.cells import ABSENT, CellFlip, Period, Tally
+from sitegen.model.deltas import Change
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Unit, Why
+from sitegen.model.outcomes import Outcome
+from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.series import Series
+from sitegen.model.usage import regraded
+from sitegen.pages import labels
+from sitegen.pages.change_text import smallest_change, verdict_words
+from sitegen.stats.counts import f1
+from sitegen.stats.significance import Significance, paired_t_test
+from sitegen.text.values import written
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric on both sides."""
+
+    name: str
+    label: str
+    before: float | None
+    after: float | None
+    change: float | None
+    """Over the documents that both sides have; None if a value is undefined, or if two judges graded the sides."""
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A judgement that was wrong on at least one side."""
+
+    document: str
+    path: str
+    change: PairedFate
+    before: Outcome | None
+    """None if no value was expected, and the output gave none."""
+    after: Outcome | None
+    value: str = ""
+    """The expected value as text, or the actual value if none was expected; cut to 200 characters."""
+    named_path: str = ""
+    """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """The headline metric of one document on both sides."""
+
+    id: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The parts of a change of the headline, by cause; they sum to the whole change."""
+
+    outputs: float
+    ground_truth: float
+    rules: float
+    """The part of mapping, schema and settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineInterval:
+    """The interval of the headline, or of its change, at a level of 95 %."""
+
+    low: float
+    high: float
+    unit: Unit
+    """The unit of the sample."""
+    n: int
+    """Number of units."""
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The verdict on the change of the headline."""
+
+    decision: Decision
+    """The word for the change on these cases, judged with the noise of outputs that were made again."""
+    why: Why
+    """The reason for the decision."""
+    words: str
+    """What pages say after the word: the reason, and what holds beyond these cases."""
+    too_few: str
+    """From which size on a change can be told from chance here, in words; empty unless this one may be chance."""
+    difference: float | None
+    """The change of the headline, after minus before, over the documents that both sides have."""
+    before: HeadlineInterval | None
+    """The interval of the headline before."""
+    after: HeadlineInterval | None
+    change: HeadlineInterval | None
+    """The interval of the change, from units paired with themselves."""
+    bootstrap_before: HeadlineInterval | None
+    """The same three intervals by resampling whole units, seeded by the data; None for kind ``responses``."""
+    bootstrap_after: HeadlineInterval | None
+    bootstrap_change: HeadlineInterval | None
+    fixed: int
+    """What the sign test counts: list items, and judgements outside of lists."""
+    broken: int
+    p_value: float | None
+    """The exact sign test of ``fixed`` and ``broken``; None if nothing could be compared."""
+    lost_fields: Tally
+    """The fields that were right wherever they were judged, and are wrong wherever they are judged after, with
+    the number of their values."""
+    detectable: float | None
+    """The smallest change that a sample of this size detects with a power of 0.8."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultChange:
+    """A point of an eval compared with another one."""
+
+    eval_id: str
+    before: str
+    """The name of the earlier side: ``iteration-011``, or a revision."""
+    after: str
+    metrics: tuple[MetricChange, ...]
+    fixed: int
+    broken: int
+    still_wrong: int
+    still_right: int
+    unpaired: int
+    """Number of judgements that only one side has, because documents or ground truth differ."""
+    judgements: Significance
+    """The exact sign test of list items and judgements outside of lists that flipped; their numbers are in
+    ``chance``."""
+    documents: tuple[DocumentChange, ...]
+    """The documents that both sides have."""
+    by_document: Significance
+    """Paired t-test over the documents' headline metric."""
+    flips: tuple[Flip, ...]
+    """Broken, then fixed, then still wrong; each group sorted by document and path."""
+    origin: Origin | None = None
+    """Over common documents; None if the headline is undefined on a side, or if a mixture of both was not scored."""
+    chance: Chance | None = None
+    """Whether the headline moved by more than chance; None for the same output, whose change is certain, and for
+    recorded numbers."""
+    warnings: tuple[str, ...] = ()
+    """Sentences about a changed judge or model, about documents that only one side has, and about the same output."""
+
+
+def result_change(series: Series, before: int, after: int, change: Change, *, names: tuple[str, str]) -> ResultChange:
+    """Show a change of an eval between two of its points; *names* are those of both sides."""
+    first, last = series.points[before].scorecard, series.points[after].scorecard
+    spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
+    compared = compare_points(series.cells, before, after)
+    listed = sorted(
+        compared.with_fate(*ORDER), key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path)
+    )
+    documents = () if series.info.recorded else tuple(_document_changes(spec.name, first, last))
+    both = [
+        (document.before, document.after)
+        for document in documents
+        if document.before is not None and document.after is not None and not regraded(change.judge, spec.name)
+    ]
+    moved = {delta.name: delta.change for delta in change.metrics}
+    fates = {fate: len(compared.with_fate(fate)) for fate in ORDER}
+    parts = None if series.info.recorded else change.headline.parts
+    is_same = change.verdict is None and not series.info.recorded
+    sentences = (
+        *labels.exchanges(change.model, change.judge),
+        labels.in_both(change.overlap, nouns),
+        labels.SAME_OUTPUT if is_same else "",
+    )
+    return ResultChange(
+        eval_id=series.info.id,
+        before=names[0],
+        after=names[1],
+        metrics=tuple(
+            MetricChange(
+                name=each.name,
+                label=each.label,
+                before=first.metric(each.name),
+                after=last.metric(each.name),
+                change=moved.get(each.name),
+                higher_is_better=each.higher_is_better,
+            )
+            for each in series.specs
+        ),
+        fixed=fates["fixed"],
+        broken=fates["broken"],
+        still_wrong=fates["still_wrong"],
+        still_right=compared.still_right,
+        unpaired=compared.right_on_one_side + len(compared.flipped) - len(listed),
+        judgements=Significance("exact sign test", None, change.verdict.p_value if change.verdict else None),
+        documents=documents,
+        by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
+        flips=tuple(map(_listed_flip, listed)),
+        origin=parts and Origin(*parts),
+        chance=_chance(change.verdict, first, last, kind, spec, nouns) if change.verdict else None,
+        warnings=tuple(filter(None, sentences)),
+    )
+
+
+def _chance(
+    verdict: ChangeVerdict, before: Scorecard, after: Scorecard, kind: str, spec: MetricSpec, nouns: Nouns
+) -> Chance:
+    compared = verdict.why != "another judge"
+    return Chance(
+        decision=verdict.decision,
+        why=verdict.why,
+        words=verdict_words(verdict, spec, nouns),
+        too_few=smallest_change(verdict, spec),
+        difference=verdict.change,
+        before=_headline_interval(interval_of(before, kind)),
+        after=_headline_interval(interval_of(after, kind)),
+        change=_headline_interval(verdict.interval),
+        bootstrap_before=_headline_interval(bootstrap_of(before, kind)),
+        bootstrap_after=_headline_interval(bootstrap_of(after, kind)),
+        bootstrap_change=_headline_interval(bootstrap_of_change(before, after, kind)) if compared else None,
+        fixed=verdict.counted[0],
+        broken=verdict.counted[1],
+        p_value=verdict.p_value,
+        lost_fields=verdict.lost_fields,
+        detectable=verdict.detectable,
+    )
+
+
+def _headline_interval(interval: Interval | None) -> HeadlineInterval | None:
+    return interval and HeadlineInterval(*interval[:5])
+
+
+def _listed_flip(flip: CellFlip) -> Flip:
+    before, after = flip.before or ABSENT, flip.after or ABSENT
+    values = (after.expected, before.expected, after.actual, before.actual)
+    return Flip(
+        document=flip.cell.document,
+        path=flip.cell.path,
+        change=next(fate for fate in ORDER if fate == flip.fate),
+        before=_outcome(before),
+        after=_outcome(after),
+        value=next((text for value in values if (text := written(value)) is not None), ""),
+        named_path=flip.cell.named_path,
+    )
+
+
+def _outcome(period: Period) -> Outcome | None:
+    return None if period.state == "absent" else period.state
+
+
+def _document_changes(headline: str, first: Scorecard, last: Scorecard) -> Iterable[DocumentChange]:
+    after = {document.id: document for document in last.documents}
+    for document in first.documents:
+        if document.id in after:
+            sides = (_document_headline(headline, side) for side in (document, after[document.id]))
+            yield DocumentChange(document.id, *sides)
+
+
+def _document_headline(name: str, document: DocumentScore) -> float | None:
+    """Return the headline metric of one document; F1 if the kind does not define metrics of documents."""
+    return next((metric.value for metric in document.metrics if metric.name == name), f1(document.counts))
