@@ -183,9 +183,24 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
         # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
         touched = [str(number)]
+        _report_runs_left_out(state, outputs, eval_commit)
     state.output = outputs
     iteration_files = replace(iteration_files, label=f"iteration-{number:03d}")
     start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
+
+
+def _report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
+    """Report the runs that the commit appends to a file in addition to the last one."""
+    if len(outputs) != 1:
+        return
+    before, now = (_runs_in(files[0], eval_commit) if len(files) == 1 else () for files in (state.output, outputs))
+    if (runs := len({*now} - {*before})) > 1:
+        eval_commit.report(problems.runs_left_out(eval_commit.commit, state.id, outputs[0].path, runs))
+
+
+def _runs_in(file: Blob, eval_commit: EvalCommit) -> tuple[str, ...]:
+    content = eval_commit.read(file.oid).content
+    return eval_commit.contents.appended_runs(eval_commit.kind, file.path, content) if content else ()
 
 
 def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:

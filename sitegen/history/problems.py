@@ -63,6 +63,16 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
     return Problem(severity="warning", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
 
 
+def runs_left_out(commit: Commit, eval_id: str, path: str, runs: int) -> Problem:
+    """A commit appends several runs to a file, of which the last one is the output."""
+    left_out = f"{runs - 1:,} {'run' if runs == 2 else 'runs'} of this commit {'is' if runs == 2 else 'are'} left out"
+    message = (
+        f"{left_out}: it adds {runs:,} lines with runs, and only the last line of the file is a point of the series."
+    )
+    fix = "Commit the file after each run, or write each run to a file of its own."
+    return Problem(severity="note", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
+
+
 def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
     """Sitegen failed while reading what an output states about its run."""
     message = f"sitegen failed while reading what this output states about its run: {type(error).__name__}."

@@ -22,7 +22,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.own import own_kind, own_specs
-from sitegen.scoring.run_statements import grades_in, recorded_in
+from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
 from sitegen.scoring.scorer import NO_METRIC, Scorer
 from sitegen.scoring.usage import USAGE, specs_with_usage
 
@@ -110,5 +110,5 @@ def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
         return None
 
 
-CONTENTS: Final = Contents(sides=_case_sides, recorded=recorded_in, grades=grades_in)
+CONTENTS: Final = Contents(sides=_case_sides, recorded=recorded_in, grades=grades_in, appended_runs=appended_runs)
 """The functions by which history reads the contents of outputs."""

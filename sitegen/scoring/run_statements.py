@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
+_NAMES_OF_RUNS: Final = (*_RUN_KEYS, *_TIMES, "date", "time", "sha", "commit", "git_commit")
+"""Keys of a line by which one run differs from another."""
 _LINES: Final = 20
 """Number of lines that are read from the end of a file to which runs append."""
 _ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
@@ -113,6 +115,23 @@ def _parsed_json(text: bytes) -> Any:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
+
+
+def appended_runs(kind: str, path: str, content: bytes) -> tuple[str, ...]:
+    """Return what identifies each run of a file of recorded numbers to which runs are appended. Never raises.
+
+    Empty for other files, and if any line states neither a time nor a commit or a run: it may be a step of one run.
+    """
+    if kind != "recorded" or not path.lower().endswith((".jsonl", ".ndjson")):
+        return ()
+    runs = []
+    for line in filter(bytes.strip, content.split(b"\n")):
+        stated = _parsed_json(line)
+        named = [stated[key] for key in _NAMES_OF_RUNS if key in stated] if isinstance(stated, dict) else []
+        if not named:
+            return ()
+        runs.append(str(named))
+    return tuple(runs)
 
 
 def newest_run(lines: Sequence[Value], source: str = "") -> Parsed[tuple[int, ...]]:

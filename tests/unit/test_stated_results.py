@@ -291,3 +291,35 @@ def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path: Path) -
     assert differences(tmp_path / "parts", tmp_path / "once") == []
     done = run("check", "--base", "HEAD~3", "--exact", cwd=repo.path)
     assert "not comparable" not in done.stdout
+
+
+def appended(*rates: float) -> str:
+    rows = [
+        {"sha": f"s{n}", "date": f"2026-03-{n + 1:02d}", "model": "m", "pass_rate": rate, "total": 20}
+        for n, rate in enumerate(rates)
+    ]
+    return "\n".join(map(json.dumps, rows)) + "\n"
+
+
+def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path: Path) -> None:
+    rates = (0.5, 0.9, 0.4, 0.6, 0.65)
+    versions = [appended(*rates[:number]) for number in (1, 4, 5)]
+    repo = project(
+        tmp_path,
+        "evals/regress/metrics.jsonl",
+        versions,
+        **{"evals/manifest.yaml": "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"},
+    )
+    assert numbers(repo, "regress", "pass_rate") == [(0.5,), (0.6,), (0.65,)]
+    build_site(repo.path, tmp_path / "site")
+    text = problems_text(tmp_path / "site")
+    assert "2 runs of this commit are left out" in text
+    assert text.count("left out") == 1
+
+
+def test_steps_of_one_run_are_no_runs(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({"step": n, "loss": 1 / (n + 1)}) for n in range(9))
+    manifest = "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"
+    repo = project(tmp_path, "evals/regress/metrics.jsonl", [lines], **{"evals/manifest.yaml": manifest})
+    build_site(repo.path, tmp_path / "site")
+    assert "No problems" in problems_text(tmp_path / "site")
