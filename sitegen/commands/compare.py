@@ -82,8 +82,8 @@ def _compare_prompts(request: CompareRequest, prompts: Sequence[str], test_cases
     project, eval_id = WorktreeProject.open(request.repo).for_cases(test_cases)
     if request.config:
         project = project.configured(eval_id, request.config)
-    elif project.misread:
-        print_error(project.misread)
+    for misread in project.misread:
+        print_error(misread)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     evaluations = []
     for prompt in map(Path, prompts):

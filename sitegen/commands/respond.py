@@ -13,7 +13,7 @@ import typer
 from msgspec.structs import asdict, replace
 
 from sitegen.commands import verified_text
-from sitegen.commands.printing import print_line
+from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
 from sitegen.configuring import evaluation_methods, read_site_file
@@ -179,13 +179,14 @@ def _asked_eval(request: CallRequest, eval_id: str | None, test_cases: Path | No
 
 def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
     """The project with the settings of ``--config``: a file like ``sitegen.toml``, or the settings of an evaluation."""
-    if file is None:
-        if project.misread:
-            raise project.misread
-        return project
-    if file.suffix == ".toml":
+    if file is not None and file.suffix == ".toml":
         return replace(project, config=replace(project.config, llm=read_site_file(file).llm))
-    return project.configured(eval_id, file)
+    configured = project if file is None else project.configured(eval_id, file)
+    if configured.must_stop:
+        raise configured.misread[0]
+    for misread in configured.misread:
+        print_error(misread)
+    return configured
 
 
 def _call_settings(project: WorktreeProject, request: CallRequest, model: str | None) -> CallSettings:

@@ -34,10 +34,11 @@ def verify_one(request: VerifyRequest) -> None:
     if request.config:
         project = project.configured(request.eval_id, request.config)
     verified = verify(project, request.eval_id, Path(output).resolve() if output else None, request.settings)
-    if traits_of(verified.place.kind).answers_cases:
+    answers_cases = traits_of(verified.place.kind).answers_cases
+    for misread in project.misread if answers_cases or request.config else ():
+        print_error(misread)
+    if answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
-        if project.misread:
-            print_error(project.misread)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if request.debug:

@@ -11,12 +11,22 @@ from msgspec.structs import replace
 from sitegen.config import EvalConfig, Llm
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
-from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
+from sitegen.configuring.findings import (
+    UNKNOWN,
+    describe,
+    error_in,
+    finding_of,
+    invalid,
+    unknown_key,
+    unreadable,
+    valid_part,
+)
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.metrics import Threshold
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
+from sitegen.text.keys import keys_at, misspelt
 
 EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
 
@@ -29,52 +39,57 @@ _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
 
 
-def project_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
-    """Read the evaluation that the project configures, or its error; None if there is none."""
+def project_evaluation(files: SearchedFiles) -> Parsed[EvaluationConfig | None]:
+    """Read the evaluation that the project configures, as ``read_evaluation`` does; None if there is none."""
     folder = ""
     for name in EVALUATION_FILE.split("/"):
         if name not in files.names(folder):  # in most projects, the names in the root already show that there is none
-            return None
+            return Parsed(None)
         folder = join(folder, name)
     content = files.read(EVALUATION_FILE, LARGEST_READ)
-    return None if content is None else read_evaluation(content)
+    return Parsed(None) if content is None else read_evaluation(content)
 
 
-def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
-    """Read the evaluation in a file, or its first error. An unknown key is an error."""
-    from pydantic import TypeAdapter, ValidationError
+def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
+    """Read the evaluation in a file without its unknown keys and wrong values; None if the file cannot be read.
+
+    An unknown key is a warning; a wrong value, or a key that misspells a known one, is an error.
+    """
+    from pydantic import TypeAdapter
 
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
-        return unreadable("The configuration", error)
-    if root is None:
-        return EvaluationConfig()
-    if not isinstance(root, dict):
-        return invalid(f"The configuration is {describe(root)}.", "Write keys with their values.", 1)
-    stated: dict[Any, Any] = {str(key): value for key, value in root.items() if value is not None}
-    try:
-        read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
-    except ValidationError as error:
-        return finding_of(
-            error.errors()[0],
-            lambda location: lines.get(location[:2]) or lines.get(location[:1]),
-            EvaluationConfig,
-        )
+        return Parsed(None, (unreadable("The configuration", error),))
+    if not isinstance(root, dict | None):
+        return Parsed(None, (invalid(f"The configuration is {describe(root)}.", "Write keys with their values.", 1),))
+    stated: dict[Any, Any] = {str(key): value for key, value in (root or {}).items() if value is not None}
+    findings: list[Finding] = []
+
+    def line(location: Location) -> int | None:
+        return lines.get(location[:2]) or lines.get(location[:1])
+
+    def report(location: Location, error: Any) -> None:
+        finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
+        known = keys_at(EvaluationConfig, location) or ()
+        is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), known)
+        findings.append(replace(finding, severity="warning") if is_unknown else finding)
+
+    adapter: Any = TypeAdapter(EvaluationConfig)
+    read: EvaluationConfig = adapter.validate_python(valid_part(adapter, stated, report))
     level = read.significance_level
     if level is not None and not 0 < level < 1:
-        return invalid(
-            f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
-            "Write 0.05, for example.",
-            lines.get(("significance_level",)),
-        )
-    return read
+        message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."
+        findings.append(invalid(message, "Write 0.05, for example.", line(("significance_level",))))
+        read = replace(read, significance_level=None)
+    return Parsed(read, tuple(findings))
 
 
-def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | EvaluationConfig:
+def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | EvaluationConfig]:
     """Read the content of a file of ``--config``: an evaluation, or keys of the eval's entry.
 
-    Raises ConfigurationError, for example for a key that neither of them has.
+    The findings are about unknown keys beside known ones. Raises ConfigurationError if no key is known, if one is
+    misspelt or if a value is wrong.
     """
     try:
         root = read_configuring_yaml(content).root
@@ -82,15 +97,17 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
         root = None  # ``read_entry`` raises the error with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in EVALUATION_KEYS for key in keys):
-        read = read_evaluation(content)
-        if isinstance(read, EvaluationConfig):
-            return read
-    else:
-        entry = read_entry(eval_id, content, path)
-        if not entry.metadata:
-            return entry
-        read = unknown_key((entry.metadata[0][0],), (*EVALUATION_KEYS, *ENTRY_KEYS), None)
-    raise error_in(path, read)
+        read, findings = read_evaluation(content)
+        errors = [finding for finding in findings if finding.severity == "error"]
+        if read is None or errors:
+            raise error_in(path, errors[0])
+        return Parsed(read, findings)
+    entry = read_entry(eval_id, content, path)
+    unknown = tuple(unknown_key((key,), (*EVALUATION_KEYS, *ENTRY_KEYS), None) for key, _ in entry.metadata)
+    for finding, (key, _) in zip(unknown, entry.metadata, strict=True):
+        if len(unknown) == len(keys) or misspelt(key, (*EVALUATION_KEYS, *ENTRY_KEYS)):
+            raise error_in(path, finding)
+    return Parsed(entry, tuple(replace(finding, severity="warning") for finding in unknown))
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:

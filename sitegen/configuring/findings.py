@@ -44,6 +44,58 @@ def finding_of(
     return invalid(message, "Correct the value.", line(location))
 
 
+def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
+    """Return the part of *data* that pydantic's *adapter* accepts. Each misfit is reported with its error, and removed.
+
+    Empty if the root itself does not fit.
+    """
+    from pydantic import ValidationError
+
+    valid: dict[str, Any] = _unshared_copy(data)
+    while True:  # removing values may reveal errors that pydantic did not reach before
+        try:
+            adapter.validate_python(valid)
+        except ValidationError as error:
+            misfits: dict[Location, Any] = {}
+            for complaint in error.errors(include_url=False, include_context=False):
+                misfits.setdefault(_deepest_location(valid, complaint["loc"]), complaint)
+            if () in misfits:
+                return {}
+            for location, complaint in misfits.items():
+                report(location, complaint)
+            for location in sorted(misfits, key=str, reverse=True):
+                _remove(valid, location)
+        else:
+            return valid
+
+
+def _unshared_copy(data: Any) -> Any:
+    """Return a copy in which YAML aliases share no object, so that a value can be removed in one place only."""
+    if isinstance(data, dict):
+        return {key: _unshared_copy(value) for key, value in data.items()}
+    return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
+    """Return the location without steps that are not in the data: pydantic adds steps for the types of a union."""
+    for depth, step in enumerate(location):
+        if not (isinstance(data, dict) and step in data) and not (
+            isinstance(data, list) and isinstance(step, int) and step < len(data)
+        ):
+            return location[:depth]
+        data = data[step]
+    return location
+
+
+def _remove(data: Any, location: Location) -> None:
+    for step in location[:-1]:
+        data = data[step]
+    if isinstance(data, list):
+        data[:] = [value for index, value in enumerate(data) if index != location[-1]]
+    else:
+        data.pop(location[-1], None)
+
+
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """Return the finding for a file, such as ``The manifest``, that cannot be read at all."""
     return invalid(f"{file} cannot be read: {error.message}.", error.fix, error.line)

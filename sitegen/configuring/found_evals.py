@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
-from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest, test_case_evals
 from sitegen.configuring.finders.recorded_numbers import prompt_evaluations, recorded_evals
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
@@ -55,8 +54,8 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
     files = replace(files, names=cache(files.names))  # most finders ask for the same folders
-    evaluation = project_evaluation(files)
-    if isinstance(evaluation, EvaluationConfig):
+    evaluation = project_evaluation(files).value
+    if evaluation is not None:
         config = replace(config, llm=stated_llm(config.llm, evaluation))
     evals_dir = folder_path(config.evals_dir)
     stated = tuple(kind_of_newest(files, evals_dir, entry) for entry in manifest.evals)

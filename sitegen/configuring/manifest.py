@@ -19,9 +19,13 @@ from sitegen.extensions import KINDS, names
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
-from sitegen.text.keys import misspelt
+from sitegen.text.keys import misspelt, nearest
 
 ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
+
+
+_SHOWN_ALONE: Final = ("name", "description")
+"""Keys of an entry that are only shown, so that nothing else depends on a wrong value."""
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
@@ -88,11 +92,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | No
     if not isinstance(root, dict):
         refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
         return Parsed(None, (refusal,))
-    findings = [
-        unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
-        for key in root
-        if key not in ("version", "evals")
-    ]
+    findings = list(_unknown_at_top(root, lines))
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
         message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
@@ -110,8 +110,21 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | No
     return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
 
 
+def _unknown_at_top(root: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
+    """Yield a warning about each unknown key beside the evals; an error if it probably misspells ``evals`` itself."""
+    for key in map(str, root):
+        if key in ("version", "evals"):
+            continue
+        finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
+        if "evals" not in root and nearest(key, ("evals",)):
+            yield finding
+        else:
+            yield replace(finding, severity="warning", message=f"{finding.message} It does not count.")
+
+
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
     """Yield warnings about probably misspelt keys, which count as metadata, and about a second id, which is ignored."""
+    counted = _without_lost(entry)
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
         near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
@@ -120,6 +133,13 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
                 severity="warning",
                 message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
                 fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+                line=line,
+            )
+        if key in _SHOWN_ALONE and key not in counted:
+            yield Finding(
+                severity="warning",
+                message=f"evals.{eval_id}.{key} is {describe(entry[key])}, text is wanted. It does not count.",
+                fix="Correct the value.",
                 line=line,
             )
         if key == "id" and str(entry["id"]) != eval_id:
@@ -141,6 +161,11 @@ def _checked_entry(eval_id: str, entry: Any, lines: Mapping[Location, int], eval
     return read
 
 
+def _without_lost(entry: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The keys of an entry without those that ``_warnings`` reports as lost."""
+    return {key: value for key, value in entry.items() if key not in _SHOWN_ALONE or isinstance(value, str | None)}
+
+
 def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
     from pydantic import TypeAdapter, ValidationError
 
@@ -149,7 +174,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         return invalid(f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.", "Write its keys below it.", line)
     stated: dict[str, Any] = {"id": eval_id}
     metadata = []
-    for key, value in entry.items():
+    for key, value in _without_lost(entry).items():
         if key in ENTRY_KEYS and (key != "source" or is_source(value)):
             stated[key] = value
         elif key != "id":

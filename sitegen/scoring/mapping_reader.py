@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.configuring.findings import valid_part
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
@@ -122,51 +123,11 @@ def _valid(data: Any, about: RulesFile, lines: dict[Location, int], findings: li
     """The valid part of *data*; each invalid value becomes a finding and is removed."""
     if not data:
         return {}
-    from pydantic import ValidationError
 
-    valid: dict[str, Any] = _unshared_copy(data)
-    while True:  # removing values may reveal errors that pydantic did not reach before
-        try:
-            _adapter().validate_python(valid)
-        except ValidationError as error:
-            messages: dict[Location, str] = {}
-            for complaint in error.errors(include_url=False, include_context=False):
-                messages.setdefault(_deepest_location(valid, complaint["loc"]), complaint["msg"])
-            if () in messages:
-                return {}
-            for location, message in messages.items():
-                findings.append(_misfit_finding(about, location, message, lines))
-            for location in sorted(messages, key=str, reverse=True):
-                _remove(valid, location)
-        else:
-            return valid
+    def report(location: Location, error: Any) -> None:
+        findings.append(_misfit_finding(about, location, error["msg"], lines))
 
-
-def _unshared_copy(data: Any) -> Any:
-    """Return a copy in which YAML aliases share no object, so that a value can be removed in one place only."""
-    if isinstance(data, dict):
-        return {key: _unshared_copy(value) for key, value in data.items()}
-    return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
-
-
-def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
-    """Return the location without steps that are not in the data: pydantic adds steps for the types of a union."""
-    for depth, step in enumerate(location):
-        if not (isinstance(data, dict) and step in data) and not (
-            isinstance(data, list) and isinstance(step, int) and step < len(data)
-        ):
-            return location[:depth]
-        data = data[step]
-    return location
-
-
-def _remove(data: Any, location: Location) -> None:
-    for step in location[:-1]:
-        data = data[step]
-    if isinstance(data, list):
-        data[:] = [value for index, value in enumerate(data) if index != location[-1]]
-    else:
-        data.pop(location[-1], None)
+    return valid_part(_adapter(), data, report)
 
 
 def _misfit_finding(about: RulesFile, location: Location, message: str, lines: dict[Location, int]) -> Finding:

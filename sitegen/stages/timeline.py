@@ -24,7 +24,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import WorktreeBlob, advance
 from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
-from sitegen.model.problems import Finding, Problem
+from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
@@ -155,7 +155,9 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     if project.options.worktree and root is not None:  # uncommitted files take precedence
         on_disk = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, on_disk)
-        evaluation = project_evaluation(on_disk) or project_evaluation(searched)
+        evaluation = project_evaluation(on_disk)
+        if evaluation == Parsed(None):
+            evaluation = project_evaluation(searched)
     else:
         evaluation = project_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
@@ -211,11 +213,11 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     )
 
 
-def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
-    """Yield a problem if the configuration of evaluations is invalid; none of it is used then."""
-    if isinstance(evaluation, Finding):
-        message = f"{evaluation.message} Nothing of the file counts."
-        yield Problem("warning", message, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
+def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
+    """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file."""
+    for finding in evaluation.findings:
+        lost = "Nothing of the file counts." if evaluation.value is None else "It does not count."
+        yield Problem("warning", f"{finding.message} {lost}", finding.fix, path=EVALUATION_FILE, line=finding.line)
 
 
 def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:

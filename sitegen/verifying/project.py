@@ -21,6 +21,7 @@ from sitegen.configuring import (
     work_tree_files,
 )
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
+from sitegen.configuring.findings import error_in
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import POINTER, is_pointer
@@ -28,7 +29,6 @@ from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
 from sitegen.kind_files import GROUND_TRUTHS, files_of
-from sitegen.model.problems import Finding
 from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
@@ -58,8 +58,10 @@ class WorktreeProject(Frozen):
     layout: Layout
     evaluation: EvaluationConfig = EvaluationConfig()
     """Read from the file that ``--config`` names, otherwise from the evaluation file in the project."""
-    misread: ConfigurationError | None = None
-    """The error in the project's evaluation file, which is then ignored as a whole."""
+    misread: tuple[ConfigurationError, ...] = ()
+    """What does not count in the evaluation file: keys, or the whole file."""
+    must_stop: bool = False
+    """Whether a value of the evaluation file is wrong, so that a model would be called by other settings."""
 
     @classmethod
     def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
@@ -79,13 +81,13 @@ class WorktreeProject(Frozen):
         searched = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, worktree_manifest(root, config), searched)
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
-        match project_evaluation(searched):
-            case EvaluationConfig() as evaluation:
-                return replace(project, evaluation=evaluation)
-            case Finding() as finding:
-                where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
-                return replace(project, misread=ConfigurationError(finding.message, where=where, fix=finding.fix))
-        return project
+        evaluation, findings = project_evaluation(searched)
+        return replace(
+            project,
+            evaluation=evaluation or EvaluationConfig(),
+            misread=tuple(error_in(EVALUATION_FILE, finding) for finding in findings),
+            must_stop=any(finding.severity == "error" for finding in findings),
+        )
 
     def shown_path(self, path: Path) -> str:
         """A path relative to the root if it is below the root, otherwise unchanged."""
@@ -112,17 +114,18 @@ class WorktreeProject(Frozen):
         Raises ConfigurationError.
         """
         try:
-            stated = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+            stated, findings = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
         except OSError as error:
             raise ConfigurationError(
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
             ) from error
         entry = self.manifest.entry(eval_id)
+        unknown = tuple(error_in(str(file), finding) for finding in findings)
         if isinstance(stated, EvalConfig):
-            return self._with_entry(overlaid(entry, stated))
+            return replace(self._with_entry(overlaid(entry, stated)), misread=(*self.misread, *unknown))
         project = self._with_entry(evaluated_entry(entry, stated))
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
-        return replace(project, config=config, evaluation=stated, misread=None)
+        return replace(project, config=config, evaluation=stated, misread=unknown, must_stop=False)
 
     def for_cases(self, file: Path) -> ProjectEval:
         """Return the eval with these test cases. If it does not exist, the returned project has a new one.

@@ -112,10 +112,56 @@ def test_what_is_not_understood_in_a_named_configuration_is_an_error(project, te
     assert fix in str(caught.value.fix)
 
 
-def test_what_is_not_understood_in_a_found_configuration_stops_only_what_calls_a_model(project, capsys):
-    (project / "evaluations/config/default_config.yaml").write_text("model: x\nspeed: 3\n")
+UNKNOWN_KEYS = """model: x
+metrics:
+  accuracy_threshold: 0.9
+  rouge_l_threshold: 0.4
+comparison: {significance_level: 0.05}
+visualization: {dpi: 300}
+"""
+
+
+def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, capsys):
+    (project / "evaluations/config/default_config.yaml").write_text(UNKNOWN_KEYS)
+    bench = WorktreeProject.open(project)
+    assert (bench.config.llm.model, dict(bench.place(EVAL).entry.thresholds)["accuracy"]) == ("x", 0.9)
+    problems = fold(open_project(Options(repo=project, worktree=True), ""), MemoryParts()).problems
+    assert [(each.severity, each.line, each.message) for each in problems] == [
+        ("warning", 4, "The key 'metrics.rouge_l_threshold' is not known. It does not count."),
+        ("warning", 5, "The key 'comparison' is not known. It does not count."),
+        ("warning", 6, "The key 'visualization' is not known. It does not count."),
+    ]
+    Path("own.yaml").write_text(UNKNOWN_KEYS.replace("0.9", "0.99"))
+    assert command("verify-one", EVAL, RESPONSES, "--config", "own.yaml") == 0
+    said = capsys.readouterr()
+    assert "0.99" in said.out
+    assert "The key 'metrics.rouge_l_threshold' is not known." in said.err
+    assert "own.yaml:4" in said.err
+
+
+def test_an_entry_with_an_unknown_key_that_is_named_is_read_without_it(project, capsys):
+    Path("own.yaml").write_text("thresholds: {accuracy: 0.99}\nspeed: 3\n")
+    assert command("verify-one", EVAL, RESPONSES, "--config", "own.yaml") == 0
+    said = capsys.readouterr()
+    assert "0.99" in said.out
+    assert "The key 'speed' is not known." in said.err
+
+
+def test_a_wrong_value_in_a_found_configuration_is_lost_alone_and_stops_what_calls_a_model(project, capsys):
+    text = (
+        "model: x\nspeed: 3\nmax_tokens: many\nmetrics: {accuracy_threshold: 0.9}\nevaluation_methods: [rouge, odd]\n"
+    )
+    (project / "evaluations/config/default_config.yaml").write_text(text)
+    entry = WorktreeProject.open(project).place(EVAL).entry
+    assert (dict(entry.thresholds)["accuracy"], json.loads(entry.settings)) == (0.9, {"evaluation_methods": ["rouge"]})
     assert command("verify-one", EVAL, RESPONSES) == 0
     assert "The key 'speed' is not known." in capsys.readouterr().err
+    assert command("respond", EVAL, "--prompt", BASE) == 2
+    assert "evaluations/config/default_config.yaml:3" in capsys.readouterr().out
+
+
+def test_a_configuration_that_cannot_be_read_does_not_count_and_stops_what_calls_a_model(project, capsys):
+    (project / "evaluations/config/default_config.yaml").write_text("model: x\n- y\n")
     assert command("respond", EVAL, "--prompt", BASE) == 2
     assert "evaluations/config/default_config.yaml:2" in capsys.readouterr().out
     options = Options(repo=project, worktree=True)
@@ -125,9 +171,11 @@ def test_what_is_not_understood_in_a_found_configuration_stops_only_what_calls_a
             "warning",
             "evaluations/config/default_config.yaml",
             2,
-            "The key 'speed' is not known. Nothing of the file counts.",
+            problems[0].message,
         )
     ]
+    assert problems[0].message.startswith("The configuration cannot be read: ")
+    assert problems[0].message.endswith(" Nothing of the file counts.")
 
 
 @pytest.mark.filterwarnings("ignore:The model 'claude-3-opus-20240229' is deprecated:DeprecationWarning")

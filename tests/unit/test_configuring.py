@@ -221,7 +221,7 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
         ("evals: [a, 3]\n", "evals is a list, a mapping from ids to entries is wanted.", 1),
         ("evals: text\n", "evals is text ('text'), a mapping from ids to entries is wanted.", 1),
         ("evals:\n  a: text\n", "evals.a is text ('text'), a mapping is wanted.", 2),
-        ("evals:\n  a:\n    name: [x]\n", "evals.a.name is a list, a valid string is wanted.", 3),
+        ("evals:\n  a:\n    dir: [x]\n", "evals.a.dir is a list, a valid string is wanted.", 3),
         (
             "evals:\n  a:\n    kind: odd\n",
             "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
@@ -282,6 +282,19 @@ def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) ->
     assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())
 
 
+def test_a_key_of_the_manifest_that_nothing_depends_on_is_lost_alone_and_remarked_on() -> None:
+    content = b"owner: Kim\nverison: 3\nevals:\n  a: {name: [x], description: 3, dir: b}\n"
+    manifest, remarks = read_manifest_with_remarks(content, PATH, "evals")
+    assert manifest == Manifest(evals=(EvalConfig(id="a", dir="b"),))
+    assert [(each.severity, each.message, each.fix, each.line) for each in remarks] == [
+        ("warning", "The key 'owner' is not known. It does not count.", "Known keys: evals, version.", 1),
+        ("warning", "The key 'verison' is not known. It does not count.", "Did you mean 'version'?", 2),
+        ("warning", "evals.a.name is a list, text is wanted. It does not count.", "Correct the value.", 4),
+        ("warning", "evals.a.description is a number (3), text is wanted. It does not count.", "Correct the value.", 4),
+    ]
+    assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())
+
+
 def test_metadata_is_not_remarked_on() -> None:
     words = (
         "features pdf expected notes owner type model path source names languages tags team page pages title date kin "
@@ -299,10 +312,10 @@ def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
 
 
 def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:
-    read, findings = read_manifest_leniently(b"evals:\n  a: {name: A}\n  b: {name: []}\n", PATH, "evals")
+    read, findings = read_manifest_leniently(b"evals:\n  a: {name: A}\n  b: {dir: []}\n", PATH, "evals")
     assert read == Manifest(evals=(EvalConfig(id="a", name="A"),))
     assert [(finding.severity, finding.message, finding.line) for finding in findings] == [
-        ("error", "evals.b.name is a list, a valid string is wanted.", 3)
+        ("error", "evals.b.dir is a list, a valid string is wanted.", 3)
     ]
     assert read_manifest_leniently(b"\xff\xfe\x00", PATH, "evals")[0] is None
 

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.evaluation import evaluated_entry
-from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
 from sitegen.configuring.paths import folder_path, home_of
 from sitegen.frozen import Frozen
@@ -202,7 +201,7 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
             continue
         entry = case_file_entry(path, ids_in_use)
         ids_in_use.add(entry.id)
-        yield evaluated_entry(entry, search.evaluation) if isinstance(search.evaluation, EvaluationConfig) else entry
+        yield evaluated_entry(entry, search.evaluation) if search.evaluation else entry
 
 
 def _case_files(files: SearchedFiles) -> list[str]:

@@ -14,7 +14,6 @@ from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.paths import home_of
 from sitegen.frozen import Frozen
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
-from sitegen.model.problems import Finding
 from sitegen.project_files import is_folder_inside, read_inside
 
 LARGEST_READ: Final = 1_000_000
@@ -93,7 +92,7 @@ class Search(Frozen, gc=True, dict=True):
     """The folder of evals, relative to the root; empty for the root."""
     stated: tuple[EvalConfig, ...]
     """The entries of the manifest."""
-    evaluation: EvaluationConfig | Finding | None
+    evaluation: EvaluationConfig | None
     """The evaluation that the project configures; a finding if it cannot be read."""
 
     @cached_property
