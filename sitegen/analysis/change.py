@@ -81,14 +81,13 @@ def change_between(
     from sitegen.analysis.noise.changes import change_verdict
     from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
 
-    units = unit_changes(first, last, kind, [metric.name for metric in last.metrics[:HEADLINES]], flips)
+    units = unit_changes(first, last, kind, [metric.name for metric in last.metrics[:HEADLINES]])
     verdict = change_verdict(
         first,
         last,
         kind,
         flips,
         noise=noise,
-        units=next((unit for unit in units if unit.metric == headline.name), None),
         higher_is_better=headline.higher_is_better,
     )
     return replace(moved, units=units, verdict=verdict)

@@ -62,6 +62,9 @@ class Scorecard(Frozen):
     """Usage, models and judges of the output; its numbers are also metrics. None if no usage is stated."""
     specs: tuple[MetricSpec, ...] = ()
     """A spec for each metric, if the data define the metrics of the kind."""
+    cases: tuple[FieldScore, ...] = ()
+    """Kind ``responses``: the counts of each scored test case over all its answers, by its id. A case is one sample,
+    however many variants answer it and however often each does."""
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""

@@ -18,7 +18,6 @@ from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.changes import lost_fields
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
-from sitegen.analysis.noise.samples import cases_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
@@ -61,7 +60,7 @@ class GateSide(Frozen):
         if traits.is_recorded:
             return None
         if traits.answers_cases:
-            return cases_of(card)
+            return len(card.cases)
         return sum(
             judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
             for document in card.documents

@@ -135,18 +135,6 @@ def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
     return Spread(last - first, sqrt(squares * number / (number - 1)), number - 1)
 
 
-def share_change(fixed: float, broken: float, trials: int) -> Spread | None:
-    """The change of a share over the same trials, from the numbers of flipped trials; None for fewer than two trials.
-
-    The error is the error of a difference of dependent proportions (Agresti, *Categorical Data Analysis*, 2013, 11.1).
-    """
-    if trials < 2:
-        return None
-    change = (fixed - broken) / trials
-    squares = (fixed + broken) / trials - change**2
-    return Spread(change, sqrt(max(0.0, squares) / trials), trials - 1)
-
-
 def mean_of(values: Sequence[float]) -> Spread | None:
     """The mean of values; None for fewer than two."""
     return ratio(Counter(Share(value, 1.0) for value in values))

@@ -410,7 +410,45 @@ def test_the_accuracy_of_responses_moves_by_cases():
 
     found = change_verdict(answered(20), answered(30), "responses", Flips(fixed=(("(no category)", 10),)))
     assert (found.decision, found.change, found.interval and found.interval.unit) == ("better", 0.25, "cases")
-    assert ends(found.interval) == (0.112, 0.388)
+    assert ends(found.interval) == (0.11, 0.39)
+
+
+def answers(*cases: str) -> Scorecard:
+    """Responses to cases, with one character an answer: right or wrong."""
+    truth = [{"id": str(index), "expected": "yes"} for index in range(len(cases))]
+    given = [
+        {"case_id": str(index), "output": "yes" if answer == "+" else "no"}
+        for index, case in enumerate(cases)
+        for answer in case
+    ]
+    return scored("responses", truth, given)
+
+
+def test_several_answers_to_a_case_are_one_case_of_the_interval():
+    found = interval_of(answers("+++++", "+++++", "+++--", "+----"), "responses")
+    assert found == Interval(*wilson(14 / 20, 4), "cases", 4, "Wilson")
+
+
+def test_several_answers_to_a_case_are_one_case_of_the_verdict():
+    """Twelve answers of four cases were fixed, which is four cases."""
+    before, after = answers("+----", "+----", "++---", "-----"), answers("++++-", "++++-", "+++++", "+++--")
+    found = change_verdict(before, after, "responses", Flips(fixed=(("(no category)", 12),)))
+    assert (found.decision, found.fixed, found.counted, found.p_value) == ("likely better", 12, (4, 0), 2 / 2**4)
+    assert found.interval is not None
+    assert found.change == pytest.approx(0.6)
+    assert (found.interval.unit, found.interval.n) == ("cases", 4)
+
+
+def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
+    before, after = answers("+-", "+-", "++", "--"), answers("-+", "++", "+-", "--")
+    found = change_verdict(before, after, "responses", Flips())
+    assert (found.change, found.counted) == (0.0, (1, 1))
+
+
+def test_cases_that_only_one_side_answers_change_nothing():
+    before, after = answers("+", "-", "+"), answers("+", "-")
+    found = change_verdict(before, after, "responses", Flips())
+    assert (found.decision, found.change) == ("same", 0.0)
 
 
 def test_a_change_that_resampling_sees_is_the_one_that_is_judged():
@@ -482,5 +520,6 @@ def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
     right, none = Counts(tp=1), Counts()
     scores = [DocumentScore(name, "scored", counts) for name, counts in (("a", right), ("b", none), ("c", none))]
     some = Scorecard("scored", right, (Metric("accuracy", 1.0),), tuple(scores), (FieldScore("x", right),))
+    some = replace(some, cases=(FieldScore("case", right),))
     assert interval_of(some, "responses") == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
     assert change_verdict(some, some, "responses", Flips()).decision == "same"

@@ -246,6 +246,8 @@ def test_a_verdict_says_what_decided_on_these_cases(why, limit, said):
 def test_a_verdict_says_what_counts_of_the_items_of_lists():
     lists = replace(MOVED, fixed=40, counted=(4, 9))
     assert on_these_cases(lists, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each list item counts once)"
+    answers = replace(lists, interval=INTERVAL._replace(unit="cases"))
+    assert on_these_cases(answers, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each case counts once)"
 
 
 def test_a_verdict_of_a_mean_counts_cases():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,15 +10,15 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
-from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
+from sitegen.analysis.noise.samples import PairedSample, is_counted, paired_sample_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, UnitChange, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
-from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, share_change, student
+from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, student
 from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
 
 FEWEST: Final = 6
@@ -49,16 +50,16 @@ def change_verdict(
     flips: Flips,
     *,
     noise: Noise | None = None,
-    units: UnitChange | None = None,
     higher_is_better: bool = True,
 ) -> ChangeVerdict:
     """Judge the change between two points, over what both have: on these cases, and beyond them.
 
     *On these cases*: an exact sign test of what was fixed and what broke, and the differences between repeats if there
     are any. If both exclude chance at 95 %, the decision is *better* or *worse*; at 80 %, *likely better* or *likely
-    worse*; else *cannot tell*. If the headline is not a ratio of counts, the sign test counts the cases in which it
-    rose and fell. A field that was right wherever it was judged, and is now wrong wherever it is judged, is *worse*,
-    whatever else changed. A change between grades of two judges is not judged.
+    worse*; else *cannot tell*. For kinds that answer cases, and if the headline is not a ratio of counts, the sign test
+    counts the cases in which it rose and fell, however many answers each has. A field that was right wherever it was
+    judged, and is now wrong wherever it is judged, is *worse*, whatever else changed. A change between grades of two
+    judges is not judged.
 
     *Beyond them*: the interval of the change over units, which does not influence the decision.
 
@@ -68,7 +69,6 @@ def change_verdict(
         kind: kind of the eval.
         flips: flips of the cells between the two points.
         noise: noise of repeated outputs of the eval; None if there are none.
-        units: the change of the headline over common units; None: it is computed.
         higher_is_better: direction of the headline.
 
     """
@@ -76,53 +76,38 @@ def change_verdict(
     if regraded(exchanges(before, after).judge, metric):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
-    units = units or change_of_units(before, after, kind, flips)
-    pairs = None if units.spread and is_counted(metric) else paired_sample_of(before, after, metric).pairs
-    change = units.spread.value if units.spread else _difference(pairs or {})
+    sample, moved = paired_sample_of(before, after, metric), None
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
+    if moved and not traits_of(kind).answers_cases:
         counted = independent_flips(flips)
     else:
-        moved = counted = _moved(pairs or {}, higher_is_better=higher_is_better)
+        counted = _moved_units(sample.pairs, higher_is_better=higher_is_better)
     lost = lost_fields(before, after, flips)
     verdict = _judged(
-        UnitChange(metric=metric, unit=units.unit, spread=units.spread),
-        change,
-        *counted,
+        sample,
+        counted,
         noise=noise,
         higher_is_better=higher_is_better,
         loss=_certainty_of_loss(before, flips, lost),
     )
+    fixed, broken = moved or counted
     return replace(
         verdict,
-        fixed=moved[0],
-        broken=moved[1],
-        detectable=_detectable(after, verdict, units.spread, noise),
+        fixed=fixed,
+        broken=broken,
+        detectable=_detectable(after, verdict, ratio_change(sample.pairs), noise),
         lost_fields=lost,
     )
 
 
-def mean_verdict(pairs: Mapping[Paired, int], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
+def mean_verdict(pairs: Counter[Paired], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
     """Judge the change of a mean over cases by the cases in which it rose and fell."""
+    counted = _moved_units(pairs, higher_is_better=higher_is_better)
+    verdict = _judged(PairedSample("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
     spread = ratio_change(pairs)
-    fixed, broken = _moved(pairs, higher_is_better=higher_is_better)
-    change = spread.value if spread else _difference(pairs)
-    units = UnitChange(metric="", unit="cases", spread=spread)
-    verdict = _judged(units, change, fixed, broken, higher_is_better=higher_is_better, scale=scale)
     least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
     return replace(verdict, detectable=least)
-
-
-def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
-    """Compute the change of the headline over units; *flips* are needed only for kinds that answer cases."""
-    metric = after.metrics[0].name
-    if traits_of(kind).answers_cases:
-        # Variants answer the same cases, so their flips are averaged and do not count as further cases.
-        variants = variants_of(after)
-        fixed, broken = number_of_cells(flips.fixed) / variants, number_of_cells(flips.broken) / variants
-        return UnitChange(metric=metric, unit="cases", spread=share_change(fixed, broken, cases_of(after)))
-    sample = paired_sample_of(before, after, metric)
-    return UnitChange(metric=metric, unit=sample.unit, spread=ratio_change(sample.pairs))
 
 
 def _difference(pairs: Mapping[Paired, int]) -> float | None:
@@ -132,7 +117,7 @@ def _difference(pairs: Mapping[Paired, int]) -> float | None:
     return last[0] / last[1] - first[0] / first[1] if first[1] and last[1] else None
 
 
-def _moved(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
+def _moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
     """Count the units in which a mean got better, and those in which it got worse."""
     rose = fell = 0
     for (first, last), times in pairs.items():
@@ -178,10 +163,8 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
 
 
 def _judged(
-    units: UnitChange,
-    change: float | None,
-    fixed: int,
-    broken: int,
+    sample: PairedSample,
+    counted: tuple[int, int],
     *,
     noise: Noise | None = None,
     higher_is_better: bool,
@@ -191,21 +174,21 @@ def _judged(
     """Judge a change.
 
     Args:
-        units: its interval is reported.
-        change: of the headline.
-        fixed: number of flips for the better that may be independent; ``broken`` likewise.
-        broken: see ``fixed``.
+        sample: what the interval of the change is computed from.
+        counted: what the sign test counts for the better and for the worse.
         noise: noise of repeated outputs.
         higher_is_better: direction of the headline.
         loss: the certainty that whole fields were lost, 0 to 2.
         scale: the largest possible change of the metric, which limits the interval.
 
     """
+    (fixed, broken), spread = counted, ratio_change(sample.pairs)
+    change = spread.value if spread else _difference(sample.pairs)
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
-    interval = _interval(units, scale)
-    verdict = ChangeVerdict("same", "nothing moved", change, interval, fixed, broken, p_value, counted=(fixed, broken))
+    interval = _interval(sample.unit, spread, scale) if spread else None
+    verdict = ChangeVerdict("same", "nothing moved", change, interval, fixed, broken, p_value, counted=counted)
     if abs(change) < ROUNDING and not fixed and not broken:
         return verdict
     by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - LIKELY else 0
@@ -236,18 +219,10 @@ def _certainty_beyond_repeats(change: float, noise: Noise | None) -> int:
     return 2 if abs(change) > noise.limit else 1 if abs(change) > likely else 0
 
 
-def _interval(units: UnitChange, scale: float) -> Interval | None:
-    """Return the interval of a change over units, limited to *scale*; None without units."""
-    if units.spread is None:
-        return None
-    low, high = around(units.spread)
-    return Interval(
-        low=max(-scale, low),
-        high=min(scale, high),
-        unit=units.unit,
-        n=units.spread.freedom + 1,
-        method="paired, linearised",
-    )
+def _interval(unit: Unit, spread: Spread, scale: float) -> Interval:
+    """Return the interval of a change over units, limited to *scale*."""
+    low, high = around(spread)
+    return Interval(max(-scale, low), min(scale, high), unit, spread.freedom + 1, "paired, linearised")
 
 
 def _detectable(after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, noise: Noise | None) -> float | None:

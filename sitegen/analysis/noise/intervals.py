@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
+from sitegen.analysis.noise.samples import is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Ends, Interval, Unit
 from sitegen.model.scorecards import Scorecard
@@ -29,8 +29,8 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
     if traits.answers_cases:
         if not is_counted(metric):
             return None
-        cases = cases_of(card)
-        return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson")
+        cases = len(card.cases)
+        return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson") if cases else None
     sample = sample_of(card, metric)
     spread = ratio(sample.shares)
     if spread is None:

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import differing_roles
-from sitegen.analysis.noise.changes import FEWEST, change_of_units, change_verdict, mean_verdict
+from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
@@ -54,25 +54,19 @@ def metric_verdict(
     )
 
 
-def unit_changes(
-    before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str], flips: Flips | None
-) -> tuple[UnitChange, ...]:
+def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]) -> tuple[UnitChange, ...]:
     """Compute how much each of the metrics changed, over the units that two outputs have in common.
 
-    Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases. These
-    need the *flips* between the outputs; without them, the headline is left out as well.
+    Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases.
     """
     traits = traits_of(kind)
     if traits.is_recorded:
         return ()
-    if traits.answers_cases:
-        is_known = flips is not None and after.metrics[0].name in metrics
-        return (change_of_units(before, after, kind, flips or Flips()),) if is_known else ()
     counts = PairedCounts(before, after)
     samples = {
         name: counts.sample(name) if is_counted(name) else paired_sample_of(before, after, name)
         for name in metrics
-        if _has_units(name, after)
+        if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
     }
     return tuple(
         UnitChange(metric=name, unit=sample.unit, spread=ratio_change(sample.pairs)) for name, sample in samples.items()
@@ -94,9 +88,9 @@ def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]
             return ()
         if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
             return ()
-        if before == after - 1 and last.change:  # cells are counted only between neighbouring points
+        if before == after - 1 and last.change:
             return last.change.units
-        return unit_changes(first.scorecard, last.scorecard, kind, metrics, None)
+        return unit_changes(first.scorecard, last.scorecard, kind, metrics)
 
     def of_metric(metric: str) -> UnitVariance:
         @cache

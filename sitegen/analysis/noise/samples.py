@@ -92,8 +92,16 @@ class PairedCounts:
         last = {field.attribute: field.counts for field in later}
         return Counter((first.get(attribute, _NONE), last.get(attribute, _NONE)) for attribute in first | last)
 
+    def _cases(self, metric: str) -> Counter[Paired]:
+        """The shares of the cases that both sides answered; a case counts once, however many answers it has."""
+        earlier, later = ({case.attribute: case.counts for case in card.cases} for card in (self._before, self._after))
+        pairs = (_pair(metric, earlier[case], later[case]) for case in earlier if case in later)
+        return Counter(Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for pair in pairs if pair)
+
     def sample(self, metric: str) -> PairedSample:
-        """Return the documents, or the fields if documents are few and the same on both sides."""
+        """Return the cases, else the documents, or the fields if documents are few and the same on both sides."""
+        if self._before.cases or self._after.cases:
+            return PairedSample("cases", self._cases(metric))
         documents = _paired_shares(metric, self._documents)
         if documents.total() < ENOUGH:
             fields = _paired_shares(metric, self._fields)
@@ -103,26 +111,13 @@ class PairedCounts:
 
 
 def paired_sample_of(before: Scorecard, after: Scorecard, metric: str) -> PairedSample:
-    """Return the common documents of a metric, or fields if documents are few and the same on both sides."""
+    """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
     if is_counted(metric):
         return PairedCounts(before, after).sample(metric)
     first, last = _document_values(before, metric), _document_values(after, metric)
     common = [document for document in first if document in last]
     pairs = (Paired(Share(first[document], 1.0), Share(last[document], 1.0)) for document in common)
     return PairedSample("documents", Counter(pairs))
-
-
-def cases_of(card: Scorecard) -> int:
-    """Kind ``responses``: return the number of test cases behind the accuracy; 0 only if it is undefined.
-
-    All variants answer each case, and their answers are not independent.
-    """
-    return (card.counts.tp + card.counts.fn) // variants_of(card)
-
-
-def variants_of(card: Scorecard) -> int:
-    """Kind ``responses``: return the number of variants with a scored response, at least 1."""
-    return max(1, sum(document.counts.tp + document.counts.fn > 0 for document in card.documents))
 
 
 def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
