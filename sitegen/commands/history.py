@@ -66,7 +66,7 @@ def _clocks_differ(series: Series) -> bool:
 def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.change_text import changes, origin, own_unit, span
+    from sitegen.pages.change_text import changes, origin, own_unit, span, verdict_words
     from sitegen.pages.labels import STALE, spread_words
     from sitegen.stats.counts import errors
 
@@ -86,5 +86,7 @@ def _point_lines(series: Series, before: Point | None, point: Point, *, both: bo
         yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change, spec))}"
+    if point.change and (verdict := point.change.verdict):
+        yield f"    {verdict.decision}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
     if point.stale:
         yield f"    {STALE}"

@@ -169,6 +169,7 @@ def test_the_first_point_and_undefined_metrics_have_no_change():
         "field_accuracy": None,
         "parts": None,
         "comparable": {"verdict": "refused", "common": 0, "only_before": [], "only_after": []},
+        "verdict": {"decision": "cannot tell", "words": "there is nothing in common to compare"},
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from sitegen.model.deltas import Comparability
 from sitegen.model.noise import Ends
@@ -152,6 +152,8 @@ class SeriesDelta(TypedDict):
     """The models, if they differ; omitted if they are the same, or if a side does not state its model."""
     judge: NotRequired[OtherJudge]
     """The judges, if they differ, so that grades are not compared; omitted if the same, or if a side states none."""
+    verdict: NotRequired[dict[Literal["decision", "words"], str]]
+    """The word for the change and what pages say after it; omitted for the same output, and for recorded numbers."""
 
 
 class SeriesDeltaParts(TypedDict):

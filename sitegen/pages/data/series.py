@@ -28,7 +28,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
-from sitegen.pages.change_text import flipped
+from sitegen.pages.change_text import flipped, verdict_words
 from sitegen.pages.data.exports import patterns_data
 from sitegen.stats.counts import errors_by_type, in_file_order
 from sitegen.text.json_bytes import to_json_bytes
@@ -167,7 +167,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "instructions": _changed_instructions(point.edits),
         "then": then,
         "now": then if now is card else now and _clock(now),
-        "delta": _exported_delta(point.change, split=not series.info.recorded) if point.change else None,
+        "delta": _exported_delta(point.change, series) if point.change else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
@@ -204,18 +204,20 @@ def _clock(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def _exported_delta(delta: Change, *, split: bool) -> dict[str, Any]:
+def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
     """The change of each metric, null if refused or undefined; the parts name their metric, the headline.
 
-    A changed model or judge is included.
+    A changed model or judge is included, and the verdict on a change of the output as pages say it.
     """
-    name, parts = delta.headline.name, delta.headline.parts if split else None
+    name, parts = delta.headline.name, None if series.info.recorded else delta.headline.parts
+    words = verdict_words(delta.verdict, series.specs[0], series.info.nouns) if delta.verdict else ""
     return {
         **{metric.name: metric.change for metric in delta.metrics},
         "parts": parts and {"metric": name, **parts._asdict()},
         **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
         **({"judge": delta.judge._asdict()} if delta.judge else {}),
         "comparable": delta.overlap._asdict(),
+        **({"verdict": {"decision": delta.verdict.decision, "words": words}} if delta.verdict else {}),
     }
 
 
