@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, compress
 from math import factorial, fsum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -112,6 +112,8 @@ RoleSet: TypeAlias = tuple[Role, ...]
 
 ROLES: Final[tuple[Role, ...]] = ("outputs", "ground_truth", "rules")
 
+R = TypeVar("R", bound=str)
+
 
 def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
     """Return the roles whose contents differ, whatever the paths of the files."""
@@ -160,28 +162,29 @@ def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | 
     *roles* differ between two points. *metric_of* returns the metric of the earlier point with a subset of these roles
     taken from the later point.
     """
-    values: dict[RoleSet, float] = {}
-    if len(roles) == 1:  # as a rule; its part is the whole
-        earlier, later = metric_of(()), metric_of((roles[0],))
-        return None if earlier is None or later is None else _parts({roles[0]: later - earlier})
+    parts = shapley_values(roles, metric_of)
+    return None if parts is None else DeltaParts(*[parts.get(role, 0.0) for role in ROLES])
+
+
+def shapley_values(roles: Sequence[R], metric_of: Callable[[tuple[R, ...]], float | None]) -> dict[R, float] | None:
+    """Return the part of each role, whatever the roles are; None if the metric is undefined for any subset of them."""
+    values: dict[tuple[R, ...], float] = {}
     for subset in subsets(roles):
         value = metric_of(subset)
         if value is None:
             return None
         values[subset] = value
-    return _parts({role: fsum(_shapley_shares(role, roles, values)) for role in roles})
+    if len(roles) == 1:  # as a rule; its part is the whole
+        return {roles[0]: values[(roles[0],)] - values[()]}
+    return {role: fsum(_shapley_shares(role, roles, values)) for role in roles}
 
 
-def _parts(by_role: dict[Role, float]) -> DeltaParts:
-    return DeltaParts(*[by_role.get(role, 0.0) for role in ROLES])
-
-
-def subsets(roles: Sequence[Role]) -> Iterator[RoleSet]:
+def subsets(roles: Sequence[R]) -> Iterator[tuple[R, ...]]:
     """Yield every subset of the roles by size, from the empty subset to all roles."""
     return (subset for size in range(len(roles) + 1) for subset in combinations(roles, size))
 
 
-def _shapley_shares(role: Role, roles: Sequence[Role], values: dict[RoleSet, float]) -> Iterator[float]:
+def _shapley_shares(role: R, roles: Sequence[R], values: dict[tuple[R, ...], float]) -> Iterator[float]:
     """Yield the role's effect after each subset of the other roles, weighted by the share of orders that begin so."""
     for subset in subsets([name for name in roles if name != role]):
         weight = factorial(len(subset)) * factorial(len(roles) - len(subset) - 1) / factorial(len(roles))

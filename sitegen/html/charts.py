@@ -339,6 +339,18 @@ _AROUND: Final = 100
 """Half the width of a picture around zero."""
 
 
+def bar_between(before: float, after: float, low: float, high: float, tone: str) -> str:
+    """A change as a bar from one value to another, with a dot at the later one; *low* and *high* are the edges.
+
+    ``tone``: as for ``around_zero``.
+    """
+    first, last = (tenths(2 * _AROUND * (value - low) / (high - low or 1.0) - _AROUND) for value in (before, after))
+    return (
+        f'<svg class="ivl {tone}" viewBox="-106 0 212 12" preserveAspectRatio=none aria-hidden=true>'
+        f'<path class=w d="M{first} 6H{last}"/><path class=m d="M{last} 6h0"/></svg>'
+    )
+
+
 def around_zero(low: float, high: float, middle: float, scale: float, tone: str) -> str:
     """An interval as a bar around zero, which is in the middle; *scale* > 0 is the value at either edge.
 

@@ -205,6 +205,8 @@ class EvalSummary(Frozen):
     """Names of all metrics, including those that are not stored for every point."""
     usage: RunUsage | None = None
     """The usage of the newest point."""
+    recorded_otherwise: float | None = None
+    """The headline that the record of the newest output states, if another one was computed."""
     since_best: ChangeVerdict | None = None
     """The change from the best output to the newest point (``analysis/standing.py``)."""
     iterations: int = 0

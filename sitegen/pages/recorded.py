@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from posixpath import basename
 from typing import Final
 
+from sitegen.analysis.recorded import CLOSE, RecordedPart, counted_by, recorded_convention, recorded_otherwise
 from sitegen.frozen import Frozen
-from sitegen.model.metrics import Convention, Counts, MetricSpec
+from sitegen.model.metrics import Convention, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.labels import CAUSES
 from sitegen.stats import counts as stats
-
-CLOSE: Final = 0.0006
-"""Largest difference of equal values, because records are usually rounded to three digits."""
 
 _FURTHER: Final = (
     "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
@@ -51,12 +50,30 @@ class RecordedView(Frozen):
     """The metrics that differ."""
     why: str
     """The explanation of the differences; empty if there are none."""
+    file: str = ""
+    """Name of the record."""
+    headline: RecordedRow | None = None
+    """The main metric, if it differs."""
+    parts: tuple[RecordedPart, ...] = ()
+    """What leads from the recorded headline to the computed one; they sum to the difference. Empty if not known."""
+
+
+def record_name(at: Snapshot) -> str:
+    """The name of the file with the record of a run."""
+    return basename(at.recorded.path) if at.recorded else "record"
 
 
 def recorded_view(
-    at: Snapshot, card: Scorecard, specs: Sequence[MetricSpec], previous: Point | None = None
+    at: Snapshot,
+    card: Scorecard,
+    specs: Sequence[MetricSpec],
+    previous: Point | None = None,
+    parts: tuple[RecordedPart, ...] = (),
 ) -> RecordedView | None:
-    """Compare the record with the scorecard; None if they have no metric in common. ``specs``: the kind's metrics."""
+    """Compare the record with the scorecard; None if they have no metric in common.
+
+    ``specs``: the kind's metrics; ``parts``: those of the difference of F1.
+    """
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
     recorded = dict(at.recorded_metrics)
@@ -68,8 +85,12 @@ def recorded_view(
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
     until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, specs)))
-    why = _until(at) if until else _difference_reason(at, card, recorded)
-    return RecordedView(len(rows) - len(different), different, why)
+    by_f1 = () if until or specs[0].name != "f1" else parts
+    why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
+    is_headline = recorded_otherwise(at, card, specs[0].name) is not None
+    return RecordedView(
+        len(rows) - len(different), different, why, record_name(at), different[0] if is_headline else None, by_f1
+    )
 
 
 def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
@@ -112,14 +133,20 @@ def _until(at: Snapshot) -> str:
     return f"The same output gave the recorded values until this commit: {changed}."
 
 
+def _since(at: Snapshot) -> str:
+    later = [CAUSES[cause] for cause in at.cause if cause != "outputs"]
+    return f"Since it was written: {', '.join(later)}." if later else ""
+
+
 def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
     """The explanation of the differences, if the numbers show one, and other possible explanations."""
     alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
-    ratios = [(recorded[name], value) for name, value in _ratios_by(alternative, card).items() if name in recorded]
+    by_alternative = stats.ratios(counted_by(alternative, card.counts))
+    ratios = [(recorded[name], value) for name, value in by_alternative.items() if name in recorded]
     if ratios and all(_is_close(*pair) for pair in ratios):
         return f"The record counts by the convention {alternative}: with it the same files give the recorded values."
     reasons = []
-    if _convention(recorded) == alternative:
+    if recorded_convention(recorded) == alternative:
         reasons.append(f"The record counts by the convention {alternative}, as its numbers of errors show.")
     expected = recorded.get("total_fields_gt", recorded.get("total_fields"))
     if expected is not None and expected != card.expected_values:
@@ -127,29 +154,11 @@ def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, flo
             f"It counts {expected:,.0f} expected values, the files have {card.expected_values:,}: "
             "of other fields or list items, or of another ground truth."
         )
-    later = [CAUSES[cause] for cause in at.cause if cause != "outputs"]
-    if later:
-        reasons.append(f"Since it was written: {', '.join(later)}.")
+    if since := _since(at):
+        reasons.append(since)
     if not reasons:
         reasons.append("Its numbers do not show why.")
     return " ".join([*reasons, _FURTHER])
-
-
-def _convention(recorded: Mapping[str, float]) -> Convention | None:
-    """The convention by which a record counts false negatives (rule 1); None if its numbers do not show it."""
-    omission, fn = recorded.get("errors_by_type.omission"), recorded.get("false_negatives")
-    wrong = sum(recorded.get(f"errors_by_type.{name}", 0.0) for name in ("wrong_value", "format_error"))
-    if omission is None or not wrong:
-        return None
-    return "omissions_only" if fn == omission else "standard" if fn == omission + wrong else None
-
-
-def _ratios_by(convention: Convention, card: Scorecard) -> dict[str, float | None]:
-    """The ratios by name under a convention."""
-    counts = card.counts
-    wrong = counts.wrong_value + counts.format_error
-    fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
-    return stats.ratios(Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn))
 
 
 def _recorded_agrees(row: RecordedRow) -> bool:

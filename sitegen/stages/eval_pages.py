@@ -14,6 +14,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import comparable_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.field_summaries import field_summaries
+from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.standing import since_best
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -180,6 +181,9 @@ def record_of(
         interval=point.interval if point else None,
         metrics=tuple(spec.name for spec in series.specs),
         usage=point.scorecard.usage if point else None,
+        recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
+        if point and not series.info.recorded
+        else None,
         since_best=since_best(series, best.at if best else None),
         iterations=series.iterations,
         outputs=series.outputs,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import count_flips
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs, runs_of
+from sitegen.analysis.recorded import RecordedPart, recorded_parts
 from sitegen.analysis.series import Derived, SeriesInputs, derived_of, problems_of_point
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
@@ -41,6 +42,8 @@ class ReportInputs(Frozen):
     before: Scorecard | None
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
+    recorded: tuple[RecordedPart, ...]
+    """Why its own record has another F1."""
     past: EarlierPoints
     """Without snapshots and moved edits, which every task has."""
 
@@ -82,6 +85,9 @@ class ReportCollector:
             result=result,
             before=before.scorecard if before else None,
             derived=derived,
+            recorded=recorded_parts(at.snapshot, result.scorecard, self._scorecard)
+            if traits_of(self._inputs.kind).is_structured
+            else (),
             past=EarlierPoints(
                 snapshots=(),
                 last=index,
@@ -94,6 +100,10 @@ class ReportCollector:
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
         return point_at(self._inputs, index, self._cards[snapshot])
+
+    def _scorecard(self, snapshot: Snapshot) -> Scorecard:
+        self._cards.fill([snapshot])
+        return self._cards[snapshot]
 
     def _learn(self, index: int) -> None:
         for here in range(self._repeats.points, index + 1):
@@ -140,6 +150,7 @@ class ReportWriter:
             problems_of_point(self._info.id, snapshot, result.scorecard),
             self._inputs.edits.made_with[index],
             rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
+            recorded=inputs.recorded,
         )
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:

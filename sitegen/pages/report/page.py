@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.analysis.recorded import RecordedPart
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -191,6 +192,7 @@ def report_page(
     instructions: tuple[Commit, ...] = (),
     data: str | None = None,
     rules: Callable[[], FieldRules] | None = None,
+    recorded: tuple[RecordedPart, ...] = (),
 ) -> Page:
     """The report of one snapshot.
 
@@ -207,6 +209,7 @@ def report_page(
         data: address of the file with the whole result, relative to the page, for a page without a site around it,
             which loads nothing; default: its place in a site.
         rules: makes the rules by which the output was scored; None if no field mapping applies.
+        recorded: why the run's own record has another F1.
 
     """
     snapshot, card = point.snapshot, result.scorecard
@@ -258,7 +261,7 @@ def report_page(
         more_alignments=max(0, len(alignments) - LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info.kind, specs[0], card),
-        recorded=recorded_view(snapshot, card, specs, previous),
+        recorded=recorded_view(snapshot, card, specs, previous, recorded),
         tree=links.file_name(links.report_tree(info.id, snapshot.slug))
         if data is None and has_tree(info, result)
         else "",

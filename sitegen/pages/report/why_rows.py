@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.analysis.recorded import RecordedCause, RecordedPart
 from sitegen.html.cells import for_each, shown_run, shown_value, text, value, value_cell
-from sitegen.html.formats import NIL
+from sitegen.html.charts import bar_between
+from sitegen.html.formats import NIL, signed
 from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import Convention, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_points, own_unit
 from sitegen.pages.labels import bad_runs, interval_basis
+from sitegen.pages.recorded import RecordedView
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.why import FateRow, RunsView, WhyView
-from sitegen.text.values import metric_text
+from sitegen.text.plain import counted
+from sitegen.text.values import SMALL, metric_text
 
 _ORIGINS: Final = {
     "outputs": "from the outputs",
@@ -33,6 +38,12 @@ _TONES: Final[dict[Decision, str]] = {
     "likely worse": " bad",
     "worse": " bad",
     "same": "",
+}
+
+_OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
+    "pairing": "pairing: in the record, list items are paired by position",
+    "tolerance": "another tolerance",
+    "rest": "what none of this explains",
 }
 
 _BLANK: Final = '""'
@@ -158,6 +169,37 @@ def fixed(flip: CellFlip, several_documents: bool) -> str:
         f"<tr><td>{text(flip.cell.label)}{value_cell(expected)}{changed}"
         f"{value_cell(shown_value(before.actual))}{value_cell(shown_value(after.actual))}{where}\n"
     )
+
+
+def falls(view: RecordedView, convention: Convention) -> Markup:
+    """Rows that lead from the recorded headline to the computed one, each with a bar from the value before to its own.
+
+    ``convention``: the one by which errors are counted here.
+    """
+    if view.headline is None or view.headline.computed is None:
+        return Markup("")
+    parts = [part for part in view.parts if abs(part.amount) >= SMALL]
+    levels = list(accumulate((part.amount for part in parts), initial=view.headline.recorded))
+    low, high = min(*levels, view.headline.computed), max(*levels, view.headline.computed)
+    rows = [f"<tr><td>{text(view.file)}<td class=hide-s><td><td class=num>{view.headline.recorded:.3f}"]
+    for part, before, after in zip(parts, levels, levels[1:], strict=False):
+        bar = bar_between(before, after, low, high, "u" if after > before else "d")
+        cause = text(_recorded_cause(part, convention))
+        rows.append(
+            f"<tr><td>{cause}<td class=hide-s>{bar}<td class=num>{signed(part.amount)}<td class=num>{after:.3f}"
+        )
+    rows.append(f"<tr><td><b>computed here</b><td class=hide-s><td><td class=num><b>{view.headline.computed:.3f}</b>")
+    return Markup("\n".join(rows))
+
+
+def _recorded_cause(part: RecordedPart, convention: Convention) -> str:
+    if part.cause == "counting":
+        rule = "is no false negative" if convention == "standard" else "is a false negative too"
+        return f"other counting rule: in the record, a wrong value {rule}"
+    if part.cause == "fields":
+        values = counted(abs(part.values), "expected value")
+        return f"{values} that {'the files do not have' if part.values > 0 else 'the record does not count'}"
+    return _OTHER_CAUSES[part.cause]
 
 
 def runs(view: RunsView, spec: MetricSpec) -> Markup:

@@ -55,6 +55,8 @@ class TrendPoint(Frozen):
     """``model`` and ``judge``, if they differ from the previous point."""
     copy_of: int | None = None
     """Index of the point whose output this one copies; None if it is not a copy."""
+    recorded: float | None = None
+    """The headline that the record of the run states; None without one."""
     repeats: bool = False
     """Whether it is a copy that equals the point before in output, ground truth and rules."""
 

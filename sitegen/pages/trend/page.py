@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.deltas import comparable_since
+from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
@@ -25,6 +26,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import changes, flipped
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
+from sitegen.pages.recorded import record_name
 from sitegen.pages.report.origin import SnapshotFile, files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.trend.numbers import DRAWN, MetricNow, TrendPoint, UsageView, metrics_now, usage_view
@@ -102,6 +104,10 @@ class TrendView(Frozen):
     last: LastChange | None = None
     """The newest change; None if there is nothing to compare, and for recorded numbers."""
     clocks: Clocks = ONE_CLOCK
+    recorded_otherwise: float | None = None
+    """The headline that the record of the newest output states, if another one was computed."""
+    record: str = ""
+    """Name of the file with this record."""
     best_so_far: tuple[float | None, ...] = ()
     """For each point the best headline so far, by the newest ground truth and rules."""
     breaks: tuple[int, ...] = ()
@@ -178,6 +184,10 @@ def trend_page(
         usage=usage_view(specs, points),
         last=last_change(series),
         clocks=clocks(series.points, specs[:drawn]),
+        recorded_otherwise=recorded_otherwise(newest.snapshot, newest.scorecard, specs[0].name)
+        if newest and not info.recorded
+        else None,
+        record=record_name(newest.snapshot) if newest else "",
         best_so_far=_best_values(series.points, specs[0]),
         breaks=tuple(sorted({*comparable_since([point.scorecard for point in series.points], specs[0].name)} - {0})),
         steps=tuple(steps),
@@ -253,6 +263,7 @@ def _trend_points(
                     who for who in ("model", "judge") if point.change is not None and getattr(point.change, who)
                 ),
                 copy_of=point.copy_of,
+                recorded=dict(at.recorded_metrics).get(series.specs[0].name) if not series.info.recorded else None,
                 repeats=repeats_the_point_before(series.points, len(points)),
             )
         )

@@ -86,6 +86,8 @@ class TrendChart(Frozen):
     """The intervals around the headline."""
     champion: str
     """The best headline so far, as a staircase."""
+    recorded: ChartLine
+    """The headline that the records of the runs state; empty if they agree with the computed one."""
     variants: tuple[VariantLine, ...]
     """The headline of each variant of a prompt."""
     dots: str
@@ -165,6 +167,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             [point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest, view.breaks
         ),
         champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest), view.breaks),
+        recorded=line_of(values.recorded),
         variants=tuple(
             VariantLine(mark=variant_mark(k), name=name, now=column[-1], line=line_of(column))
             for k, (name, column) in enumerate(zip(view.drawn_variants, values.variants, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.recorded import CLOSE
 from sitegen.frozen import Frozen
 from sitegen.history.layout import iteration_number
 from sitegen.html.charts import round_steps
@@ -29,20 +30,29 @@ class DrawnValues(Frozen):
     """The same metrics by the second clock; empty if the clocks never differ."""
     variants: list[list[float | None]]
     """The headline of each variant."""
+    recorded: list[float | None]
+    """The headline that the records of the runs state; all None if they agree with the computed
+    one; None for values beyond its range."""
 
     @property
     def all(self) -> list[list[float | None]]:
         """The values of every line."""
-        return [*self.metrics, *self.now, *self.variants]
+        return [*self.metrics, *self.now, *self.variants, self.recorded]
 
 
 def drawn_values(view: TrendView) -> DrawnValues:
     """The values of the lines of a chart."""
-    points = view.points
+    points, spec = view.points, view.specs[0]
+    recorded = [
+        None if at.recorded is None or not spec.low <= at.recorded <= spec.high else at.recorded for at in points
+    ]
+    both = [(there, point.values[0]) for there, point in zip(recorded, points, strict=True)]
+    differs = any(there is not None and here is not None and abs(there - here) > CLOSE for there, here in both)
     return DrawnValues(
         metrics=[[point.values[k] for point in points] for k in range(view.drawn)],
         now=[list(column) for column in zip(*view.clocks.values, strict=True)],
         variants=[[point.variants[k] for point in points] for k in range(len(view.drawn_variants))],
+        recorded=recorded if differs else [None] * len(points),
     )
 
 

@@ -252,6 +252,7 @@ def _paths(chart: TrendChart) -> dict[str, list[str]]:
     return {
         "path.band": [chart.band],
         "path.champ": [chart.champion],
+        "path.rec": [chart.recorded.path, chart.recorded.lone],
         ".pl > .ln": [variant.line.path for variant in chart.variants],
         ".pl > .lone": [variant.line.lone for variant in chart.variants],
         ".then .ln": [line.path for line in reversed(chart.lines)],

@@ -1,0 +1,180 @@
+"""Splits the difference between the F1 that a run recorded and the computed one into what causes it.
+
+The same output is scored again by the rules that the record seems to follow: another counting rule, which its numbers
+of errors show, and the pairing of list items and the tolerance that bring these numbers closest. What each of them
+explains is its Shapley value, as for the parts of a change (``deltas``); the parts and the rest sum to the difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from sitegen.analysis.deltas import shapley_values
+from sitegen.model.metrics import Convention, Counts
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import Snapshot
+from sitegen.named_tuple import NamedTuple
+from sitegen.stats.counts import f1
+
+CLOSE: Final = 0.0006
+"""Largest difference of equal values, because records are usually rounded to three digits."""
+
+RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"]
+"""Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some."""
+
+_TOLERANCES: Final[tuple[dict[str, Any], ...]] = (
+    {"equality": "strict"},
+    {"tolerances": {"default": {"percent": 5, "absolute": 0}}},
+)
+"""None at all, and a wide one. Each costs another scoring of the output."""
+
+
+class RecordedPart(NamedTuple):
+    """What one cause adds to the recorded score on the way to the computed one."""
+
+    cause: RecordedCause
+    amount: float
+    values: int = 0
+    """How many more expected values the record counts than the files have, if that is the cause."""
+
+
+def recorded_otherwise(at: Snapshot, card: Scorecard, metric: str) -> float | None:
+    """Return the recorded value of a metric if the computed one differs; None if it agrees, or without both."""
+    recorded, computed = dict(at.recorded_metrics).get(metric), card.metric(metric)
+    if recorded is None or computed is None or abs(recorded - computed) <= CLOSE:
+        return None
+    return recorded
+
+
+def recorded_convention(recorded: Mapping[str, float]) -> Convention | None:
+    """Return how a record counts false negatives (rule 1); None if its numbers do not show it."""
+    omission, fn = recorded.get("errors_by_type.omission"), recorded.get("false_negatives")
+    wrong = sum(recorded.get(f"errors_by_type.{name}", 0.0) for name in ("wrong_value", "format_error"))
+    if omission is None or not wrong:
+        return None
+    return "omissions_only" if fn == omission else "standard" if fn == omission + wrong else None
+
+
+def counted_by(convention: Convention, counts: Counts) -> Counts:
+    """Return the counts with the false negatives of a convention."""
+    wrong = counts.wrong_value + counts.format_error
+    return counts._replace(fn=counts.omission + (0 if convention == "omissions_only" else wrong))
+
+
+def recorded_parts(
+    at: Snapshot, card: Scorecard, scorecard_of: Callable[[Snapshot], Scorecard]
+) -> tuple[RecordedPart, ...]:
+    """Split computed minus recorded F1; empty if they agree, or if the record has no counts.
+
+    *scorecard_of* scores the same output by other settings.
+    """
+    recorded = dict(at.recorded_metrics)
+    stated, theirs = recorded_otherwise(at, card, "f1"), _recorded_counts(recorded)
+    if stated is None or theirs is None:
+        return ()
+    settings = _settings_of_record(at, card, theirs, scorecard_of)
+
+    def counts_by(causes: Collection[RecordedCause]) -> Counts:
+        """The counts by the settings of these causes."""
+        changed = [settings[cause] for cause in settings if cause in causes]
+        return scorecard_of(_with_settings(at, changed)).counts if changed else card.counts
+
+    more = _counted_besides(theirs, counts_by(settings))
+    convention = recorded_convention(recorded) or card.convention
+    causes: list[RecordedCause] = ["counting"] if convention != card.convention else []
+    causes += ["fields"] if any(more) else []
+    causes += settings
+
+    def score(as_here: tuple[RecordedCause, ...]) -> float | None:
+        """F1 with these causes as here and the others as in the record."""
+        as_recorded = set(causes) - set(as_here)
+        if not as_recorded:
+            return card.metric("f1")
+        counts = counts_by(as_recorded)
+        if "fields" in as_recorded:
+            counts = Counts(*map(sum, zip(counts, more, strict=True)))
+        return f1(counted_by(convention if "counting" in as_recorded else card.convention, counts))
+
+    parts, everything = shapley_values(causes, score), score(())
+    if not parts or everything is None:
+        return ()
+    values = _expected(more)
+    found = [RecordedPart(cause, parts[cause], values if cause == "fields" else 0) for cause in causes]
+    return (*found, RecordedPart("rest", everything - stated))
+
+
+def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
+    """Return the counts of a record; None if it lacks any."""
+    types = ("omission", "hallucination", "wrong_value", "format_error")
+    names = ("true_positives", *(f"errors_by_type.{name}" for name in types))
+    if not all(recorded.get(name, -1.0) >= 0 for name in names):
+        return None
+    tp, *by_type = (int(recorded[name]) for name in names)
+    return Counts(tp, 0, 0, 0, *by_type)
+
+
+def _settings_of_record(
+    at: Snapshot, card: Scorecard, theirs: Counts, scorecard_of: Callable[[Snapshot], Scorecard]
+) -> dict[RecordedCause, dict[str, Any]]:
+    """Return the settings that bring the numbers of errors of each type closest to the recorded ones, by cause."""
+    best, chosen = _distance(card.counts, theirs), dict[RecordedCause, dict[str, Any]]()
+    lists = {
+        attribute[: attribute.rindex("[]")].replace("[]", "[*]") for attribute, _ in card.fields if "[]" in attribute
+    }
+    by_position = {"lists": {name: {"algorithm": "position"} for name in sorted(lists)}}
+    choices: dict[RecordedCause, tuple[dict[str, Any], ...]] = {
+        "pairing": (by_position,) if lists else (),
+        "tolerance": _TOLERANCES,
+    }
+    for cause, candidates in choices.items():
+        for settings in candidates if best else ():
+            tried = scorecard_of(_with_settings(at, (*(chosen | {cause: settings}).values(),)))
+            if (distance := _distance(tried.counts, theirs)) < best:
+                best, nearest = distance, settings
+                chosen = chosen | {cause: nearest}
+    return chosen
+
+
+def _distance(counts: Counts, theirs: Counts) -> int:
+    """Return by how many errors of each type two sides differ."""
+    return sum(abs(here - there) for here, there in zip(counts[4:], theirs[4:], strict=True))
+
+
+def _with_settings(at: Snapshot, changes: Iterable[dict[str, Any]]) -> Snapshot:
+    """Return the snapshot with changed settings, each of which takes precedence over that of the eval."""
+    settings = json.loads(at.settings)
+    for change in changes:
+        settings = _merged(settings, change)
+    return replace(at, settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+
+
+def _merged(settings: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    return settings | {
+        key: _merged(earlier, value)
+        if isinstance(value, dict) and isinstance(earlier := settings.get(key), dict)
+        else value
+        for key, value in change.items()
+    }
+
+
+def _counted_besides(theirs: Counts, here: Counts) -> Counts:
+    """Return the values that a record counts and the files do not have (or, below 0, lacks), by outcome.
+
+    Its errors of each type that the files do not give are among them, as far as their number allows; the others are
+    right.
+    """
+    left = _expected(theirs) - _expected(here)
+    errors = {}
+    for name in ("omission", "wrong_value", "format_error"):
+        more = getattr(theirs, name) - getattr(here, name)
+        errors[name] = min(max(more, 0), left) if left > 0 else max(min(more, 0), left)
+        left -= errors[name]
+    return Counts(tp=left, fp=errors["wrong_value"] + errors["format_error"], **errors)
+
+
+def _expected(counts: Counts) -> int:
+    return counts.tp + counts.omission + counts.wrong_value + counts.format_error
