@@ -162,7 +162,7 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
     unpacked_samples = samples_of(samples)
     judged = opinions(list(map(reader.graded_scores, unpacked_samples)), grades)
     cases = reader.cases(unpacked_samples, judged.by_case)
-    return JudgedResults(cases, tuple(findings), reader.run(), judged.grades)
+    return JudgedResults(cases, tuple(findings), reader.run(), grades=judged.grades)
 
 
 def _check_version(log: Mapping[str, Value]) -> None:

@@ -74,7 +74,7 @@ def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
     names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
     judged = opinions([reader.graded_metrics(reader.samples[name]) for name in names], grades)
     cases = reader.cases(names, judged.by_case)
-    return JudgedResults(cases, tuple(reader.findings), reader.run(), judged.grades)
+    return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=judged.grades)
 
 
 class _OpenaiEvalsReader:

@@ -101,7 +101,7 @@ def _list_in(root: dict[str, Value]) -> list[Value]:
 def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding], judge: str = "") -> ResultTable:
     objects = tuple(map(members, rows))
     names = dict.fromkeys(name for row in objects for name in row)
-    return ResultTable(tuple(names), objects, judge, tuple(findings))
+    return ResultTable(tuple(names), objects, judge=judge, findings=tuple(findings))
 
 
 def _parquet_table(content: bytes) -> ResultTable:
