@@ -29,12 +29,15 @@ from sitegen.scoring.judged.tables.usual_columns import (
     is_verdict,
     plain_name,
 )
-from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
+from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure, names_a_metric
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
 """The most numbers in a file with the metrics of a run."""
+
+_HIGHEST: Final = 100
+"""The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
 
 _LARGEST_SUMS: Final = 300_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
@@ -125,25 +128,27 @@ def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | N
 
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
-    """Recognise numbers that a run recorded, one of which has the name of a metric."""
-    if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
+    """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
+    if not series.hinted or series.newest.ending not in (*_OUTPUT_IN, "csv") or len(content) > _LARGEST_SUMS:
         return None
     try:
         numbers = read_numbers(series.newest.path, content, {}).value
     except UnreadableError:
         return None
-    names = [
-        number.name
+    values = {
+        number.name: number.value
         for number in numbers
         if number.value is not None and not number.is_sample and is_measure(number.name)
-    ]
-    of_the_run = (name for name in names if not any(part.isdecimal() for part in name.split(".")))  # not of a list
-    headline = min(of_the_run, key=headline_rank, default="")
-    if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
+    }
+    names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
+    headline = min(names, key=headline_rank, default="")
+    if not is_headline(headline):
+        headline = next((name for name in names if names_a_metric(name) and 0 <= values[name] <= _HIGHEST), "")
+    if not headline or len(values) > _MOST_NUMBERS:
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
     keys = {"kind": "recorded", "settings": {"headline": headline}}
-    return Recognition(keys, f"{counted(len(names), 'number')} that a run recorded, such as {headline[:80]}")
+    return Recognition(keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}")
 
 
 _NAMED_SCORE = re.compile(

@@ -323,3 +323,50 @@ def test_steps_of_one_run_are_no_runs(tmp_path: Path) -> None:
     repo = project(tmp_path, "evals/regress/metrics.jsonl", [lines], **{"evals/manifest.yaml": manifest})
     build_site(repo.path, tmp_path / "site")
     assert "No problems" in problems_text(tmp_path / "site")
+
+
+def as_yaml(rows: list[dict[str, Any]]) -> str:
+    return json.dumps({"results": rows})  # which is YAML too
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    return "model,average\n" + "".join(f"{row['model']},{row['average']}\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("path", "versions", "headline", "value"),
+    [
+        ("board/l.json", [as_yaml(BOARD), as_yaml(BOARD[::-1])], "results.m-2.average", 50),
+        ("board/l.yaml", [as_yaml(BOARD), as_yaml(BOARD[::-1])], "results.m-2.average", 50),
+        ("board/l.csv", [as_csv(BOARD), as_csv(BOARD[::-1])], "m-2.average", 50),
+        *(
+            ("benchmarks/latest.json", [json.dumps({"runs": 12, name: value}) for value in (0.5, 0.6)], name, 0.6)
+            for name in ("overall_pass_rate", "overall_accuracy", "avg_score", "mrr", "hit_rate", "rougeL", "win_rate")
+        ),
+    ],
+)
+def test_init_finds_numbers_by_any_word_of_a_metric_in_their_names(
+    tmp_path: Path, path: str, versions: list[str], headline: str, value: float
+) -> None:
+    repo = initialised(project(tmp_path, path, versions))
+    (eval_id,) = (line.strip().rstrip(":") for line in _entries(repo))
+    found = points(repo, eval_id)
+    assert [point.scorecard.metrics[0].name for point in found] == [headline] * 2
+    assert found[1].scorecard.metrics[0].value == value
+
+
+def _entries(repo: GitRepo) -> list[str]:
+    lines = (repo.path / "evals/manifest.yaml").read_text("utf-8").splitlines()
+    return [line for line in lines if line.startswith("  ") and line[2] not in " #" and line.endswith(":")]
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("results/orders.csv", "order,vat,rate\na,3,0.19\nb,4,0.07\n"),
+        ("results/info.json", '{"temperature": 0.7, "elapsed": 3.5}'),
+        ("output/stats.json", '{"scores": 4000, "match_id": 17}'),
+    ],
+)
+def test_init_takes_no_other_number_for_a_metric(tmp_path: Path, path: str, content: str) -> None:
+    assert _entries(initialised(project(tmp_path, path, [content, content.replace("0", "1")]))) == []

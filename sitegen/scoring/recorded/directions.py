@@ -31,6 +31,9 @@ _HIGHER: Final = _words_of("""
     acc accuracy auc auroc bleu correct em exact f1 f2 found match matched pass passed passing precision quality recall
     reward rouge score scores similarity success successes
 """)
+_METRICS: Final = _HIGHER | _words_of("""
+    average avg brier cer faithful faithfulness hit kappa mape mean mrr ndcg relevance relevancy solve wer win
+""")
 _PERCENT: Final = _HIGHER | _words_of("percent percentage pct rate")
 _HEADLINES: Final = (
     "f1",
@@ -95,6 +98,11 @@ def headline_rank(name: str) -> int:
 def is_headline(name: str) -> bool:
     """Whether the name is that of a usual headline metric, such as ``f1``."""
     return headline_rank(name) < len(_HEADLINES)
+
+
+def names_a_metric(name: str) -> bool:
+    """Whether any word of a name is that of a metric, such as ``overall_pass_rate`` or ``rougeL``."""
+    return bool(_name_words(name.rpartition(".")[2]) & _METRICS)
 
 
 def is_count(name: str, value: float | None) -> bool:
