@@ -15,6 +15,7 @@ from typing import IO, Final
 
 import msgspec
 
+from sitegen.errors import RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.named_tuple import NamedTuple
@@ -125,7 +126,11 @@ class CatFile:
         while question.answer is None:
             process = self._process or self._start_cat_file()
             oldest = self._unanswered.popleft()
-            oldest.answer = _read_object(process.stdout, oldest)
+            try:
+                oldest.answer = _read_object(process.stdout, oldest)
+            except RepositoryError:
+                self.close()  # it was silent
+                raise
             if oldest.answer is None:
                 # Git ended at an object that it cannot read. Only this one is lost: a new process answers the others.
                 oldest.answer = NOTHING

@@ -6,22 +6,26 @@ Processes that answer many requests can be shared within a thread, see ``share_p
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from threading import Thread, Timer
+from threading import Thread
 from types import TracebackType
-from typing import IO, Final, Protocol, Self
+from typing import IO, Any, Final, Protocol, Self
 
 from sitegen.errors import RepositoryError
-from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment
+from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, silent_git
 
 PATIENCE: Final = 300.0
-"""Seconds that git may take to list a work tree: it opens every ``.gitignore``, which could be a pipe."""
+"""Seconds for which git may be silent while its answer is awaited: any file that it opens could be a pipe."""
 
+_BUFFER: Final = 65_536
+"""Bytes that are read at once: as many as a pipe of Linux holds."""
 _MESSAGE_BYTES: Final = 4_000
 """Number of bytes at the end of git's stderr that are kept."""
 
@@ -55,22 +59,15 @@ class Process:
             variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(repository.git_dir / "index")}
         self._process = _started_git(git_command(*arguments), work_tree or repository.git_dir, variables)
         self._arguments = arguments
+        self._folders = [repository.git_dir, repository.common_dir, *([work_tree] if work_tree else [])]
         self._stderr = bytearray()
         self._failure: BaseException | None = None
-        self._expired = False
-        self._timer = Timer(PATIENCE, self._expire)
-        if work_tree is not None:
-            self._timer.daemon = True
-            self._timer.start()
+        assert self._process.stdout is not None
+        self.stdout: IO[bytes] = BufferedReader(_Answers(self._process.stdout, self._silent), _BUFFER)
+        """The output of git. Reading it raises RepositoryError after ``PATIENCE`` seconds without any."""
         self._threads = [_started_thread(self._listen)]
         if feed is not None:
             self._threads.append(_started_thread(lambda: self._write_feed(feed)))
-
-    @property
-    def stdout(self) -> IO[bytes]:
-        """The output of git."""
-        assert self._process.stdout is not None
-        return self._process.stdout
 
     @property
     def stdin(self) -> IO[bytes]:
@@ -83,16 +80,14 @@ class Process:
 
         Raises any error of the feed, or RepositoryError if git failed.
         """
-        code = self._process.wait()
+        try:
+            code = self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise self._silent() from None
         for thread in self._threads:
             thread.join()
         if self._failure is not None:
             raise self._failure
-        if self._expired:
-            raise RepositoryError(
-                f"git {self._arguments[0]} did not end within {PATIENCE:,.0f} s.",
-                fix="Look for pipes and devices among the files that git reads, such as .gitignore.",
-            )
         if code:
             message = self._stderr.decode("utf-8", "replace").strip()
             raise RepositoryError(
@@ -102,7 +97,6 @@ class Process:
 
     def close(self) -> None:
         """End the process, even in the middle of its output."""
-        self._timer.cancel()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -122,9 +116,9 @@ class Process:
     ) -> None:
         self.close()
 
-    def _expire(self) -> None:
-        self._expired = True
+    def _silent(self) -> RepositoryError:
         self._process.kill()
+        return silent_git(self._arguments[0], PATIENCE, *self._folders)
 
     def _listen(self) -> None:
         assert self._process.stderr is not None
@@ -142,6 +136,25 @@ class Process:
             self._failure = error
         finally:
             _close_stream(self.stdin)
+
+
+class _Answers(RawIOBase):
+    """Reads a pipe, and raises an error if nothing comes for too long."""
+
+    def __init__(self, pipe: Any, silent: Callable[[], RepositoryError]) -> None:
+        self._pipe = pipe.raw
+        self._silent = silent
+        self._poll = select.poll() if hasattr(select, "poll") else None  # Windows has none
+        if self._poll:
+            self._poll.register(pipe, select.POLLIN)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Any:
+        if self._poll and not self._poll.poll(PATIENCE * 1000):
+            raise self._silent()
+        return self._pipe.readinto(buffer)
 
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:

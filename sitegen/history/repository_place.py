@@ -124,8 +124,12 @@ _OPENED: Final = (
     "config.worktree",
     "packed-refs",
     "shallow",
+    "commondir",
+    "info/attributes",
+    "info/exclude",
     "objects/info/alternates",
     "objects/info/commit-graph",
+    "objects/info/commit-graphs/commit-graph-chain",
     "objects/pack/multi-pack-index",
 )
 """Files of a git folder that git opens, if they exist, without a look at what they are."""
@@ -250,13 +254,29 @@ def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes
             timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired:
-        raise RepositoryError(
-            f"git did not answer within {PATIENCE:g} seconds.",
-            where=str(folder),
-            fix="Look for a pipe or a device among the files that git's configuration includes (include.path).",
-        ) from None
+        raise silent_git(arguments[0], PATIENCE, *_git_folders(folder)) from None
     except FileNotFoundError as error:
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
+
+
+def silent_git(command: str, seconds: float, *folders: Path) -> RepositoryError:
+    """The error for a git process that printed nothing for so long. Searches the folders for the file it waits for."""
+    for folder in folders:
+        for parent, _, names in os.walk(folder):
+            for file in (os.path.join(parent, name) for name in names):
+                if os.path.exists(file) and not os.path.isfile(file):
+                    return RepositoryError(
+                        f"git {command} was silent for {seconds:g} s. This file is a pipe or a device, for which git "
+                        "waits.",
+                        where=file,
+                        fix="Delete it, or put back the file from a copy of the repository, and run git fsck.",
+                    )
+    return RepositoryError(
+        f"git {command} was silent for {seconds:g} s.",
+        where=str(folders[0]) if folders else None,
+        fix="Look for a pipe or a device among the files that git reads, such as those that its configuration includes "
+        "(include.path), and for a disk that does not answer.",
+    )
 
 
 def _holds(root: Path, git_dir: Path) -> bool:

@@ -15,7 +15,7 @@ from sitegen.llm.prompts import read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo
-from tests.sites import run
+from tests.sites import build_site, run
 
 
 @pytest.fixture
@@ -131,7 +131,9 @@ def test_test_cases_in_a_pipe_are_an_error(tmp_path):
 def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):
     os.mkfifo(repo.path / ".gitignore")
     monkeypatch.setattr(process, "PATIENCE", 0.5)
-    with pytest.raises(RepositoryError, match="git ls-files did not end within"):
+    with pytest.raises(
+        RepositoryError, match=r"git ls-files was silent for 0.5 s. This file is a pipe[^/]*at: .*/.gitignore"
+    ):
         work_tree_paths(Repository.open(repo.path))
 
 
@@ -140,5 +142,46 @@ def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, mon
     with (repo.path / ".git" / "config").open("a", encoding="utf-8") as config:
         config.write("[include]\npath = ../pipe\n")
     monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
-    with pytest.raises(RepositoryError, match="git did not answer"):
+    with pytest.raises(RepositoryError, match=r"(?s)git rev-parse was silent for 0.5 s\..*include.path"):
         repository_place.find_repository(repo.path)
+
+
+def _loose(repo, name):
+    oid = repo.git("rev-parse", name).strip()
+    return f"objects/{oid[:2]}/{oid[2:]}"
+
+
+PIPES = {
+    "a blob": lambda repo: _loose(repo, "HEAD:evals/a/extracted.json"),
+    "a tree": lambda repo: _loose(repo, "HEAD:evals/a"),
+    "a commit": lambda repo: _loose(repo, "HEAD"),
+    "attributes": lambda repo: "info/attributes",
+    "excluded files": lambda repo: "info/exclude",
+    "a branch": lambda repo: "refs/heads/main",
+    "a graph of commits": lambda repo: "objects/info/commit-graphs/commit-graph-chain",
+    "another repository": lambda repo: "commondir",
+}
+
+
+@pytest.mark.parametrize("name", PIPES)
+@pytest.mark.parametrize("worktree", [False, True])
+def test_a_pipe_in_the_folder_of_git_is_named_and_not_waited_for(repo, tmp_path, monkeypatch, name, worktree):
+    pipe = repo.path / ".git" / PIPES[name](repo)
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    for module in (process, repository_place):
+        monkeypatch.setattr(module, "PATIENCE", 0.5)
+    with pytest.raises(RepositoryError, match="(?s)a pipe or a device, for which git") as refused:
+        build_site(repo.path, tmp_path / "site", jobs=1, worktree=worktree)
+    assert refused.value.where == str(pipe)
+
+
+def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path, monkeypatch):
+    (repo.path / ".git/objects/pack").mkdir(exist_ok=True)
+    pipe = repo.path / ".git" / _loose(repo, "HEAD:evals/a/extracted.json")
+    pipe.unlink()
+    os.mkfifo(pipe)
+    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    with pytest.raises(RepositoryError, match="git cat-file was silent for 0.5 s"):
+        build_site(repo.path, tmp_path / "site", jobs=2)
