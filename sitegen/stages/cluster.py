@@ -12,12 +12,12 @@ import shutil
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any, Final
+from threading import Lock, Thread
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -35,7 +35,10 @@ CONNECT: Final = 5
 """Seconds within which a scheduler has to answer, and to have a worker."""
 PATIENCE: Final = 15
 """Seconds after which a build ends if all workers are gone and none has come back."""
+SILENCE: Final = 300
+"""Seconds after which a build ends if the scheduler is connected and answers nothing."""
 
+_R = TypeVar("_R")
 
 _one_at_a_time = Lock()
 """Held while a task runs: threads of Python gain no time, and limits of a project's templates hold for a process."""
@@ -93,13 +96,39 @@ def result_of_task(client: Any, future: Any) -> Any:
             try:
                 return future.result(timeout=PATIENCE)
             except TimeoutError:  # the wait timed out; a task itself never raises TimeoutError
-                client.wait_for_workers(1, timeout=PATIENCE)
+                address = client.scheduler.address
+                _within(SILENCE, address, client.scheduler_info)
+                _within(SILENCE, address, lambda: client.wait_for_workers(1, timeout=PATIENCE))
             except KilledWorker as error:
                 raise WorkerError(
                     "Dask workers ended while they ran one and the same task, most likely for want of memory.",
                     where=str(error.last_worker.address),
                     fix="Give each worker more memory: fewer workers on one machine, or another --memory-limit.",
                 ) from None
+
+
+def _within(seconds: float, address: str, ask: Callable[[], _R]) -> _R:
+    """Return what *ask* returns. Raises WorkerError if that takes longer, since dask may wait for ever."""
+    answer: Future[_R] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        return answer.result(seconds)
+    except TimeoutError:
+        if answer.done():  # it is the answer
+            raise
+        raise WorkerError(
+            f"The dask scheduler says nothing for {seconds:g} s.",
+            where=address,
+            fix="Look whether a dask scheduler listens there, and at what it printed; without one, sitegen build uses "
+            "the cores of this machine.",
+        ) from None
 
 
 @contextmanager
@@ -129,7 +158,7 @@ def _connected(address: str) -> Any:
             "A dask scheduler is named, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
         ) from error
     try:
-        return Client(address, timeout=CONNECT, set_as_default=False)
+        return _within(3 * CONNECT, address, lambda: Client(address, timeout=CONNECT, set_as_default=False))
     except (OSError, ValueError) as error:
         raise WorkerError(
             f"No dask scheduler answers: {error}",
@@ -165,19 +194,19 @@ def cluster_pool(address: str, context: WorkerContext) -> Iterator[Pool]:
         by_path = all(answer.has_history for answer in answers)
         files = BuildFiles.of(context, history, by_path=by_path)
         with _cluster_answers(address):
-            sent = client.scatter(files, broadcast=True, hash=False)
+            sent = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
         try:
             yield Pool(partial(_submit, client, sent), len(answers), partial(result_of_task, client))
         finally:
-            with suppress(OSError):  # the scheduler may be gone
-                client.run(remove_folders, files.build, on_error="ignore")
+            with suppress(OSError, WorkerError):  # the scheduler may be gone
+                _within(PATIENCE, address, lambda: client.run(remove_folders, files.build, on_error="ignore"))
 
 
 def _answers(client: Any, address: str, history: HistoryRead) -> list[WorkerAnswer]:
     """Return the answer of each worker, at least one. Raises WorkerError if a worker cannot take part."""
     with _cluster_answers(address):
-        client.wait_for_workers(1, timeout=CONNECT)
-        answers = client.run(look_at_worker, history, on_error="return")
+        _within(SILENCE, address, lambda: client.wait_for_workers(1, timeout=CONNECT))
+        answers = _within(SILENCE, address, lambda: client.run(look_at_worker, history, on_error="return"))
         answers = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
         if not answers:  # all workers of the scheduler are shutting down
             raise TimeoutError

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -54,6 +55,10 @@ def os_user(differs: str) -> None:
 def end(task: Task) -> None:
     """End the process as the system does for want of memory."""
     os._exit(1)
+
+
+def do_nothing(task: Task) -> None:
+    """Succeed."""
 
 
 def fill_disk(task: Task) -> None:
@@ -250,6 +255,18 @@ def test_a_worker_that_came_later_is_refused_too(context):
     )
 
 
+def test_a_scheduler_that_falls_silent_ends_the_wait_for_a_task(running, context, monkeypatch):
+    monkeypatch.setattr(cluster, "SILENCE", 1)
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    scheduler = running.processes[0]
+    with pytest.raises(WorkerError, match="says nothing for 1 s"), cluster_pool(running.address, context) as pool:
+        scheduler.send_signal(signal.SIGSTOP)
+        try:
+            list(pool.map(do_nothing, [Task(context)]))
+        finally:
+            scheduler.send_signal(signal.SIGCONT)
+
+
 def test_a_worker_that_dies_and_a_scheduler_without_workers_end_the_build_with_what_to_do(
     running, context, monkeypatch
 ):
@@ -279,6 +296,8 @@ class WithoutWorkers:
     def wait_for_workers(self, number: int, timeout: float) -> None:
         raise TimeoutError
 
+    def scheduler_info(self) -> None: ...
+
 
 def test_a_task_that_no_worker_is_left_for_is_not_waited_for_for_ever():
     client = WithoutWorkers("tcp://a:1")
@@ -296,6 +315,17 @@ def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, m
             pass
         assert error.value.where == wrong
         assert (error.value.fix or "").startswith("Start one (dask scheduler), or correct the address in --dask")
+
+
+def test_an_address_that_accepts_and_says_nothing_is_an_error_soon(context, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(WorkerError, match="says nothing for 1.5 s") as error, cluster_pool(address, context):
+            pass
+    assert error.value.where == address
 
 
 def clone(project: GitRepo, folder: Path, *options: str) -> Path:

@@ -146,7 +146,7 @@ def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, mon
         repository_place.find_repository(repo.path)
 
 
-def _loose(repo, name):
+def _loose(repo: GitRepo, name: str) -> str:
     oid = repo.git("rev-parse", name).strip()
     return f"objects/{oid[:2]}/{oid[2:]}"
 
