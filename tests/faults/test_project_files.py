@@ -1,6 +1,7 @@
 """What lies in a work tree chooses neither what is read nor where something is written."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -151,7 +152,7 @@ def _loose(repo: GitRepo, name: str) -> str:
     return f"objects/{oid[:2]}/{oid[2:]}"
 
 
-PIPES = {
+PIPES: dict[str, Callable[[GitRepo], str]] = {
     "a blob": lambda repo: _loose(repo, "HEAD:evals/a/extracted.json"),
     "a tree": lambda repo: _loose(repo, "HEAD:evals/a"),
     "a commit": lambda repo: _loose(repo, "HEAD"),
