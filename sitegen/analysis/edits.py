@@ -28,7 +28,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 
 if TYPE_CHECKING:
-    from sitegen.model.gate import InstructionChange
+    from sitegen.model.gate import GateInstruction
 
 SHORTEST_ID: Final = 7
 """Fewest digits of a recorded commit id; a shorter id is ignored."""
@@ -120,12 +120,12 @@ def _since_previous(edits: Sequence[Edit], ends: Sequence[int]) -> list[tuple[Ed
     return since_previous
 
 
-def changed_files(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[InstructionChange]:
+def changed_files(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[GateInstruction]:
     """Return the instruction files whose contents differ between two revisions, by path; a rename alone does not count.
 
     Each file has the commits of its edits that *before* does not have; none if history was rewritten.
     """
-    from sitegen.model.gate import InstructionChange  # only the gate needs its types
+    from sitegen.model.gate import GateInstruction  # only the gate needs its types
 
     contents = {file.path: _newest_blob_id(file) for file in before}
     earlier_commits = {edit.commit.sha for file in before for edit in file.edits}
@@ -134,8 +134,8 @@ def changed_files(before: Sequence[InstructionHistory], after: Sequence[Instruct
         names = [file.path, *(edit.path for edit in reversed(file.edits))]
         earlier = next((contents[name] for name in names if name in contents), None)
         if earlier != _newest_blob_id(file):
-            commits = (edit.commit for edit in file.edits if edit.commit.sha not in earlier_commits)
-            changes.append(InstructionChange(file.path, tuple(dict.fromkeys(commits))))
+            commits = (edit.commit.sha for edit in file.edits if edit.commit.sha not in earlier_commits)
+            changes.append(GateInstruction(file.path, tuple(dict.fromkeys(commits))))
     return sorted(changes, key=lambda change: change.path)
 
 

@@ -11,21 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
 from typing import Final, get_args
 
+from msgspec.structs import replace
+
 from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.gate import (
-    EvalCheck,
-    GatedChange,
+    GateEval,
+    GateMetric,
+    GateNoise,
+    GateParts,
+    GateRange,
     GateReport,
     GateVerdict,
-    MetricCheck,
     MetricLimits,
-    Presence,
     Reason,
 )
 from sitegen.model.metrics import ROUNDING, MetricSpec, Threshold
-from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo
+from sitegen.model.noise import ChangeVerdict, Ends
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -97,7 +99,7 @@ def check_metric(
     regraded: bool = False,
     lost: bool = False,
     strict_floors: bool = False,
-) -> MetricCheck:
+) -> GateMetric:
     """Check a metric against its limits.
 
     Args:
@@ -131,78 +133,55 @@ def check_metric(
                 reasons.append("a field was lost")
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
-    return MetricCheck(
-        spec=spec,
-        limits=limits,
+    return GateMetric(
+        name=spec.name,
+        base=before,
+        head=after,
+        change=change,
+        points=None if change is None else _points(spec, change, before),
+        parts=GateParts(*parts) if parts and not spec.recorded else None,
+        floor=limits.floor,
+        drop=limits.drop,
         verdict=_worst_verdict(unique),
         reasons=unique,
-        before=before,
-        after=after,
-        change=change,
-        parts=parts,
-        chance=verdict,
+        noise=_noise(verdict) if verdict else None,
+        higher_is_better=spec.higher_is_better,
+        range=GateRange(spec.low, None if isinf(spec.high) else spec.high),
+        label=spec.label,
+        unit=spec.unit,
     )
 
 
-def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
+def check_stranger(name: str, limits: MetricLimits) -> GateMetric:
     """Make the failed check of a limit on a metric that the eval's kind does not have."""
-    return MetricCheck(
-        spec=MetricSpec(name, name, ""),
-        limits=limits,
-        verdict=VERDICT_OF_REASON["no such metric"],
-        reasons=("no such metric",),
-    )
+    check = check_metric(MetricSpec(name, name, ""), MetricLimits(), None, None, None)
+    reason: Reason = "no such metric"
+    return replace(check, floor=limits.floor, drop=limits.drop, verdict=VERDICT_OF_REASON[reason], reasons=(reason,))
 
 
-def check_eval(
-    info: EvalInfo,
-    presence: Presence,
-    metrics: Sequence[MetricCheck] = (),
-    reasons: Sequence[Reason] = (),
-    *,
-    compared: GatedChange | None = None,
-    file: str = "",
-    cases: int | None = None,
-    max_broken: int | None = None,
-    min_cases: int | None = None,
-) -> EvalCheck:
-    """Combine the checks of an eval's metrics, and the reasons that concern the whole eval.
-
-    ``cases``, ``max_broken``, ``min_cases``: as in ``EvalCheck``.
-    """
-    whole = tuple(reasons)
-    if compared and max_broken is not None and compared.broken > max_broken:
-        whole += ("too many broken",)
-    if cases is not None and min_cases is not None and cases < min_cases:
-        whole += ("too few cases",)
-    if compared and compared.overlap.verdict == "refused":
-        whole += ("nothing in common",)
-    elif compared and metrics[0].before is None and metrics[0].after is None:
-        whole += ("undefined",)
-    if presence == "both":
-        matched = not any(VERDICT_OF_REASON[reason] == "not comparable" for reason in whole)
+def check_eval(draft: GateEval) -> GateEval:
+    """Combine the checks of an eval's metrics, and the reasons that concern the whole eval, to its verdict."""
+    reasons, metrics = draft.reasons, draft.metrics
+    if draft.overlap and draft.max_broken is not None and draft.broken > draft.max_broken:
+        reasons += ("too many broken",)
+    if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
+        reasons += ("too few cases",)
+    if draft.overlap and draft.overlap.verdict == "refused":
+        reasons += ("nothing in common",)
+    elif draft.overlap and metrics[0].base is None and metrics[0].head is None:
+        reasons += ("undefined",)
+    if draft.presence == "both":
+        matched = not any(VERDICT_OF_REASON[reason] == "not comparable" for reason in reasons)
     else:
-        matched = any(metric.limits.floor is not None and metric.after is not None for metric in metrics)
-    verdict = _worst_verdict([*whole, *(reason for metric in metrics for reason in metric.reasons)])
-    return EvalCheck(
-        info=info,
-        presence=presence,
-        verdict=verdict,
-        reasons=whole,
-        metrics=tuple(metrics),
-        compared=compared,
-        matched=matched,
-        file=file,
-        cases=cases,
-        max_broken=max_broken,
-        min_cases=min_cases,
-    )
+        matched = any(metric.floor is not None and metric.head is not None for metric in metrics)
+    verdict = _worst_verdict([*reasons, *(reason for metric in metrics for reason in metric.reasons)])
+    return replace(draft, verdict=verdict, reasons=reasons, matched=matched)
 
 
 def gate_report(
     base: str,
     head: str,
-    evals: Iterable[EvalCheck],
+    evals: Iterable[GateEval],
     *,
     allow_incomparable: bool = False,
     strict_floors: bool = False,
@@ -225,13 +204,30 @@ def gate_report(
     )
 
 
-def _worst_first(check: EvalCheck) -> tuple[int, float, int, str]:
+def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     """Return the place of an eval: by verdict, then by how much its headline got worse, then by broken cells."""
     headline = check.metrics[0] if check.metrics else None
-    change = headline.change if headline else None
-    worse = _worse_by(headline.spec, change, headline.before) if headline and change is not None else 0.0
-    broken = check.compared.broken if check.compared else 0
-    return -VERDICTS.index(check.verdict), -round(worse, 9), -broken, check.info.id
+    worse = 0.0
+    if headline and headline.change is not None:
+        worse = round(_worse_by(headline.spec, headline.change, headline.base), 9)
+    return -VERDICTS.index(check.verdict), -worse, -check.broken, check.eval_id
+
+
+def _noise(verdict: ChangeVerdict) -> GateNoise:
+    interval = verdict.interval
+    return GateNoise(
+        decision=verdict.decision,
+        why=verdict.why,
+        interval=Ends(interval.low, interval.high) if interval else None,
+        p_value=verdict.p_value,
+        detectable=verdict.detectable,
+        unit=interval.unit if interval else None,
+        n=interval.n if interval else 0,
+        fixed=verdict.fixed,
+        broken=verdict.broken,
+        counted=verdict.counted,
+        lost_fields=verdict.lost_fields,
+    )
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:
@@ -252,12 +248,20 @@ def _floor_reasons(
     return ("still below the floor",) if missed_before and not strict else ("below the floor",)
 
 
+def _points(spec: MetricSpec, change: float, before: float | None) -> float | None:
+    """Return a change in hundredths of the metric's range, for an amount in percent of the value before.
+
+    None for an amount that was undefined or 0 before.
+    """
+    if not isinf(spec.high):
+        return 100 * change / (spec.high - spec.low)
+    return 100 * change / before if before else None
+
+
 def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
-    """Return by how many points a metric got worse; for amounts, in percent of the value before. Negative if better."""
-    if isinf(spec.high):
-        points = 100 * change / before if before else copysign(inf, change)
-    else:
-        points = 100 * change / (spec.high - spec.low)
+    """Return by how many points a metric got worse; negative if better."""
+    points = _points(spec, change, before)
+    points = copysign(inf, change) if points is None else points
     return -points if spec.higher_is_better else points
 
 

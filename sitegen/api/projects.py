@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from sitegen import frames
 from sitegen.build import build as build_site
 from sitegen.exporting.tables import ExportFormat
-from sitegen.gate_files.document import GateDocument
-from sitegen.gate_files.document import gate_document as gate_document
 from sitegen.gate_files.markdown import gate_markdown
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
@@ -51,7 +49,7 @@ class Checked:
     """The result of the gate."""
 
     report: GateReport = field(repr=False)
-    """Every eval and metric with its verdict, the worst eval first."""
+    """The report of ``sitegen check --json``: every eval and metric with its verdict, the worst eval first."""
 
     @property
     def passed(self) -> bool:
@@ -66,11 +64,7 @@ class Checked:
     @property
     def evals(self) -> dict[str, GateVerdict]:
         """Verdicts by id of the eval, the worst first."""
-        return {check.info.id: check.verdict for check in self.report.evals}
-
-    def document(self) -> GateDocument:
-        """The document of ``sitegen check --json`` as a frozen value."""
-        return gate_document(self.report)
+        return {check.eval_id: check.verdict for check in self.report.evals}
 
     def markdown(self) -> str:
         """The Markdown of ``sitegen check``, at most 65,000 characters."""
@@ -144,7 +138,7 @@ def check(
     >>> found.passed, found.verdict, found.evals
     (True, 'pass', {'receipts': 'pass'})
     >>> recall = found.report.evals[0].metrics[2]
-    >>> recall.spec.name, recall.before, recall.after
+    >>> recall.name, recall.base, recall.head
     ('recall', 0.5, 1.0)
     >>> found.markdown().partition(".")[0]
     '**Evals: pass'

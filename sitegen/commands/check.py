@@ -12,10 +12,9 @@ from sitegen.commands.printing import print_document, print_text, print_workflow
 from sitegen.commands.signatures.requests import CheckRequest
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.gate_files.annotations import Annotation, annotation_of_error, annotations_of
-from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.document import LARGEST, gate_json, read_report
 from sitegen.gate_files.junit import gate_junit, junit_of_error
 from sitegen.gate_files.markdown import gate_markdown, markdown_of_error
-from sitegen.gate_files.reading import LARGEST, read_report
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.project_files import named_place, write_named

@@ -15,7 +15,7 @@ from sitegen.gate_files.wording import (
     nothing_compared,
     spread_sentences,
 )
-from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
+from sitegen.model.gate import GateEval, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 SHOWN: Final = 10
@@ -57,30 +57,30 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
     if nothing := nothing_compared(report):
         yield Annotation("error", nothing)
     for check in report.evals:
-        title = f"sitegen check: {check.info.id}"
+        title = f"sitegen check: {check.eval_id}"
         for reason in check.reasons:
             yield Annotation(
                 level=_annotation_level(check.verdict, report),
                 message=eval_sentence(check, reason),
                 title=title,
-                file=check.file,
+                file=check.file or "",
             )
         for metric in check.metrics:
-            for sentence in metric_sentences(metric, check.info.nouns):
+            for sentence in metric_sentences(metric, check):
                 yield Annotation(
                     level=_annotation_level(metric.verdict, report),
                     message=" ".join((sentence, *spread_sentences(metric))),
                     title=title,
-                    file=check.file,
+                    file=check.file or "",
                 )
-        if check.compared and check.verdict == "fail":
+        if check.verdict == "fail":
             yield from _edit_annotations(check, title)
 
 
-def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
-    for edit in check.compared.edits if check.compared else ():
+def _edit_annotations(check: GateEval, title: str) -> Iterator[Annotation]:
+    for edit in check.instructions:
         message = (
-            f"Edited since the base, and {check.info.id} fails the gate: association in time, the cause may be another."
+            f"Edited since the base, and {check.eval_id} fails the gate: association in time, the cause may be another."
         )
         yield Annotation(level="warning", message=message, title=title, file=edit.path)
 

@@ -14,7 +14,7 @@ from sitegen.gate_files.wording import (
     nothing_compared,
     spread_sentences,
 )
-from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
+from sitegen.model.gate import GateEval, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -59,17 +59,18 @@ def _xml_bytes(root: Element) -> bytes:
     return xml + b"\n"
 
 
-def _add_suite(root: Element, check: EvalCheck) -> None:
-    eval_id = _xml_text(check.info.id)
+def _add_suite(root: Element, check: GateEval) -> None:
+    eval_id = _xml_text(check.eval_id)
     suite = SubElement(root, "testsuite", name=eval_id)
     message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
     verdict: GateVerdict = "fail" if check.reasons else "pass"
     _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], verdict, message)
     for metric in check.metrics:
         if metric.reasons or metric.limits != (None, None):
-            message = " ".join((*metric_sentences(metric, check.info.nouns), *spread_sentences(metric)))
+            whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
+            message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
             verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
-            _add_case(suite, eval_id, metric.spec.label, verdict, message)
+            _add_case(suite, eval_id, metric.label, verdict, message)
 
 
 def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:

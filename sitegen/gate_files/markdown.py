@@ -10,20 +10,18 @@ from typing import Final, TypeVar
 
 from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
-from sitegen.gate_files.document import expected_of_cell
 from sitegen.gate_files.wording import (
     allowed_drop,
     change_text,
     error_sentence,
-    is_amount,
     missed_floor,
     nothing_compared,
     reason_sentences,
     spread_sentences,
 )
-from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
-from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
+from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
+from sitegen.model.kinds import traits_of
 from sitegen.pages.change_text import split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
@@ -89,22 +87,25 @@ def markdown_of_error(error: SitegenError) -> str:
 
 
 def _summary_line(report: GateReport) -> str:
-    head = report.head if report.head == WORKTREE else report.head[:7]
     outcome = "pass" if report.passed else "fail"
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
-    return f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {compared}."
+    return f"**Evals: {outcome}.** {code(_short(report.head))} against {code(_short(report.base))}, {compared}."
 
 
-def _has_moved(check: EvalCheck) -> bool:
-    if check.presence != "both" or check.verdict != "pass" or check.compared is None:
+def _short(commit: str) -> str:
+    return commit if commit == WORKTREE else commit[:7]
+
+
+def _has_moved(check: GateEval) -> bool:
+    if check.presence != "both" or check.verdict != "pass" or check.overlap is None:
         return True
-    uncommon = check.compared.overlap.verdict != "comparable"
-    return uncommon or bool(check.compared.flipped) or any(metric.change for metric in check.metrics)
+    uncommon = check.overlap.verdict != "comparable"
+    return uncommon or bool(check.cells) or any(metric.change for metric in check.metrics)
 
 
-def _changes(moved: Sequence[EvalCheck]) -> Iterator[str]:
+def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
     """A table of what changed, the worst first, and below it the worst values that broke."""
     if not moved:
         return
@@ -117,51 +118,50 @@ def _changes(moved: Sequence[EvalCheck]) -> Iterator[str]:
         yield "\n".join(broken)
 
 
-def _change_row(check: EvalCheck) -> tuple[str, ...]:
+def _change_row(check: GateEval) -> tuple[str, ...]:
     """The row of an eval: the first of its metrics with the worst verdict."""
-    change, metric = check.compared, max(check.metrics, key=_verdict_of, default=None)
+    metric = max(check.metrics, key=_verdict_of, default=None)
     return (
         _id_of_eval(check),
-        _without_mentions(name(metric.spec.label, 40)) if metric else NIL,
-        number(metric.before, unit=metric.spec.unit) if metric else NIL,
-        number(metric.after, unit=metric.spec.unit) if metric else NIL,
+        _without_mentions(name(metric.label, 40)) if metric else NIL,
+        number(metric.base, unit=metric.unit) if metric else NIL,
+        number(metric.head, unit=metric.unit) if metric else NIL,
         change_text(metric) if metric else NIL,
-        metric.chance.decision if metric and metric.chance else NIL,
-        count(change.broken) if change else NIL,
-        count(change.fixed) if change else NIL,
+        metric.noise.decision if metric and metric.noise else NIL,
+        count(check.broken) if check.overlap else NIL,
+        count(check.fixed) if check.overlap else NIL,
         f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
     )
 
 
-def _verdict_of(metric: MetricCheck) -> int:
+def _verdict_of(metric: GateMetric) -> int:
     return VERDICTS.index(metric.verdict)
 
 
-def _worst_broken(check: EvalCheck) -> str:
+def _worst_broken(check: GateEval) -> str:
     """The values that broke as text: one of each of the fields with most of them, or more if there are fewer fields."""
-    broken = [flip for flip in check.compared.flipped if flip.fate == "broken"] if check.compared else []
-    if not check.compared or not broken:
+    broken = [cell for cell in check.cells if cell.fate == "broken"]
+    if not broken:
         return ""
     fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
-    ranked = [[flip for flip in broken if _field_of(flip) == field] for field, _ in fields.most_common()]
-    by_turns = (flip for turn in zip_longest(*ranked) for flip in turn if flip)
+    ranked = [[cell for cell in broken if _field_of(cell) == field] for field, _ in fields.most_common()]
+    by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
     words = "; ".join(map(_broken_words, islice(by_turns, WORST)))
-    more = check.compared.broken - WORST
-    return f"{count(check.compared.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
+    more = check.broken - WORST
+    return f"{count(check.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
 
 
-def _field_of(flip: CellFlip) -> str:
-    return _INDEX.sub("[]", flip.cell.path)
+def _field_of(cell: GateCell) -> str:
+    return _INDEX.sub("[]", cell.path)
 
 
-def _broken_words(flip: CellFlip) -> str:
-    expected, actual = expected_of_cell(flip), flip.after.actual if flip.after else ""
-    where = " ".join(code(part, 50) for part in (flip.cell.document, flip.cell.label) if part)
-    found = f"is {code(actual, 40)}" if actual else "is missing"
-    return f"{where} {found}, expected {code(expected, 40) if expected else 'nothing'}"
+def _broken_words(cell: GateCell) -> str:
+    where = " ".join(code(part, 50) for part in (cell.document, cell.named_path or cell.path) if part)
+    found = f"is {code(cell.head, 40)}" if cell.head else "is missing"
+    return f"{where} {found}, expected {code(cell.expected, 40) if cell.expected else 'nothing'}"
 
 
-def _still_below(unmoved: Sequence[EvalCheck]) -> list[str]:
+def _still_below(unmoved: Sequence[GateEval]) -> list[str]:
     """A sentence on the floors that evals without a change miss, as they did at the base."""
     still = [
         (check, metric)
@@ -172,8 +172,8 @@ def _still_below(unmoved: Sequence[EvalCheck]) -> list[str]:
     if not still:
         return []
 
-    def words(missed: tuple[EvalCheck, MetricCheck]) -> str:
-        label = _without_mentions(name(missed[1].spec.label, 40))
+    def words(missed: tuple[GateEval, GateMetric]) -> str:
+        label = _without_mentions(name(missed[1].label, 40))
         return f"{_id_of_eval(missed[0])} ({label} {missed_floor(missed[1])})"
 
     return [f"Still below its floor, as at the base, which does not fail: {_listed_words(still, words)}."]
@@ -192,21 +192,21 @@ class CharacterBudget:
         return fits
 
 
-def _fitting_sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list[str], int]:
+def _fitting_sections(evals: Sequence[GateEval], characters: int) -> tuple[list[str], int]:
     """The sections that fit, the worst eval first, and how many do not. Cells are added if room remains."""
     room = CharacterBudget(characters)
     fitting = list(takewhile(room.take, map(_eval_section, evals)))
     blocks = []
     for check, section in zip(evals, fitting, strict=False):
-        cells = _broken_cells_table(check.compared) if check.compared else ""
+        cells = _broken_cells_table(check)
         blocks += [section, cells] if cells and room.take(cells) else [section]
     return blocks, len(evals) - len(fitting)
 
 
-def _eval_section(check: EvalCheck) -> str:
-    title = "" if check.info.name == check.info.id else f" {name(check.info.name, 60)}"
-    title += " (recorded)" if check.info.recorded else ""
-    parts = [f"### {code(check.info.id, 60)}{_without_mentions(title)}: {check.verdict}"]
+def _eval_section(check: GateEval) -> str:
+    title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
+    title += " (recorded)" if traits_of(check.kind).is_recorded else ""
+    parts = [f"### {code(check.eval_id, 60)}{_without_mentions(title)}: {check.verdict}"]
     rows = [_metric_row(metric) for metric in check.metrics if _is_shown(metric, check)]
     if rows:
         heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
@@ -215,25 +215,24 @@ def _eval_section(check: EvalCheck) -> str:
         parts.append("New: there is nothing to compare it with, and only floors apply.")
     averages = chain.from_iterable(map(spread_sentences, check.metrics[:1]))
     parts += (_without_mentions(prose(sentence)) for sentence in (*averages, *reason_sentences(check)))
-    if check.compared:
-        parts += _circumstances(check.compared)
+    parts += _circumstances(check)
     return "\n\n".join(parts)
 
 
-def _is_shown(metric: MetricCheck, check: EvalCheck) -> bool:
+def _is_shown(metric: GateMetric, check: GateEval) -> bool:
     return metric is check.metrics[0] or metric.limits != (None, None) or bool(metric.change)
 
 
-def _metric_row(metric: MetricCheck) -> tuple[str, ...]:
-    unit = metric.spec.unit
-    parts = split(metric.parts, metric.spec) if metric.parts and not is_amount(metric.spec) else ()
-    side = "≥" if metric.spec.higher_is_better else "≤"
-    limits = [f"{side} {metric.limits.floor:g}"] if metric.limits.floor is not None else []
-    limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.limits.drop is not None else []
+def _metric_row(metric: GateMetric) -> tuple[str, ...]:
+    unit = metric.unit
+    parts = split(metric.parts.of_delta, metric.spec) if metric.parts and not metric.is_amount else ()
+    side = "≥" if metric.higher_is_better else "≤"
+    limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
+    limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
     return (
-        _without_mentions(name(metric.spec.label, 40)),
-        number(metric.before, unit=unit),
-        number(metric.after, unit=unit),
+        _without_mentions(name(metric.label, 40)),
+        number(metric.base, unit=unit),
+        number(metric.head, unit=unit),
         change_text(metric),
         ", ".join(f"{part.name} {signed(part.amount)}" for part in parts),
         ", ".join(limits) or NIL,
@@ -241,7 +240,7 @@ def _metric_row(metric: MetricCheck) -> tuple[str, ...]:
     )
 
 
-def _metric_verdict_words(metric: MetricCheck) -> str:
+def _metric_verdict_words(metric: GateMetric) -> str:
     if metric.limits == (None, None):
         return NIL
     if metric.verdict == "pass" and metric.reasons:
@@ -255,25 +254,27 @@ _EXCHANGED: Final = {
 }
 
 
-def _circumstances(change: GatedChange) -> Iterator[str]:
-    for who, exchange in (("model", change.model), ("judge", change.judge)):
+def _circumstances(check: GateEval) -> Iterator[str]:
+    for who, exchange in (("model", check.model), ("judge", check.judge)):
         if exchange:
-            before, after = (", ".join(code(model, 60) for model in models[:4]) for models in exchange[:2])
+            before, after = (
+                ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.base, exchange.head)
+            )
             yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
-    overlap = change.overlap
-    if overlap.verdict == "bridged":
-        sides = (("the base", len(overlap.only_before)), ("the head", len(overlap.only_after)))
-        alone = "; ".join(f"{count(unmatched)} only at {side}" for side, unmatched in sides if unmatched)
-        unit = change.unit if overlap.common == 1 else change.units
+    overlap = check.overlap
+    if overlap and overlap.verdict == "bridged":
+        unmatched = (("base", len(overlap.only_base)), ("head", len(overlap.only_head)))
+        alone = "; ".join(f"{count(number)} only at the {side}" for side, number in unmatched if number)
+        unit = overlap.unit if overlap.common == 1 else overlap.units
         yield f"{count(overlap.common)} {unit} in common; not matched: {alone}."
 
 
-def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
+def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
     """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
-    evals_by_edits: dict[tuple[InstructionChange, ...], list[EvalCheck]] = {}
+    evals_by_edits: dict[tuple[GateInstruction, ...], list[GateEval]] = {}
     for check in evals:
-        if check.compared and check.compared.edits:
-            evals_by_edits.setdefault(check.compared.edits, []).append(check)
+        if check.instructions:
+            evals_by_edits.setdefault(check.instructions, []).append(check)
     begin = "Instructions edited since the base (association in time, not necessarily the cause)"
     return [
         f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
@@ -281,35 +282,34 @@ def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
     ]
 
 
-def _edit_words(edit: InstructionChange) -> str:
-    commits = _listed_words(edit.commits, lambda commit: code(commit.short), 3)
+def _edit_words(edit: GateInstruction) -> str:
+    commits = _listed_words(edit.commits, lambda commit: code(_short(commit)), 3)
     return f"{code(edit.path, 80)} ({commits})" if commits else code(edit.path, 80)
 
 
-def _broken_cells_table(change: GatedChange) -> str:
-    counts = f"{count(change.broken)} broken, {count(change.fixed)} fixed"
-    broken = [flip for flip in change.flipped if flip.fate == "broken"][:CELLS]
+def _broken_cells_table(check: GateEval) -> str:
+    counts = f"{count(check.broken)} broken, {count(check.fixed)} fixed"
+    broken = [cell for cell in check.cells if cell.fate == "broken"][:CELLS]
     if not broken:
-        return f"{counts}." if change.fixed else ""
+        return f"{counts}." if check.fixed else ""
     heads = ("Document", "Field", "Expected", "Base", "Head")
-    first = 0 if any(flip.cell.document for flip in broken) else 1  # without the column of documents
+    first = 0 if any(cell.document for cell in broken) else 1  # without the column of documents
     lines = [f"<details><summary>{counts}</summary>", ""]
-    lines += [*table(heads[first:], (_broken_cell_row(flip)[first:] for flip in broken)), ""]
-    if change.broken > len(broken):
-        lines += [f"{count(change.broken - len(broken))} more broken ones are in the JSON.", ""]
+    lines += [*table(heads[first:], (_broken_cell_row(cell)[first:] for cell in broken)), ""]
+    if check.broken > len(broken):
+        lines += [f"{count(check.broken - len(broken))} more broken ones are in the JSON.", ""]
     return "\n".join([*lines, "</details>"])
 
 
-def _broken_cell_row(flip: CellFlip) -> tuple[str, ...]:
-    actual = (run.actual if run else "" for run in (flip.before, flip.after))
+def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
     document, *values = (
-        code(value, 60) if value else NIL for value in (flip.cell.document, expected_of_cell(flip), *actual)
+        code(value, 60) if value else NIL for value in (cell.document, cell.expected, cell.base, cell.head)
     )
-    return (document, code(flip.cell.label, 80), *values)
+    return (document, code(cell.named_path or cell.path, 80), *values)
 
 
-def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:
-    stale = [check for check in evals if check.compared and check.compared.stale]
+def _not_made_again(evals: Iterable[GateEval]) -> list[str]:
+    stale = [check for check in evals if check.stale]
     if not stale:
         return []
     names = _listed_words(stale, _id_of_eval)
@@ -322,8 +322,8 @@ def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAM
     return ", ".join(map(words, items[:most])) + more
 
 
-def _id_of_eval(check: EvalCheck) -> str:
-    return code(check.info.id, 60)
+def _id_of_eval(check: GateEval) -> str:
+    return code(check.eval_id, 60)
 
 
 def _without_mentions(text: str) -> str:

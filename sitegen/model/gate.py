@@ -1,16 +1,17 @@
-"""The gate: the evals of two revisions compared, and checked against limits."""
+"""The gate: the evals of two revisions compared, and checked against limits. These types are its JSON (``SCHEMA``)."""
 
-from typing import Literal, TypeAlias
+from math import inf
+from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen
-from sitegen.model.cells import CellFlip
-from sitegen.model.commits import Commit
-from sitegen.model.deltas import DeltaParts, Overlap
+from sitegen.frozen import FrozenObject
+from sitegen.model.cells import Fate, Tally
+from sitegen.model.deltas import Comparability, DeltaParts
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo, VariantSpread
-from sitegen.model.usage import Exchange
+from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Unit, Why
+from sitegen.model.series import VariantSpread
 from sitegen.named_tuple import NamedTuple
+
+SCHEMA: Final = "sitegen/gate/1"
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
 """inconclusive: worse by more than the limit, but that may be chance."""
@@ -45,94 +46,219 @@ class MetricLimits(NamedTuple):
     """How far the metric may get worse: in hundredths of its range, or for an amount in percent of its value."""
 
 
-class MetricCheck(Frozen):
-    """One metric of one eval, checked against its limits."""
+class GateNoise(FrozenObject):
+    """Whether a drop beyond its limit is more than chance."""
 
-    spec: MetricSpec
-    limits: MetricLimits
-    verdict: GateVerdict = "pass"
-    reasons: tuple[Reason, ...] = ()
-    """Empty if it passes, unless it is still below its floor."""
-    before: float | None = None
-    """The value at the base; None if it is undefined there, or if the base has no output."""
-    after: float | None = None
-    change: float | None = None
-    """After minus before, over the documents that both sides have, in the unit of the metric."""
-    parts: DeltaParts | None = None
-    chance: ChangeVerdict | None = None
-    """Whether a drop beyond its limit is more than chance; None if this was not or cannot be judged."""
-    averaged_before: VariantSpread | None = None
-    """The variants of the prompt whose average ``before`` is, if the output has several."""
-    averaged_after: VariantSpread | None = None
+    decision: Decision
+    """The word for the change on the cases that both sides have."""
+    why: Why
+    interval: Ends | None
+    """Interval of the change for further cases, in the unit of the metric. It does not influence the decision."""
+    p_value: float | None
+    """The exact sign test of `counted`."""
+    detectable: float | None
+    """The smallest change that this set detects with a power of 0.8."""
+    unit: Unit | None = None
+    """The unit of the interval."""
+    n: int = 0
+    """Number of units."""
+    fixed: int = 0
+    broken: int = 0
+    counted: tuple[int, int] = (0, 0)
+    """What the sign test counts of `fixed` and of `broken`: each list item once."""
+    lost_fields: Tally = ()
+    """The fields that were right wherever they were judged, and are now wrong wherever they are judged, with the number
+    of their values."""
+
+    def of_change(self, change: float | None) -> ChangeVerdict:
+        """The verdict on a change."""
+        return ChangeVerdict(
+            decision=self.decision,
+            why=self.why,
+            change=change,
+            interval=Interval(*self.interval, self.unit, self.n, "") if self.unit and self.interval else None,
+            fixed=self.fixed,
+            broken=self.broken,
+            counted=self.counted,
+            p_value=self.p_value,
+            detectable=self.detectable,
+            lost_fields=self.lost_fields,
+        )
 
 
-class InstructionChange(Frozen):
-    """An instruction file that differs between both sides, and the commits that edited it in between."""
+class GateParts(FrozenObject):
+    """The parts of a change by cause; the three parts sum to the whole change."""
+
+    outputs: float
+    ground_truth: float
+    rules: float
+
+    @property
+    def of_delta(self) -> DeltaParts:
+        """The parts as those of a delta."""
+        return DeltaParts(self.outputs, self.ground_truth, self.rules)
+
+
+class GateRange(NamedTuple):
+    """The least and the greatest value of a metric; in the file, a list of the two."""
+
+    low: float
+    high: float | None
+    """Null for an amount, which has no greatest value."""
+
+
+class GateMetric(FrozenObject):
+    """One metric of one eval, compared with its limits."""
+
+    name: str
+    base: float | None
+    """The value at the base; null if it is undefined there, or if the base has no output."""
+    head: float | None
+    change: float | None
+    """Head minus base, over common documents, in the unit of the metric."""
+    points: float | None
+    """The change in hundredths of the metric's range; for an amount, in percent of the value at the base."""
+    parts: GateParts | None
+    floor: float | None
+    drop: float | None
+    """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
+    verdict: GateVerdict
+    reasons: tuple[Reason, ...]
+    """Empty if the metric passes, unless it is still below its floor."""
+    noise: GateNoise | None = None
+    """Null if the drop is within its limit, or if noise is unknown."""
+    higher_is_better: bool = True
+    range: GateRange = GateRange(0.0, 1.0)
+    """The range of the metric; `points` and `drop` are hundredths of it."""
+    base_variants: VariantSpread | None = None
+    """The worst and the best variant of the prompt that `base` averages; null with fewer than two."""
+    head_variants: VariantSpread | None = None
+    label: str = ""
+    """The name as reports write it."""
+    unit: str = ""
+    """The unit of an amount, such as `USD` or `s`."""
+
+    @property
+    def limits(self) -> MetricLimits:
+        """Its limits."""
+        return MetricLimits(self.floor, self.drop)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it has no upper bound, so that its changes are percentages of its earlier value."""
+        return self.range.high is None
+
+    @property
+    def spec(self) -> MetricSpec:
+        """What its numbers mean."""
+        return MetricSpec(
+            name=self.name,
+            label=self.label,
+            explanation="",
+            low=self.range.low,
+            high=inf if self.range.high is None else self.range.high,
+            higher_is_better=self.higher_is_better,
+            unit=self.unit,
+        )
+
+
+class GateOverlap(FrozenObject):
+    """The documents, or test cases if the kind has these, that base and head have in common."""
+
+    verdict: Comparability
+    unit: str
+    """What is counted: `document`, `case` and so on; `units` in the plural."""
+    units: str
+    common: int
+    only_base: tuple[str, ...] = ()
+    only_head: tuple[str, ...] = ()
+
+
+class GateCell(FrozenObject):
+    """A cell that is wrong on one side and right on the other."""
+
+    fate: Fate
+    document: str
+    path: str
+    extra_item: bool
+    expected: str | None
+    """The expected value at the head, else at the base. Values are JSON texts, cut to 200 characters."""
+    base: str | None
+    head: str | None
+    by_truth: bool
+    """Whether the expected value differs between the sides."""
+    named_path: str = ""
+    """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
+
+
+class GateInstruction(FrozenObject):
+    """An instruction file that differs between the sides."""
 
     path: str
-    commits: tuple[Commit, ...]
-    """Oldest first."""
+    commits: tuple[str, ...]
+    """Ids of the commits that edited it in between, oldest first."""
 
 
-class GatedChange(Frozen):
-    """The change of an eval that both sides have."""
+class GateExchange(FrozenObject):
+    """The model or judge at the base and at the head, which differ."""
 
-    overlap: Overlap
-    """Common documents, or test cases if the kind has these."""
-    unit: str = "document"
-    """What the overlap counts."""
-    units: str = "documents"
-    fixed: int = 0
-    """Number of fixed cells; ``broken`` likewise."""
-    broken: int = 0
-    flipped: tuple[CellFlip, ...] = ()
-    """The first of the broken cells, followed by the first of the fixed cells."""
-    edits: tuple[InstructionChange, ...] = ()
-    """Changes of the instructions that drive the eval."""
-    stale: bool = False
-    """Whether these instructions were edited without a new output being made."""
-    model: Exchange | None = None
-    judge: Exchange | None = None
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+    metrics: tuple[str, ...] = ()
+    """For a judge: the metrics that use its grades; they have no change."""
 
 
-class EvalCheck(Frozen):
+class GateEval(FrozenObject):
     """One eval on both sides."""
 
-    info: EvalInfo
+    eval_id: str
+    name: str
+    kind: str
     presence: Presence
     verdict: GateVerdict = "pass"
     """The worst verdict of its metrics and of its own reasons."""
     reasons: tuple[Reason, ...] = ()
-    """The reasons that concern the eval as a whole."""
-    metrics: tuple[MetricCheck, ...] = ()
-    """Every metric of the kind, the headline first, then metrics with a limit that the kind does not have."""
-    compared: GatedChange | None = None
-    """None unless both sides have an output of the same kind."""
-    cases: int | None = None
-    """Number of documents, or test cases if the kind has these, that are judged at the head; None if it has none."""
-    max_broken: int | None = None
-    """The most cells that may be broken; None for no limit."""
-    min_cases: int | None = None
-    """The least ``cases``."""
+    """Reasons that concern the eval as a whole."""
     matched: bool = False
-    """Whether both sides were compared or, if only one has an output, a floor was checked."""
-    file: str = ""
-    """Path of the changed file: the output, else the ground truth or the rules; the output if no file changed."""
+    """Whether the eval was compared or, without anything to compare with, checked against a floor."""
+    file: str | None = None
+    """The changed file: the output, else ground truth or rules; the output if none changed."""
+    metrics: tuple[GateMetric, ...] = ()
+    """Every metric of the kind, the headline first, then metrics with a limit that the kind does not have."""
+    overlap: GateOverlap | None = None
+    """Null unless both sides have an output of one kind."""
+    fixed: int = 0
+    broken: int = 0
+    cells: tuple[GateCell, ...] = ()
+    """Broken cells, then fixed cells; at most 200 of each."""
+    instructions: tuple[GateInstruction, ...] = ()
+    """The files that drive the eval and differ."""
+    stale: bool = False
+    """Whether instructions were edited after the output was made."""
+    model: GateExchange | None = None
+    """Null if the model is the same, or if a side does not state it."""
+    judge: GateExchange | None = None
+    cases: int | None = None
+    """Number of documents, or test cases if the kind has these, that are judged at the head; null without any."""
+    max_broken: int | None = None
+    """The most broken values that the eval may have."""
+    min_cases: int | None = None
+    """The least number of `cases`."""
 
 
-class GateReport(Frozen):
-    """The checks of all evals of two revisions."""
+class GateReport(FrozenObject):
+    """All evals of two revisions."""
 
     base: str
-    """Id of the commit at the base."""
     head: str
-    """Id of the commit at the head, or ``worktree``."""
+    """Id of the commit, or `worktree`."""
     verdict: GateVerdict
     """The verdict of the worst eval; not comparable if none matched."""
     passed: bool
     matched: int
-    """Number of evals that are ``matched``."""
-    evals: tuple[EvalCheck, ...]
+    """Number of evals that are `matched`."""
+    evals: tuple[GateEval, ...]
     """The worst first: by verdict, then by how much the headline got worse, then by broken cells."""
     strict_floors: bool = False
     """Whether a floor that was missed at the base too fails."""
+    schema: str = SCHEMA

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,7 +14,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryE
 from sitegen.history import problems
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
-from sitegen.model.gate import EvalCheck, GateReport, MetricLimits, Reason
+from sitegen.model.gate import GateEval, GateReport, MetricLimits
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
@@ -111,13 +110,14 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     )
 
 
-def _check_removed(gate: GateSettings, side: GateSide) -> EvalCheck:
+def _check_removed(gate: GateSettings, side: GateSide) -> GateEval:
     """Check an eval that the head no longer has: deleting a failing eval must not let the gate pass."""
-    reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
-    return check_eval(side.study.timeline.info(side.history), "gone", reasons=reasons)
+    info = side.study.timeline.info(side.history)
+    gone = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone")
+    return check_eval(gone if info.id in gate.removed else replace(gone, reasons=("removed",)))
 
 
-def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
+def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:
     info = after.study.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
     own = side_specs(after, same)
@@ -125,26 +125,33 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
     max_broken, min_cases = case_limits(gate, info.id)
-    whole = partial(check_eval, info, cases=after.cases, max_broken=max_broken, min_cases=min_cases)
+    draft = GateEval(
+        eval_id=info.id,
+        name=info.name,
+        kind=info.kind,
+        presence="both" if before else "new",
+        cases=after.cases,
+        max_broken=max_broken,
+        min_cases=min_cases,
+    )
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
     if same:
         pair = GatedPair(same, after, own)
         metrics = (*pair.metrics(limits, noise=gate.noise, strict_floors=gate.strict_floors), *strangers)
-        return whole("both", metrics, compared=pair.compared(), file=pair.changed())
+        return check_eval(replace(pair.compared(draft), metrics=metrics))
     card = after.card
     specs = held_specs(own, [card], limits)
     floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
     alone = [
         replace(
             check_metric(spec, floors[spec.name], None, card.metric(spec.name), None),
-            averaged_after=after.averaged(spec),
+            head_variants=after.averaged(spec),
         )
         for spec in specs
     ]
-    file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
-    if before:
-        return whole("both", (*alone, *strangers), ("another kind",), file=file)
-    return whole("new", (*alone, *strangers), file=file)
+    file = after.snapshot.outputs[0].path if after.snapshot.outputs else None
+    draft = replace(draft, metrics=(*alone, *strangers), file=file)
+    return check_eval(replace(draft, reasons=("another kind",)) if before else draft)
 
 
 def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]) -> None:

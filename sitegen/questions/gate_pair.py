@@ -22,7 +22,7 @@ from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Change, MetricDelta, Overlap
-from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
+from sitegen.model.gate import GateCell, GateEval, GateExchange, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
@@ -111,7 +111,7 @@ class GatedPair:
         self._after = after
         self._scorer = scorer(after.history.kind)
 
-    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[MetricCheck]:
+    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[GateMetric]:
         """Compare every metric with its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
@@ -132,8 +132,8 @@ class GatedPair:
                     lost=spec == self._specs[0] and bool(lost_fields(before, after, self._scored.delta.flips)),
                     strict_floors=strict_floors,
                 ),
-                averaged_before=self._before.averaged(spec),
-                averaged_after=self._after.averaged(spec),
+                base_variants=self._before.averaged(spec),
+                head_variants=self._after.averaged(spec),
             )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
@@ -142,31 +142,38 @@ class GatedPair:
             return moved
         return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
 
-    def compared(self) -> GatedChange:
-        """Collect the changes of the eval besides its metrics."""
+    def compared(self, draft: GateEval) -> GateEval:
+        """Add the changes of the eval besides its metrics."""
         broken, fixed = self._scored.broken, self._scored.fixed
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
-        nouns = self._scorer.nouns
-        return GatedChange(
-            overlap=self.overlap,
-            unit="case" if self._scored.cases else nouns.document,
-            units="cases" if self._scored.cases else nouns.documents,
+        nouns, overlap, delta = self._scorer.nouns, self.overlap, self._scored.delta
+        return replace(
+            draft,
+            overlap=GateOverlap(
+                verdict=overlap.verdict,
+                unit="case" if self._scored.cases else nouns.document,
+                units="cases" if self._scored.cases else nouns.documents,
+                common=overlap.common,
+                only_base=overlap.only_before,
+                only_head=overlap.only_after,
+            ),
             fixed=len(fixed),
             broken=len(broken),
-            flipped=(*broken[:LISTED], *fixed[:LISTED]),
-            edits=tuple(edits),
+            cells=tuple(map(_gate_cell, (*broken[:LISTED], *fixed[:LISTED]))),
+            instructions=tuple(edits),
             stale=bool(edits) and "outputs" not in self._roles,
-            model=self._scored.delta.model,
-            judge=self._scored.delta.judge,
+            model=GateExchange(*delta.model) if delta.model else None,
+            judge=GateExchange(*delta.judge) if delta.judge else None,
+            file=self._changed(),
         )
 
-    def changed(self) -> str:
+    def _changed(self) -> str | None:
         """Return the path of the first changed file of output, ground truth, mapping and schema; else of the output."""
         now, then = self._after.snapshot, self._before.snapshot
         outputs = now.outputs[0] if now.outputs else None
         rules = next((new for new, old in ((now.mapping, then.mapping), (now.schema, then.schema)) if new != old), None)
         blob = {"outputs": outputs, "ground_truth": now.ground_truth, "rules": rules}[(*self._roles, "outputs")[0]]
-        return blob.path if blob else ""
+        return blob.path if blob else None
 
     @property
     def overlap(self) -> Overlap:
@@ -226,6 +233,21 @@ class GatedPair:
             point = Point(snapshot, cards[snapshot], since, first_with_output=earliest)
             repeats.add(point, [cards[run] for run in repeated])
         return repeats.noise()
+
+
+def _gate_cell(flip: CellFlip) -> GateCell:
+    before, after = flip.before, flip.after
+    return GateCell(
+        fate=flip.fate,
+        document=flip.cell.document,
+        path=flip.cell.path,
+        extra_item=flip.cell.extra,
+        expected=next((side.expected for side in (after, before) if side and side.expected), None),
+        base=before.actual or None if before else None,
+        head=after.actual or None if after else None,
+        by_truth=flip.by_truth,
+        named_path=flip.cell.named_path,
+    )
 
 
 def _common_cases(before: Result, after: Result) -> Overlap | None:

@@ -8,16 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
+from sitegen.analysis.gate import VERDICTS, check_metric, gate_report
 from sitegen.gate_files.annotations import Annotation
 from sitegen.gate_files.junit import gate_junit
 from sitegen.gate_files.markdown import LONGEST, gate_markdown
-from sitegen.model.deltas import MetricDelta, Overlap
-from sitegen.model.gate import EvalCheck, GatedChange, MetricLimits
+from sitegen.model.deltas import MetricDelta
+from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.model.series import EvalInfo
 from sitegen.text.markdown_cells import code
+from tests.gates import gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
@@ -26,16 +26,16 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(
     lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
 )
-OVERLAPS = st.sampled_from([Overlap("comparable", 2), Overlap("bridged", 1, ("a",)), Overlap("refused", 0, ("a",))])
+OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a",)), overlap("refused", 0, ("a",))])
 
 
 def compared(
-    limits: MetricLimits, before: float | None, after: float | None, overlap: Overlap, noise=None
-) -> EvalCheck:
-    refused = before is None or after is None or overlap.verdict == "refused"
+    limits: MetricLimits, before: float | None, after: float | None, common: GateOverlap, noise=None
+) -> GateEval:
+    refused = before is None or after is None or common.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)
     metric = check_metric(F1, limits, before, after, MetricDelta("f1", change, None), noise)
-    return check_eval(EvalInfo("a", "a"), "both", [metric], compared=GatedChange(overlap))
+    return gate_eval("a", "both", [metric], overlap=common)
 
 
 @given(st.lists(st.tuples(VALUES, VALUES, OVERLAPS)))
@@ -48,22 +48,23 @@ def test_without_limits_it_passes_if_and_only_if_everything_matched_and_there_wa
 
 @given(LIMITS, VALUES, VALUES, VALUES, NOISES)
 def test_a_lower_head_never_has_a_better_verdict(limits, before, one, other, noise):
-    overlap = Overlap("comparable", 2)
-    low, high = (compared(limits, before, after, overlap, noise).verdict for after in sorted((one, other)))
+    low, high = (
+        compared(limits, before, after, overlap("comparable", 2), noise).verdict for after in sorted((one, other))
+    )
     assert VERDICTS.index(low) >= VERDICTS.index(high)
 
 
 @given(LIMITS, LIMITS, st.none() | VALUES, st.none() | VALUES, OVERLAPS, NOISES)
-def test_one_more_limit_never_helps(some, more, before, after, overlap, noise):
+def test_one_more_limit_never_helps(some, more, before, after, common, noise):
     both = MetricLimits(*(first if first is not None else second for first, second in zip(some, more, strict=True)))
-    verdicts = [VERDICTS.index(compared(limits, before, after, overlap, noise).verdict) for limits in (some, both)]
+    verdicts = [VERDICTS.index(compared(limits, before, after, common, noise).verdict) for limits in (some, both)]
     assert verdicts[1] >= verdicts[0]
 
 
 @given(LIMITS, st.none() | VALUES, VALUES, st.booleans())
 def test_nothing_that_is_only_new_or_gone_passes_without_a_floor(limits, before, after, allowed):
-    new = check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, limits, None, after, None)])
-    gone = check_eval(EvalInfo("b", "b"), "gone")
+    new = gate_eval("a", "new", [check_metric(F1, limits, None, after, None)])
+    gone = gate_eval("b", "gone")
     passed = gate_report("b", "h", [new, gone], allow_incomparable=allowed).passed
     assert passed == (limits.floor is not None and after >= limits.floor)
 
@@ -99,9 +100,7 @@ def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, 
 def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, before, after):
     spec = MetricSpec(metric, metric, "")
     checked = check_metric(spec, limits, before, after, MetricDelta(metric, after - before, None))
-    one = check_eval(
-        EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=GatedChange(Overlap("comparable", 1))
-    )
+    one = gate_eval(eval_id, "both", [checked], name=f"{eval_id}!", overlap=overlap("comparable", 1))
     report = gate_report("b" * 40, "h" * 40, [one])
     root = ET.fromstring(gate_junit(report))
     assert (int(root.attrib["failures"]) > 0) == (not report.passed)

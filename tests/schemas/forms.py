@@ -15,9 +15,9 @@ from sitegen.config import EvalConfig, SiteConfig
 from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
-from sitegen.gate_files.document import SCHEMA as GATE
-from sitegen.gate_files.document import GateDocument
 from sitegen.kind_files import KIND_FILES
+from sitegen.model.gate import SCHEMA as GATE
+from sitegen.model.gate import GateReport
 from sitegen.pages.data.exports import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, OlderPointsDocument, SeriesDocument
 from sitegen.saving import AggregateDocument
@@ -38,7 +38,7 @@ WRITTEN: dict[str, tuple[str, type]] = {
     "judged-results": (JudgedPart.form, document_type(JudgedPart)),
     "recorded-results": (RecordedPart.form, document_type(RecordedPart)),
     "comparison": (COMPARISON, ComparisonDocument),
-    "gate": (GATE, GateDocument),
+    "gate": (GATE, GateReport),
     "index": ("sitegen/index/1", IndexDocument),
     "blame": ("sitegen/blame/1", BlameDocument),
 }

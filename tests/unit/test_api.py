@@ -123,7 +123,7 @@ def test_the_gate_says_what_the_command_prints(project):
     printed = run("check", "--base", "HEAD~1", "--exact", cwd=project)
     assert (printed.stdout, printed.returncode) == (found.markdown(), 0)
     document = run("check", "--base", "HEAD~1", "--exact", "--json", cwd=project).stdout
-    assert json.loads(to_json_bytes(found.document())) == json.loads(document)
+    assert json.loads(to_json_bytes(found.report)) == json.loads(document)
 
 
 @pytest.mark.usefixtures("project")
@@ -131,7 +131,7 @@ def test_the_gate_looks_at_what_is_not_committed_yet():
     Path(f"{EVAL}/results/iteration-002/extracted.json").write_text("[]", encoding="utf-8")
     found = api.check(".", "HEAD", worktree=True)
     recall = found.report.evals[0].metrics[2]
-    assert (found.evals, recall.before, recall.after) == ({"receipts": "inconclusive"}, 1.0, 0.0)
+    assert (found.evals, recall.base, recall.head) == ({"receipts": "inconclusive"}, 1.0, 0.0)
 
 
 def test_records_and_files_give_the_same(tmp_path):

@@ -10,7 +10,6 @@ from sitegen.analysis.gate import (
     VERDICT_OF_REASON,
     VERDICTS,
     case_limits,
-    check_eval,
     check_metric,
     gate_report,
     limits_of,
@@ -20,19 +19,17 @@ from sitegen.gate_files.annotations import SHOWN, annotations_of
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit
 from sitegen.gate_files.markdown import LONGEST, gate_markdown
-from sitegen.model.cells import Cell, CellFlip, Period
-from sitegen.model.commits import Commit
-from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
-from sitegen.model.gate import EvalCheck, GatedChange, GateVerdict, InstructionChange, MetricLimits, Reason
+from sitegen.model.deltas import DeltaParts, MetricDelta
+from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.model.series import EvalInfo
+from tests.gates import gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 RECALL = MetricSpec("recall", "Recall", "")
 GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
 COST = MetricSpec("cost", "Cost", "", high=10, higher_is_better=False)
-SAME = Overlap("comparable", 3)
+SAME = overlap("comparable", 3)
 NONE = MetricLimits()
 
 
@@ -138,17 +135,10 @@ def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(dr
 )
 def test_an_eval_is_held_against_the_number_of_broken_values_and_of_cases(broken, cases, limits, reasons):
     metric = check_metric(F1, NONE, 0.9, 0.9, moved(0.0))
-    found = check_eval(
-        EvalInfo("a", "a"),
-        "both",
-        [metric],
-        compared=GatedChange(SAME, broken=broken),
-        cases=cases,
-        max_broken=limits[0],
-        min_cases=limits[1],
-    )
+    more = {"broken": broken, "cases": cases, "max_broken": limits[0], "min_cases": limits[1]}
+    found = gate_eval("a", "both", [metric], overlap=SAME, **more)
     assert (found.reasons, found.verdict, found.matched) == (reasons, "fail" if reasons else "pass", True)
-    new = check_eval(EvalInfo("a", "a"), "new", [metric], cases=cases, max_broken=limits[0], min_cases=limits[1])
+    new = gate_eval("a", "new", [metric], **more)
     assert new.reasons == tuple(reason for reason in reasons if reason == "too few cases")
 
 
@@ -183,17 +173,17 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
     }
 
 
-def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits: MetricLimits = NONE) -> EvalCheck:
+def compared(eval_id: str, change: float = 0.0, common: GateOverlap = SAME, limits: MetricLimits = NONE) -> GateEval:
     metric = check_metric(F1, limits, 0.9, 0.9 + change, moved(change))
-    return check_eval(EvalInfo(eval_id, eval_id), "both", [metric], compared=GatedChange(overlap))
+    return gate_eval(eval_id, "both", [metric], overlap=common)
 
 
 def test_of_several_evals_the_worst_counts_and_stands_first():
-    fine, apart = compared("a"), compared("m", overlap=Overlap("refused", 0))
+    fine, apart = compared("a"), compared("m", common=overlap("refused", 0))
     bad, worst = (compared(name, change, limits=MetricLimits(drop=0.0)) for name, change in (("x", -0.1), ("z", -0.2)))
     gained, lost = compared("b", 0.1), compared("c", -0.1)
     found = gate_report("b", "h", [fine, apart, bad, worst, gained, lost])
-    assert [one.info.id for one in found.evals] == ["z", "x", "m", "c", "a", "b"]
+    assert [one.eval_id for one in found.evals] == ["z", "x", "m", "c", "a", "b"]
     assert (found.verdict, found.passed, found.matched) == ("fail", False, 5)
 
 
@@ -202,19 +192,19 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
     [
         ([], True, "not comparable", False),
         ([compared("a")], False, "pass", True),
-        ([compared("a", overlap=Overlap("refused", 0))], True, "not comparable", False),
-        ([compared("a"), compared("b", overlap=Overlap("refused", 0))], False, "not comparable", False),
-        ([compared("a"), compared("b", overlap=Overlap("refused", 0))], True, "not comparable", True),
-        ([check_eval(EvalInfo("a", "a"), "gone")], True, "not comparable", False),
-        ([compared("a"), check_eval(EvalInfo("b", "b"), "gone")], False, "pass", True),
+        ([compared("a", common=overlap("refused", 0))], True, "not comparable", False),
+        ([compared("a"), compared("b", common=overlap("refused", 0))], False, "not comparable", False),
+        ([compared("a"), compared("b", common=overlap("refused", 0))], True, "not comparable", True),
+        ([gate_eval("a", "gone")], True, "not comparable", False),
+        ([compared("a"), gate_eval("b", "gone")], False, "pass", True),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])],
+            [gate_eval("a", "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])],
             True,
             "not comparable",
             False,
         ),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])],
+            [gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])],
             True,
             "pass",
             True,
@@ -226,18 +216,18 @@ def test_it_passes_only_if_something_was_held_against_something(evals, allowed, 
     assert (found.verdict, found.passed) == (verdict, passed)
 
 
-def broken(path: str, expected: str = "1", actual: str = "2") -> CellFlip:
-    cell = Cell("d-1", path, path, False, ())
-    return CellFlip(
-        "broken", cell, Period(0, "correct", expected, expected), Period(1, "wrong_value", expected, actual)
-    )
+def broken(path: str, expected: str | None = "1", head: str | None = "2") -> GateCell:
+    return GateCell("broken", "d-1", path, False, expected, expected, head, by_truth=False)
 
 
 def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
-    flips = [broken("total"), *(broken(f"rows[{row}].unit", '"g"', "") for row in range(5)), broken("extra", "", "7")]
+    cells = [
+        broken("total"),
+        *(broken(f"rows[{row}].unit", '"g"', None) for row in range(5)),
+        broken("extra", None, "7"),
+    ]
     metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.8, moved(-0.1), chance("worse"))
-    change = GatedChange(SAME, broken=7, fixed=1, flipped=tuple(flips))
-    bad = check_eval(EvalInfo("z", "z"), "both", [metric], compared=change)
+    bad = gate_eval("z", "both", [metric], overlap=SAME, broken=7, fixed=1, cells=cells)
     still = compared("old", limits=MetricLimits(floor=0.95))
     lines = gate_markdown(gate_report("b" * 40, "h" * 40, [compared("a"), still, bad])).splitlines()
     assert lines[2:7] == [
@@ -257,7 +247,7 @@ def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
 
 def test_a_metric_without_anything_in_common_is_not_called_undefined():
     metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.4, moved(None))
-    found = gate_report("b", "h", [check_eval(EvalInfo("a", "a"), "both", [metric], compared=GatedChange(SAME))])
+    found = gate_report("b", "h", [gate_eval("a", "both", [metric], overlap=SAME)])
     sentence = "F1 cannot be compared: base and head judge no document in common."
     assert sentence in gate_markdown(found).splitlines()
     assert sentence.encode() in gate_junit(found)
@@ -275,18 +265,25 @@ def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit_and_a_notic
     assert b'failures="0" skipped="1"' in gate_junit(found)
 
 
-def hostile(number: int) -> EvalCheck:
+def hostile(number: int) -> GateEval:
     """An eval that fails, all of whose names are long and hold nothing but markup."""
     name = f"{number:05}" + "`|*_[]<>&#@\\" * 400
-    commit = Commit("c" * 40, number, "", "2026-01-01T00:00:00Z", name)
-    cell = Cell(name, name, name, False, (Period(0, "wrong_value", name, name),))
-    flips = tuple(CellFlip("broken", cell, cell.periods[0], cell.periods[0]) for _ in range(50))
-    edits = tuple(InstructionChange(name, (commit,) * 30) for _ in range(30))
+    cell = GateCell("broken", name, name, False, name, name, name, by_truth=False)
+    edit = GateInstruction(name, ("c" * 40,) * 30)
     strange = MetricSpec(name, name, "")
     metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))
-    overlap = Overlap("bridged", 3, (name,) * 50, (name,) * 50)
-    told = GatedChange(overlap, broken=50, flipped=flips, edits=edits, stale=True)
-    return check_eval(EvalInfo(name, f"{name} "), "both", [metric] * 3, compared=told, file=name)
+    return gate_eval(
+        name,
+        "both",
+        [metric] * 3,
+        name=f"{name} ",
+        overlap=overlap("bridged", 3, (name,) * 50, (name,) * 50),
+        broken=50,
+        cells=(cell,) * 50,
+        instructions=(edit,) * 30,
+        stale=True,
+        file=name,
+    )
 
 
 @pytest.mark.parametrize("number", [1, 30, 3_000])
@@ -312,9 +309,7 @@ def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():
 
 def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
     gone = check_metric(F1, MetricLimits(drop=0.0), 0.9, None, moved(None))
-    found = gate_report(
-        "b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=GatedChange(SAME))]
-    )
+    found = gate_report("b" * 40, "h" * 40, [gate_eval("a", "both", [gone], overlap=SAME)])
     assert b'"head": null' in gate_json(found)
     assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in gate_markdown(found).splitlines()
     assert b"F1 is undefined at the head." in gate_junit(found)

@@ -12,23 +12,20 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
+from sitegen.analysis.gate import check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
-from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.document import MOST, gate_json, read_report
 from sitegen.gate_files.markdown import gate_markdown
-from sitegen.gate_files.reading import MOST, read_report
-from sitegen.model.cells import Cell, CellFlip, Period
-from sitegen.model.commits import Commit
-from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
-from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
+from sitegen.model.deltas import DeltaParts, MetricDelta
+from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo, VariantSpread
+from sitegen.model.series import VariantSpread
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from tests.gates import gate_eval, overlap
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
-COMMIT = Commit("c" * 40, 3, "Ann", "2026-01-01T00:00:00Z", "Say more")
 CHANCE = ChangeVerdict("cannot tell", "flips may be chance", -0.01, None, 1, 2, 0.4, 0.1, ())
 
 
@@ -36,22 +33,13 @@ def report(
     name: str = "Till receipts", path: str = "prompts/a.md", values: tuple[str, str] = ('"1"', '"2"')
 ) -> GateReport:
     """Evals of every presence and verdict."""
-    flip = CellFlip(
-        "broken", Cell(name, path, path, False, ()), Period(0, "correct", *values), Period(1, "wrong_value", *values)
-    )
-    told = GatedChange(
-        Overlap("bridged", 3, ("a",), ("b", "c")),
-        fixed=1,
-        broken=1,
-        flipped=(flip, flip._replace(fate="fixed")),
-        edits=(InstructionChange(path, (COMMIT,)),),
-        stale=True,
-    )
+    expected, actual = values
+    broken = GateCell("broken", name, path, False, expected, expected, actual, by_truth=False)
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
         replace(
             check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
-            averaged_after=VariantSpread(2, 0.7, name, 0.9, path),
+            head_variants=VariantSpread(2, 0.7, name, 0.9, path),
         ),
         check_metric(
             PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE
@@ -66,32 +54,38 @@ def report(
         check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, lost=True)
     ]
     new = [check_metric(F1, MetricLimits(0.5), None, 0.9, None)]
-    info = EvalInfo("a", name)
+    same = overlap("comparable", 2)
     evals = [
-        check_eval(
-            info,
+        gate_eval(
+            "a",
             "both",
             fallen,
-            compared=told,
+            name=name,
+            overlap=overlap("bridged", 3, ("a",), ("b", "c")),
+            fixed=1,
+            broken=1,
+            cells=(broken, replace(broken, fate="fixed")),
+            instructions=(GateInstruction(path, ("c" * 40,)),),
+            stale=True,
             file="evals/a/extracted.json",
             cases=2,
             max_broken=0,
             min_cases=3,
         ),
-        check_eval(EvalInfo("old", "old"), "both", old, compared=GatedChange(Overlap("comparable", 2))),
-        check_eval(EvalInfo("lost", "lost"), "both", lost, compared=GatedChange(Overlap("comparable", 2), broken=9)),
-        check_eval(EvalInfo("b", "b"), "both", still, compared=GatedChange(Overlap("comparable", 2))),
-        check_eval(EvalInfo("c", "c"), "both", still, compared=GatedChange(Overlap("refused", 0))),
-        check_eval(EvalInfo("d", "d"), "new", new),
-        check_eval(EvalInfo("e", "e"), "gone", reasons=["removed"]),
-        check_eval(EvalInfo("f", "f"), "both", reasons=["another kind"]),
+        gate_eval("old", "both", old, overlap=same),
+        gate_eval("lost", "both", lost, overlap=same, broken=9),
+        gate_eval("b", "both", still, overlap=same),
+        gate_eval("c", "both", still, overlap=overlap("refused", 0)),
+        gate_eval("d", "new", new),
+        gate_eval("e", "gone", reasons=("removed",)),
+        gate_eval("f", "both", reasons=("another kind",)),
     ]
     return gate_report("b" * 40, "a" * 40, evals)
 
 
 def test_strict_floors_are_read_again():
     old = check_metric(F1, MetricLimits(0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
-    one = check_eval(EvalInfo("a", "a"), "both", [old], compared=GatedChange(Overlap("comparable", 2)))
+    one = gate_eval("a", "both", [old], overlap=overlap("comparable", 2))
     strict = gate_report("b" * 40, "a" * 40, [one], strict_floors=True)
     assert (strict.verdict, read_report(gate_json(strict)).verdict) == ("fail", "fail")
     body = {**json.loads(gate_json(strict)), "strict_floors": False}
@@ -145,9 +139,10 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = scorer(kind).metrics
     metrics = [check_metric(spec, MetricLimits(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]
-    one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=GatedChange(Overlap("comparable", 2)))
+    strange = [replace(metric, label="[x](y)", unit="@all", higher_is_better=False) for metric in metrics]
+    one = gate_eval("a", "both", strange, kind=kind, overlap=overlap("comparable", 2))
     found = read_report(gate_json(gate_report("b" * 40, "a" * 40, [one])))
-    assert [metric.spec for metric in found.evals[0].metrics] == list(specs)
+    assert found.evals[0].metrics == tuple(metrics)
 
 
 def first(**changes: object) -> dict[str, Any]:

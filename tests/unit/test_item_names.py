@@ -12,6 +12,7 @@ from sitegen.comparison_files.markdown import change_lines
 from sitegen.gate_files.markdown import _broken_cell_row
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
+from sitegen.questions.gate_pair import _gate_cell
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import Redaction
 from tests.pages_sample import series
@@ -75,10 +76,8 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in series(3).points]
     (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
-    assert (
-        _broken_cell_row(CellFlip("broken", cells.cells[3], None, cells.cells[3].periods[0]))[1]
-        == r"`walls[E Wall].area`"
-    )
+    flip = CellFlip("broken", cells.cells[3], None, cells.cells[3].periods[0])
+    assert _broken_cell_row(_gate_cell(flip))[1] == r"`walls[E Wall].area`"
 
 
 def test_redaction_takes_the_names_of_items_out_of_paths():

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.document import gate_json, read_report
 from sitegen.gate_files.markdown import gate_markdown
-from sitegen.gate_files.reading import read_report
 from sitegen.pages import links
 from sitegen.pages.variants.page import MetricRow
 from sitegen.pages.variants.variant_charts import bars, radar
