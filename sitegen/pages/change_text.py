@@ -255,10 +255,11 @@ def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
     counts_cases = verdict.interval is not None and verdict.interval.unit == "cases"
     if is_counted(spec.name):
-        fixed, broken = verdict.counted
-        once = f" ({fixed:,} and {broken:,} if each {'case' if counts_cases else 'list item'} counts once)"
         moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
-        return moved + once * (verdict.p_value is not None and (fixed, broken) != (verdict.fixed, verdict.broken))
+        if not verdict.is_open or verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):
+            return moved
+        fixed, broken = verdict.counted
+        return f"{moved} ({fixed:,} and {broken:,} if each {'case' if counts_cases else 'list item'} counts once)"
     one, several = ("case", "cases") if counts_cases else (nouns.document, nouns.documents)
     return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
 

@@ -445,6 +445,15 @@ def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
     assert (found.change, found.counted) == (0.0, (1, 1))
 
 
+@pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
+def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
+    before, after = answers(*["++++"] * cases), answers(*["----"] * cases)
+    found = change_verdict(before, after, "responses", Flips(broken=(("(no category)", 4 * cases),)))
+    assert (found.lost_fields, found.decision) == (
+        ((("(no category)", cases),), "worse") if lost else ((), "cannot tell")
+    )
+
+
 def test_cases_that_only_one_side_answers_change_nothing():
     before, after = answers("+", "-", "+"), answers("+", "-")
     found = change_verdict(before, after, "responses", Flips())

@@ -248,6 +248,7 @@ def test_a_verdict_says_what_counts_of_the_items_of_lists():
     assert on_these_cases(lists, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each list item counts once)"
     answers = replace(lists, interval=INTERVAL._replace(unit="cases"))
     assert on_these_cases(answers, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each case counts once)"
+    assert on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == "40 fixed, 9 broken"
 
 
 def test_a_verdict_of_a_mean_counts_cases():
@@ -355,7 +356,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     assert top(sample.with_flips(replace(after, edits=edits), Flips()), sample.commit(11)) == [
         f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
         "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 fixed, 0 broken ; for other fields of these documents:"
-        " between −0.715 and −0.392. outputs −0.831, ground truth +0.277.",
+        " between −0.715 and −0.392 ( how? ). outputs −0.831, ground truth +0.277.",
         f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
         f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
         f" , {sample.commit(8).author} an association, no proof",

@@ -130,15 +130,19 @@ def _moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tupl
 def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
     """Return the fields that broke wherever they were right, with the number of their values.
 
-    It was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged now.
+    It was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged now. All
+    answers to one case are one value.
     """
+    answers = sum([case.counts.tp + case.counts.fn for case in before.cases])
+    repeats = max(1, answers // max(1, len(before.cases)))
     first, last = ({field.attribute: field.counts for field in card.fields} for card in (before, after))
     fixed, nothing = dict(flips.fixed), Counts()
     lost = []
     for attribute, broken in flips.broken:
         was, now = first.get(attribute, nothing), last.get(attribute, nothing)
-        if broken >= FEWEST_LOST <= was.tp and not (was.fp or was.fn or now.tp or attribute in fixed):
-            lost.append((attribute, broken))
+        values = min(broken, was.tp) // repeats
+        if values >= FEWEST_LOST and not (was.fp or was.fn or now.tp or attribute in fixed):
+            lost.append((attribute, values))
     return tuple(lost)
 
 

@@ -250,10 +250,11 @@ def decision(verdict: ChangeVerdict) -> Markup:
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
-    """What follows the word: the reason for it as a link to *methods*, and what holds beyond these cases."""
+    """What follows the word: the reason for it, what holds beyond these cases, and a link to *methods*."""
     beyond = change_text.beyond_them(verdict, spec, nouns)
     words = _hint(verdict, change_text.on_these_cases(verdict, spec, nouns))
-    return Markup(f': <a href="{methods}#noise-verdict">{words}</a>{f"; {text(beyond)}" if beyond else ""}')
+    how = f'<a href="{methods}#noise-verdict">how?</a>'
+    return Markup(f": {words}{f'; {text(beyond)}' if beyond else ''} ({how})")
 
 
 def _hint(verdict: ChangeVerdict, words: str) -> str:
