@@ -18,7 +18,7 @@ from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.scoring.verdict import verdict
-from sitegen.stats.counts import RATIOS, Averages, error_numbers, errors
+from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
 from sitegen.text.plain import line
 from sitegen.text.values import amount
 from sitegen.verifying.project import WorktreeProject
@@ -160,10 +160,9 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
 
 
 def _numbers_of_highlights(card: Scorecard) -> str:
-    counts = card.counts
-    expected = counts.tp + counts.fn
-    share = f"{100 * counts.tp / expected:.0f} %" if expected else "undefined"
-    return f"  expected {expected}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
+    counts, accuracy = card.counts, ACCURACY.of(card.counts)
+    share = "undefined" if accuracy is None else f"{100 * accuracy:.0f} %"
+    return f"  expected {counts.tp + counts.fn}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
 
 
 def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:

@@ -121,8 +121,8 @@ class Nouns(Frozen):
         omission="omission", hallucination="hallucination", wrong_value="wrong value", format_error="format error"
     )
     ratios: tuple[str, ...] | None = None
-    """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``.
-    ``accuracy`` is (TP + TN) / judged."""
+    """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``,
+    which also has ``accuracy``."""
     letters: ErrorWords = ErrorWords(omission="O", hallucination="H", wrong_value="W", format_error="F")
     """A letter for each error type, shown beside its colour, because colour alone must not carry the meaning."""
 

@@ -120,7 +120,7 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
         expected=counts.tp + counts.fn,
         found=counts.tp + counts.fp,
         correct=counts.tp,
-        accuracy=stats.ratio("accuracy", counts),
+        accuracy=stats.ACCURACY.of(counts),
         precision=stats.ratio("precision", counts),
         f1=stats.ratio("f1", counts),
     )

@@ -145,10 +145,18 @@ FIELD_ACCURACY: Final = CountRatio(
     share=lambda counts: Share(counts.tp + counts.tn, judged(counts)),
 )
 
+ACCURACY: Final = CountRatio(
+    name="accuracy",
+    label="Accuracy",
+    initial="A",
+    explanation="Correct / expected: the share of what was expected that was given.",
+    note="",
+    share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
+)
+"""Of highlights and of responses, where it was asked for under this name; it is recall."""
+
 _SHARES: Final[dict[str, Callable[[Counts], Share]]] = {
-    **{row.name: row.share for row in (*RATIOS, FIELD_ACCURACY)},
-    # Correct of expected, for highlights and responses.
-    "accuracy": lambda counts: Share(counts.tp, counts.tp + counts.fn),
+    row.name: row.share for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)
 }
 
 

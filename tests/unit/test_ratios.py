@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from sitegen.pages.report.report_rows import documents
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stages.scorecard_store import ScorecardKeys
+from sitegen.stats.counts import ACCURACY
+from sitegen.text.json_bytes import to_json_bytes
 from tests import pages_sample as sample
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"
@@ -47,7 +53,11 @@ from sitegen.pages.data import series
 from sitegen.pages.report.numbers import _notes
 from sitegen.pages.report.report_rows import fields, number_heads
 from sitegen.scoring.documents import results_document
+from sitegen.pages.report.report_rows import documents
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
@@ -106,3 +116,38 @@ def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: 
     fields = scorer("fields")
     monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, replace(fields.metrics[0], name="jaccard")))
     assert ScorecardKeys("fields")(snapshot) != before
+
+
+GOLD = {"paragraphs": {"p-1": {"terms": ["moss", "peat", "bog"]}, "p-2": {"terms": []}}}
+FOUND = {"paragraphs": {"p-1": {"terms": ["moss", "fern"]}, "p-2": {"terms": ["fern"]}}}
+CASES = [{"id": f"c{number}", "input": "?", "expected": "yes"} for number in range(5)] + [{"id": "free", "input": "?"}]
+ANSWERS = [
+    {"case_id": "c0", "output": "yes"},
+    {"case_id": "c1", "output": "no"},
+    {"case_id": "c2", "output": ""},
+    {"case_id": "c3", "output": "", "error": "timeout"},
+    {"case_id": "free", "output": "anything"},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth", "output", "accuracy"),
+    [("highlights", GOLD, FOUND, 1 / 3), ("responses", CASES, ANSWERS, 1 / 4)],
+)
+def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(
+    kind: str, truth: object, output: object, accuracy: float
+) -> None:
+    names = {
+        "highlights": ("gold-standard.json", "raw-llm-run.json"),
+        "responses": ("test_cases.json", "responses.json"),
+    }
+    files = [File(name, json.dumps(body).encode()) for name, body in zip(names[kind], (truth, output), strict=True)]
+    result = scorer(kind).score(ScoringInputs((files[1],), files[0], None, None, "{}"))
+    card = result.scorecard
+    assert dict(card.metrics)["accuracy"] == ACCURACY.of(card.counts) == accuracy
+    written = json.loads(to_json_bytes(results_document(kind, result, eval_id="e", metadata=Metadata())))
+    of_file = written["accuracy"] if kind == "highlights" else written["results"]["exact_match"]["accuracy"]
+    assert of_file == accuracy
+    if kind == "responses":
+        (row,) = documents(card.documents, scorer(kind).nouns, ()).splitlines()
+        assert f"<td>{accuracy:.3f}<td>1<td>" in row

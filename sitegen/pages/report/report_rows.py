@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
-from msgspec.structs import replace
 
 from sitegen.html.cells import RowCache, for_each
 from sitegen.html.cells import text as _text
@@ -23,14 +22,11 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
-from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors, judged
+from sitegen.stats.counts import ACCURACY, RATIOS, CountRatio, errors, judged
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
-_RATIOS: Final = {
-    **{ratio.name: ratio for ratio in RATIOS},
-    "accuracy": replace(FIELD_ACCURACY, label="Accuracy"),  # of kinds without other ratios
-}
+_RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY)}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
 _NONE = '<span class="nil">—</span>'

@@ -88,7 +88,8 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "The share of responses that equal an accepted text, trimmed and regardless of case, without failed calls.",
+        "Correct / expected responses: those that equal an accepted text, trimmed and regardless of case, of all "
+        "without failed calls.",
         least=0.85,
         when_failed="read the wrong answers, category by category, and say in the prompt what they miss.",
         when_undefined=_TEXTS,

@@ -76,7 +76,7 @@ class ResponsesScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The accuracy of these variants. The other metrics cannot be computed from counts."""
         counts = stats.total(document.counts for document in documents)
-        return response_metrics(stats.field_accuracy(counts), [])
+        return response_metrics(stats.ACCURACY.of(counts), [])
 
 
 class _ResponsesScoring:
@@ -104,7 +104,7 @@ class _ResponsesScoring:
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=response_metrics(stats.field_accuracy(counts), every),
+            metrics=response_metrics(stats.ACCURACY.of(counts), every),
             documents=documents,
             fields=self._fields(judgements),
             cases=_case_scores(every),
@@ -246,7 +246,7 @@ def _counts_of(answers: Sequence[bool]) -> Counts:
 def _variant_score(group: MeasuredVariant) -> DocumentScore:
     counts = stats.tally(group.judgements)
     usage = run_usage(group.calls, group.variant.beside)
-    metrics = (*response_metrics(stats.field_accuracy(counts), [group.measured]), *usage_metrics(usage))
+    metrics = (*response_metrics(stats.ACCURACY.of(counts), [group.measured]), *usage_metrics(usage))
     return DocumentScore(
         id=group.variant.name,
         status="unreadable" if group.variant.unreadable else "scored",
