@@ -49,8 +49,12 @@ def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: P
     table = "case,output,score\n1,a,0.8\n2,b,0.9\n3,c,{}\n"
     repo = initialised(project(tmp_path, "evals/t/results.csv", (table.format(1), table.format("nan"))))
     assert numbers(repo, "t", "score") == [(0.9,), (0.85,)]
-    third = points(repo, "t")[1].scorecard.documents[2]
-    assert (third.id, dict(third.metrics)["score"]) == ("3", None)
+    before, after = points(repo, "t")
+    assert [document.id for document in after.scorecard.documents] == ["1", "2"]
+    assert after.change is not None
+    assert before.scorecard.metric("score") != after.scorecard.metric("score")
+    assert after.change.metrics[0].change == 0, "only cases that both sides judge are compared"
+    assert (after.change.overlap.common, after.change.overlap.verdict) == (2, "bridged")
 
 
 def judged_rows(right: int) -> str:

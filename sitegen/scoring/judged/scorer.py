@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 19
+    version = 20
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -120,6 +120,8 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
                         by_attribute.setdefault(attribute, []).append(Counted(case, opinion.misses, cells))
         for attribute, counted in by_attribute.items():
             judgements += _case_judgements(attribute, counted)
+        if not any(map(_has_result, repeats)):
+            continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
         metrics = _judged_metrics(score.value, summed, pass_rate.value)
@@ -130,10 +132,10 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         )
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
-    score_mean, without = stats.mean(metrics["score"] for metrics in by_case)
+    score_mean, left_out = stats.mean(metrics["score"] for metrics in by_case)
     pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case).value
     calls = [replace(case.call, failed=bool(case.error)) for case in cases]
-    notes: list[Panel] = list(_notes(cases, len(documents), without))
+    notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + left_out))
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(_has_result(case) or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
