@@ -19,7 +19,7 @@ from sitegen.gate_files.wording import (
     reason_sentences,
     spread_sentences,
 )
-from sitegen.model.commits import WORKTREE
+from sitegen.model.commits import short_id
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
 from sitegen.model.kinds import traits_of
 from sitegen.pages.change_text import split
@@ -91,11 +91,7 @@ def _summary_line(report: GateReport) -> str:
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
-    return f"**Evals: {outcome}.** {code(_short(report.head))} against {code(_short(report.base))}, {compared}."
-
-
-def _short(commit: str) -> str:
-    return commit if commit == WORKTREE else commit[:7]
+    return f"**Evals: {outcome}.** {code(short_id(report.head))} against {code(short_id(report.base))}, {compared}."
 
 
 def _has_moved(check: GateEval) -> bool:
@@ -283,7 +279,7 @@ def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
 
 
 def _edit_words(edit: GateInstruction) -> str:
-    commits = _listed_words(edit.commits, lambda commit: code(_short(commit)), 3)
+    commits = _listed_words(edit.commits, lambda commit: code(short_id(commit)), 3)
     return f"{code(edit.path, 80)} ({commits})" if commits else code(edit.path, 80)
 
 

@@ -132,5 +132,8 @@ def _active_folder(state: EvalState) -> str | None:
 
 
 def _has_files(state: EvalState, folder: str) -> bool:
-    """Whether an eval's folder holds a file; for the top of the repository, files in subfolders do not count."""
-    return bool(state.files.folder(folder) if folder else state.files.files)
+    """Whether an eval's folder holds a file; for the top of the repository, one in no other folder of the eval."""
+    if folder:
+        return bool(state.files.folder(folder))
+    others = tuple(f"{other}/" for other in state.folders if other)
+    return any(not blob.path.startswith(others) for blob in state.files.blobs())

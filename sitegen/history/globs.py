@@ -151,12 +151,13 @@ class RunGlob(Frozen):
 
     def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
         """Return the files of a run, by path. *files* are the files of the eval and *folder* is its folder."""
-        start = f"{folder}/{self.start}{name}"
+        above = f"{folder}/" if folder else ""
+        start = f"{above}{self.start}{name}"
         if self.ending:
             paths: Iterable[str] = (f"{start}{self.ending}", start)
         else:
             paths = (start, *sorted(blob.path for blob in files.blobs(start)))
-        blobs = ((path, files.get(path)) for path in paths if self.name(path[len(folder) + 1 :]) == name)
+        blobs = ((path, files.get(path)) for path in paths if self.name(path[len(above) :]) == name)
         return tuple(Blob(path, oid) for path, oid in blobs if oid is not None)
 
 

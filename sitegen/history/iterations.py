@@ -86,7 +86,7 @@ def _committed_files(state: EvalState, eval_commit: EvalCommit, name: str) -> It
     glob = runs_of(eval_commit.entry)
     if glob is not None:
         outputs = tuple(filter(eval_commit.belongs, glob.outputs(state.active or "", name, state.files)))
-        below = f"{state.active}/{glob.start}{name}"
+        below = f"{state.active}/{glob.start}{name}".removeprefix("/")
         recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if glob.is_folder else None
         return IterationFiles(
             label=name, outputs=outputs, recorded=recorded, stated_at=time_in(name, eval_commit.commit.committed_at)

@@ -79,6 +79,9 @@ class Layout:
         self._rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         self._owners = self._folder_owners(manifest)
         self._sharing = [frozenset(ids) for ids in self._owners.values() if len(ids) > 1]
+        at_root = [self._entries[eval_id] for eval_id in self._owners.get("", ())]
+        stated = ((entry.ground_truth, entry.outputs if is_path(entry.outputs) else None) for entry in at_root)
+        self._named_from_root = {normal(path) for paths in stated for path in paths if path}
         self._instructions = compiled(site.instructions)
         self._globs = site.instructions
         self._mappings = tuple(normal(mapping) for mapping in site.mapping)
@@ -253,8 +256,12 @@ class Layout:
             if path[:end] in self._owners:
                 return path[:end]
             end = path.rfind("/", 0, end)
-        # An eval at the root of the repository has the files of the root, but not the files in its folders.
-        return "" if "" in self._owners and "/" not in path else None
+        # An eval at the root of the repository has the files of the root, and of its folders only those that it names.
+        return "" if "" in self._owners and ("/" not in path or self._is_named_from_root(path)) else None
+
+    def _is_named_from_root(self, path: str) -> bool:
+        runs = (self._runs[eval_id] for eval_id in self._owners[""] if eval_id in self._runs)
+        return path in self._named_from_root or any(glob.name(path) is not None for glob in runs)
 
 
 def _may_hold_files(inside: str) -> bool:

@@ -33,7 +33,7 @@ class Repository:
     ) -> None:
         """*overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
         self.place = place
-        self._overlay = overlay or {}
+        self._overlay = {} if overlay is None else overlay  # an empty one may still be filled
         self.max_blob_bytes = max_blob_bytes
 
     @classmethod

@@ -20,11 +20,16 @@ class Commit(Frozen):
     @property
     def short(self) -> str:
         """The abbreviated id that pages show: seven digits."""
-        return self.sha[:7] if self.sha != WORKTREE else WORKTREE
+        return short_id(self.sha)
 
 
 WORKTREE = "worktree"
 """The id that stands for the uncommitted state, which has no commit yet."""
+
+
+def short_id(sha: str) -> str:
+    """Return the first seven letters of a commit's id; ``WORKTREE`` as it is."""
+    return sha if sha == WORKTREE else sha[:7]
 
 
 class ChangedPath(NamedTuple):

@@ -3,6 +3,7 @@
 from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
 
 from sitegen.frozen import Frozen
+from sitegen.model.commits import short_id
 from sitegen.named_tuple import NamedTuple
 
 T = TypeVar("T")
@@ -128,6 +129,11 @@ class Problem(Frozen):
         """Return a problem whose severity follows from its type."""
         severity = PROBLEM_TYPES[type].severity
         return cls(severity, message, fix, path=path, commit=commit, eval_id=eval_id, type=type)
+
+    @property
+    def short_commit(self) -> str:
+        """The id of the commit, short; empty without one."""
+        return short_id(self.commit) if self.commit else ""
 
     @property
     def changes_scores(self) -> bool:

@@ -26,6 +26,7 @@ _SHOWN: Final = 5
 """Largest number of names that a message lists."""
 _TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
+_WITHOUT_OUTPUT: Final = "The eval {!r} has ground truth and no output."
 _DATA: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
 _NO_OUTPUT: Final = frozenset({RECORDED, "aggregate.json", "field_mapping.yaml", *GROUND_TRUTHS})
 _IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
@@ -109,7 +110,7 @@ class MissingFiles(Frozen):
                 )
             return
         if not is_glob(entry.outputs):
-            yield from self._outputs(entry, kind, folder, scored={headline.label for headline in summary.headlines})
+            yield from self._outputs(entry, summary, folder)
         elif not summary.headlines:
             yield self._problem(
                 entry.id,
@@ -120,6 +121,10 @@ class MissingFiles(Frozen):
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         folder = self._folder(entry.id)
+        if entry.ground_truth and self._is_file(f"{folder}/{normal(entry.ground_truth)}"):
+            output = _below(folder, files_of(entry.kind or "fields").outputs[0])
+            fix = f"Commit {output}, or name the output as `outputs` in the manifest. {_IGNORED}"
+            return self._problem(entry.id, "warning", _WITHOUT_OUTPUT.format(entry.id), fix)
         names = _near_truths(self.folders.names(folder))
         if entry.ground_truth:
             message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
@@ -142,8 +147,9 @@ class MissingFiles(Frozen):
         fix = f"Commit results below {folder}, or correct or remove its entry in the manifest."
         return self._problem(entry.id, "warning", message, fix)
 
-    def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, scored: set[str]) -> Iterator[Problem]:
-        files = files_of(kind)
+    def _outputs(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
+        kind = summary.info.kind
+        files, scored = files_of(kind), {headline.label for headline in summary.headlines}
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
         if not files.ground_truths:
@@ -155,7 +161,9 @@ class MissingFiles(Frozen):
             fix = f"Move it to {RESULTS}/iteration-NNN/ if it should count; otherwise nothing has to be done."
             yield Problem("note", message, fix, path=f"{folder}/{beside[0]}", eval_id=entry.id)
         without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
-        if not overwritten and len(without) == len(iterations):
+        # An output can also be at a place that only the kind, or a finder of evals, knows.
+        has_none = summary.without_output or not summary.headlines
+        if has_none and not overwritten and len(without) == len(iterations):
             near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
             near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
             for iteration in without[-1:]:
@@ -165,9 +173,7 @@ class MissingFiles(Frozen):
             fix = f"Commit {expected}. {_IGNORED}"
             if near:
                 fix = f"There is {_listed(near)}: if that is the output, call it {expected}, or name it as outputs."
-            yield Problem(
-                "warning", f"The eval {entry.id!r} has ground truth and no output.", fix, path=folder, eval_id=entry.id
-            )
+            yield Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
         elif without:
             single = len(without) == 1
             newest = max(iterations, key=lambda name: iteration_number(name) or 0)

@@ -355,6 +355,55 @@ def test_the_work_tree_is_looked_at_where_it_is_built(problems: Any, tmp_path: P
     assert problems(files, worktree=True) == []
 
 
+GOLD = '{"chunks": [{"chunk_id": "c", "paragraphs": {"p-1": {"text": "Oak.", "expected": {"terms": ["Oak"]}}}}]}'
+LOG = '{"chunkIndex": 0, "run_id": "r", "paragraphs": {"p-1": "Oak."}, "highlights": {"p-1": {"terms": ["Oak"]}}}\n'
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"evals/gold-standard.json": GOLD, "logs/processing-log.ndjson": LOG},
+        {
+            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv}}\n",
+            "data/labels.csv": TRUTH,
+            "extracted.json": "[]",
+        },
+        {
+            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv, outputs: data/out.json}}\n",
+            "data/labels.csv": TRUTH,
+            "data/out.json": OUTPUT,
+        },
+        {
+            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv, outputs: 'runs/*/a.json'}}\n",
+            "data/labels.csv": TRUTH,
+            "runs/1/a.json": OUTPUT,
+        },
+    ],
+)
+def test_an_eval_whose_files_are_at_the_places_that_it_names_has_no_problem(problems: Any, files: Any) -> None:
+    found = [problem for problem in problems(files) if "missing from the output" not in problem.message]
+    assert found == []
+
+
+def test_test_cases_without_responses_are_an_eval_without_output_and_their_file_is_there(problems: Any) -> None:
+    (problem,) = problems({"test_cases/examples/code.json": '[{"id": "1", "input": "?", "expected": "a"}]'})
+    assert problem.message == "The eval 'code' has ground truth and no output."
+    assert problem.fix.startswith("Commit test_cases/examples/code/responses.json")
+
+
+def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(EVAL)
+    repo.checkout()
+    (repo.path / MANIFEST).write_text("evals: {n: {name: Receipts}}\n")
+    (repo.path / "evals/n/extracted.json").symlink_to("/nowhere")
+    build_site(repo.path, tmp_path / "site", jobs=1, worktree=True)
+    shown = problems_text(tmp_path / "site")
+    assert "manifest" not in shown
+    assert "at worktree" in shown
+    assert "Receipts" in (tmp_path / "site/index.html").read_text()
+
+
 def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project")
     repo.commit({**EVAL, **entry("mapping: m.yaml"), "evals/k/groundtruth.csv": TRUTH})
