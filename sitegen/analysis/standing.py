@@ -174,8 +174,8 @@ def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
 def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequence[Edit]]) -> tuple[Step, ...]:
     """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
 
-    These are the fall of the newest output, and the distance from the best output unless another loss after that one is
-    half of it. Both only if they are more than chance.
+    These are the fall of the newest output, and the distance from the best output unless another loss is half of it, or
+    lies where most of it was lost. Both only if they are more than chance.
     """
     if series.info.recorded:
         return steps
@@ -246,10 +246,11 @@ def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Ste
 
 
 def _explains(step: Step, distance: Step) -> bool:
-    """Decide whether a loss is a great part of the distance from the best output."""
+    """Decide whether a loss is a great part of the distance from the best output, or lies where most of it was lost."""
     moved, whole = step.metrics[0], distance.metrics[0]
-    is_loss = step.status in ("fell", "open") and moved.name == whole.name
-    return is_loss and step.at >= distance.at and 2 * moved.points <= whole.points
+    is_great = moved.name == whole.name and step.at >= distance.at and 2 * moved.points <= whole.points
+    is_there = abs(step.at - distance.at) <= (step.status == "open")  # noise may put a step a point apart
+    return step.status in ("fell", "open") and (is_great or is_there)
 
 
 def since_best(series: Series, best: int | None) -> ChangeVerdict | None:

@@ -21,7 +21,8 @@ from sitegen.analysis.standing import (
 )
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
-from sitegen.html.charts import tenths
+from sitegen.html import charts
+from sitegen.html.charts import ChartLine
 from sitegen.model.regressions import LEVELS, WORSE, EditedFile
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
@@ -39,9 +40,6 @@ PLACES: Final = 3
 """Largest number of listed iterations at which several evals have a step."""
 RECENT: Final = 60
 """Number of points in the chart of a best output: the newest ones."""
-WIDTH: Final = 150
-HEIGHT: Final = 34
-PAD: Final = 3
 REACH: Final = 8
 """Number of points over which a level is drawn, on its side of the step."""
 
@@ -150,37 +148,15 @@ def outputs_since_best(standing: EvalStanding) -> int:
 
 
 class StepLine(NamedTuple):
-    """Paths of the chart of a step."""
+    """Paths of the chart of a step, in data coordinates (``html/charts.py``)."""
 
-    values: str
+    size: int
+    """Number of points along the axis."""
+    values: ChartLine
     before: str
     after: str
     mark: float
     """The x coordinate of the step, between its two points."""
-
-
-class _Scale:
-    """Places values in a chart."""
-
-    def __init__(self, size: int, values: Iterable[float | None]) -> None:
-        defined = [value for value in values if value is not None]
-        self._step, self._low = (WIDTH - 2 * PAD) / max(1, size - 1), min(defined)
-        self._span = (max(defined) - self._low) or 1.0
-
-    def x(self, index: float) -> float:
-        return round(PAD + self._step * index, 1)
-
-    def y(self, value: float) -> str:
-        return tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - self._low) / self._span))
-
-    def line(self, values: Sequence[float | None]) -> str:
-        """The line through the defined values, with a gap at each undefined one."""
-        befores = (None, *values)
-        return "".join(
-            f"{'M' if before is None else 'L'}{self.x(index):g} {self.y(value)}"
-            for index, (before, value) in enumerate(zip(befores, values, strict=False))
-            if value is not None
-        )
 
 
 def step_chart(listed: ListedStep) -> StepLine:
@@ -198,28 +174,30 @@ def step_line(
     values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
 ) -> StepLine:
     """Values at the new level from index ``mark`` on, until before index ``until``."""
-    scale, middle = _Scale(len(values), (*values, before, after)), mark - 0.5
+    low, high = _range((*values, before, after))
     end = min(len(values) - 1 if until is None else until - 0.5, mark + REACH)
     return StepLine(
-        values=scale.line(values),
-        before=f"M{scale.x(max(0, mark - REACH)):g} {scale.y(before)}H{scale.x(max(0.0, middle)):g}",
-        after=f"M{scale.x(middle):g} {scale.y(after)}H{scale.x(end):g}",
-        mark=scale.x(middle),
+        size=len(values),
+        values=charts.line(values, low, high),
+        before=f"M{max(0, mark - REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
+        after=f"M{mark - 0.5:g} {charts.y(after, low, high):g}H{end:g}",
+        mark=mark - 0.5,
     )
 
 
-def best_chart(standing: EvalStanding) -> tuple[str, str]:
-    """The newest values, and the best so far."""
-    column, best = values_of_summary(standing.summary), best_of_summary(standing.summary)
-    return best_line(column[-RECENT:], [None if index is None else column[index] for index in best[-RECENT:]])
+def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
+    """The number of the newest values, their line, and the best so far as a staircase."""
+    summary = standing.summary
+    column, best = values_of_summary(summary), best_of_summary(summary)
+    values, stairs = column[-RECENT:], [None if index is None else column[index] for index in best[-RECENT:]]
+    low, high = _range((*values, *stairs))
+    first = max(0, len(column) - RECENT)
+    breaks = sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
+    line = charts.line(values, low, high, breaks=breaks)
+    return len(values), line, charts.staircase(stairs, low, high, breaks=breaks)
 
 
-def best_line(values: Sequence[float | None], best: Sequence[float | None]) -> tuple[str, str]:
-    """The line of the values, and the best so far as a staircase."""
-    scale, stairs, level = _Scale(len(values), (*values, *best)), "", None
-    for index, value in enumerate(best):
-        if value is not None and value != level:
-            x, y = scale.x(index), scale.y(value)
-            stairs += f"M{x:g} {y}" if level is None else f"H{x:g}V{y}"
-            level = value
-    return scale.line(values), f"{stairs}H{scale.x(len(best) - 1):g}" if stairs else ""
+def _range(values: Iterable[float | None]) -> tuple[float, float]:
+    """The smallest and the largest value, which differ."""
+    defined = [value for value in values if value is not None]
+    return min(defined), max(*defined, min(defined) + 1e-9)

@@ -15,6 +15,7 @@ from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
 from sitegen.analysis.standing import ListedStep
 from sitegen.config import Mute
+from sitegen.html.charts import ChartLine
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
@@ -471,16 +472,17 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
 def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
     drawn = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
-    assert drawn.values == "M3 3M75 3L111 31L147 31"
-    assert (drawn.before, drawn.after, drawn.mark) == ("M3 3H93", "M93 31H147", 93.0)
+    assert drawn.values == ChartLine("M2 0L3 1000L4 1000", "M0 0h0")
+    assert (drawn.before, drawn.after, drawn.mark) == ("M0 0H2.5", "M2.5 1000H4", 2.5)
 
 
 def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
-    assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
+    assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M0.5 1000H1.5"
 
 
 def test_the_line_of_a_champion_is_a_staircase() -> None:
-    assert regressions.best_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8])[1] == "M3 21.7H147V3H147"
+    (standing,) = view(summary("a", 0.4, 0.2, 0.8)).standings
+    assert regressions.best_chart(standing) == (3, ChartLine("M0 666.7L1 1000L2 0", ""), "M0 666.7H2V0H2")
 
 
 def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Path) -> None:

@@ -182,6 +182,13 @@ def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
+def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path: Path) -> None:
+    series = with_values(tmp_path, ALL, HALF, HALF + "k")
+    (behind,) = with_losses(series, (), [(), (), ()])
+    recall = replace(behind, status="open", metrics=(replace(behind.metrics[0], name="recall", points=-2.0),))
+    assert [step.status for step in with_losses(series, (recall,), [(), (), ()])] == ["open"]
+
+
 def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "repo")
     truth = "".join(f"{name},1,2,3\n" for name in "abcdef")
