@@ -123,6 +123,7 @@ def list_file(
 
 def _pages_of_site() -> Iterator[SearchEntry]:
     yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
+    yield SearchEntry("Regressions", links.regressions(), "what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
 
 
