@@ -290,6 +290,13 @@ def test_the_loss_of_a_field_of_three_values_among_unsteady_ones_may_be_chance(u
     assert (found.decision, found.lost_fields) == (decision, (("f0", 3),))
 
 
+def test_two_lost_fields_are_more_than_chance_where_one_may_be():
+    steady = "+" * 10
+    one = verdict(["+-" + steady, "+-" + steady, "++" + steady], ["-+" + steady, "-+" + steady, "--" + steady])
+    two = verdict(["++-" + steady, "++-" + steady, "+++" + steady], ["--+" + steady, "--+" + steady, "---" + steady])
+    assert (one.decision, two.decision) == ("likely worse", "worse")
+
+
 @pytest.mark.parametrize("limit", [None, 0.05, 0.5])
 @pytest.mark.parametrize("broken", range(1, 16))
 def test_what_broke_alone_is_never_undecided_if_that_is_rarer_than_one_in_a_hundred(broken, limit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import comb
 from typing import Final
 
 from msgspec.structs import replace
@@ -150,8 +151,10 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
     """Decide whether lost fields are more than chance: 2 if that is sure, 1 if it is likely, else 0.
 
     If the values of a field are right or wrong by the toss of a coin, all n of them break with a probability of 1 in
-    4^n, and of many such fields one will. Other fields are as unsteady if half of their values flipped, of which one
-    broke. The loss is sure if there are less of them than 4^(n - 3), and likely if there are less than twice as many.
+    4^n, and of many such fields one will. Another field is as unsteady if half of its values flipped, of which one
+    broke; each stands for up to three, because of three such fields only one shows it. The loss is sure if so many of
+    all these are lost with a probability of at most 1 in 4^3, as one field of three values alone is; and likely at 1 in
+    4^2.
     """
     if not lost:
         return 0
@@ -162,8 +165,8 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
         for attribute, broken in flips.broken
         if attribute not in gone
     )
-    least = 4 ** (max(gone.values()) - FEWEST_LOST)
-    return 2 if unsteady < least else 1 if unsteady < 2 * least else 0
+    ways, values_lost = comb(3 * unsteady + len(gone), len(gone)), sum(gone.values())
+    return sum(ways <= 4 ** (values_lost - fewest) for fewest in (FEWEST_LOST, FEWEST_LOST - 1))
 
 
 def _judged(
