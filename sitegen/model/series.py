@@ -109,8 +109,8 @@ class Series(Frozen):
 
     @property
     def outputs(self) -> int:
-        """Number of different outputs."""
-        return sum(point.first_with_output is None for point in self.points)
+        """Number of different outputs; an iteration without one counts as none."""
+        return sum(point.first_with_output is None and bool(point.snapshot.outputs) for point in self.points)
 
 
 class Headline(Frozen):

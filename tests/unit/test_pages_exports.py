@@ -17,6 +17,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
+from sitegen.pages import links
 from sitegen.pages.data.exports import index_file, results_json
 from sitegen.pages.data.series import series_files
 from tests import pages_sample as sample
@@ -33,13 +34,14 @@ ROUNDING_DATA = {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since":
 
 
 def test_the_index_lists_what_the_site_holds():
-    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3, {"a": (ROUNDING,)})
+    file = index_file("a" * 40, "main", ("b", "Acme"), ("prompts/x.md",), 3, {"a": (ROUNDING,)})
     assert file.path == "data/index.json"
     assert json.loads(file.content) == {
         "schema": "sitegen/index/1",
         "head": "a" * 40,
         "revision": "main",
-        "evals": ["b", "a"],
+        "evals": ["b", "Acme"],
+        "series": {"b": "data/evals/b.json", "Acme": links.series_data("Acme")},
         "instructions": ["prompts/x.md"],
         "problems": 3,
         "error_patterns": {"a": [ROUNDING_DATA]},

@@ -48,6 +48,7 @@ def index_file(
         "head": head,
         "revision": revision,
         "evals": list(evals),
+        "series": {eval_id: links.series_data(eval_id) for eval_id in evals},
         "instructions": list(instructions),
         "problems": problems,
         "error_patterns": {eval_id: patterns_data(of_eval) for eval_id, of_eval in patterns.items()},

@@ -21,7 +21,9 @@ class IndexDocument(TypedDict):
     revision: str
     """The requested revision: ``HEAD``, a branch, a tag, an id."""
     evals: list[str]
-    """Ids; each has ``data/evals/<slug>.json``, where the slug of a plain id is the id."""
+    """Ids of the evals."""
+    series: dict[str, str]
+    """The file with the series of each eval, relative to the site, by the eval's id."""
     instructions: list[str]
     """Paths of all instruction files, by their last names."""
     problems: int
