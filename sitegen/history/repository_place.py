@@ -46,6 +46,7 @@ SAFE: Final[dict[str, str]] = {
 """Variables that make git answer the same for every user: no replacements, grafts, fetches, prompts or writes."""
 
 CONFIGURATION: Final = (
+    ("advice.graftFileDeprecated", "false"),
     ("core.alternateRefsCommand", "false"),
     ("core.askPass", ""),
     ("core.attributesFile", os.devnull),

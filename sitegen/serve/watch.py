@@ -14,6 +14,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish
@@ -29,6 +30,8 @@ from sitegen.stages.layer_files import LayerFiles
 
 FOLDER = "watch"
 """Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""
+RETRY: Final = 1.0
+"""Seconds until a repository that cannot be opened is tried again."""
 
 
 class Layers(Frozen):
@@ -140,8 +143,16 @@ async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[
     follower = ChangeWatcher(add_paths)
     try:
         while True:
-            project = open_project(options, "")
-            if await follower.follow(followed(project.place, find_templates(), project.cache)):
+            try:
+                project = open_project(options, "")
+                paths_to_follow = followed(project.place, find_templates(), project.cache)
+            except (SitegenError, OSError) as error:  # such as while another program moves the repository
+                if board.error != str(error):
+                    board.fail(str(error))
+                changed.set()
+                await asyncio.sleep(RETRY)
+                continue
+            if await follower.follow(paths_to_follow):
                 changed.set()  # changes may have been missed until now
             await changed.wait()
             changed.clear()

@@ -74,7 +74,7 @@ _TRACING: Final = (
     Form(name="LangSmith API Key", heads=("lsv2_",), after=rf"[a-z]{{2}}_{_HEX}{{32}}_{_HEX}{{10}}"),
     Form(name="LangSmith API Key", heads=("ls__",), after=rf"{_HEX}{{32}}{_OVER}"),
     Form(name="Weights & Biases API Key", heads=("wandb_v1_",), after=rf"{_MIXED}{{40,}}"),
-    Form(name="Pinecone API Key", heads=("pcsk_",), after=rf"{_WORD}{{4,8}}_{_WORD}{{50,}}"),
+    Form(name="Pinecone API Key", heads=("pcsk_",), after=rf"(?:{_WORD}{{4,8}}_{_WORD}{{50,}}|{_WORD}{{60,}})"),
     Form(name="Arize API Key", heads=("ak-",), after=rf"{_UUID}"),
     Form(name="Sentry Token", heads=("sntrys_", "sntryu_"), after=r"[\w+/=-]{60,}"),
     Form(name="New Relic Key", heads=("NRAK-", "NRII-", "NRJS-", "NRSP-"), after=rf"{_URL}{{19,}}"),
@@ -180,6 +180,7 @@ _TALK: Final = (
         heads=("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),  # a number that begins with 1 to 9, in base64
         after=rf"{_WORD}{{20,26}}\.{_URL}{{6}}\.{_URL}{{27,38}}(?!{_URL})",
     ),
+    Form(name="Discord Token", heads=("mfa.",), after=rf"{_URL}{{80,}}"),
     Form(name="Telegram Bot Token", heads=(":AA",), after=rf"{_URL}{{33}}(?!{_URL})", before=r"(?<!\d)\d{8,10}"),
     Form(
         name="Microsoft Teams Webhook",
@@ -246,12 +247,24 @@ _VALUE: Final = (
     r"(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[A-Za-z])"
     r"[A-Za-z0-9+/]{20,200}(?:[._~-][\w.~-]{1,200})?={0,2}"
 )
+_IN_PASSWORD: Final = r"[^\s\"'`\\<>{}()$;&]"
+_PASSWORD: Final = (
+    rf"(?={_IN_PASSWORD}{{0,200}}\d)(?={_IN_PASSWORD}{{0,200}}[A-Za-z])(?!(?i:pass(?:word|wd)?)\d{{0,4}}(?!{_IN_PASSWORD}))"
+    rf"{_IN_PASSWORD}{{8,200}}(?![\w(])"
+)
+"""A password with a letter and a digit, before a name for it and ``=``, or ``:`` and a quotation mark."""
 NAMED: Final = "Value of a Key or Token"
 _NAMED: Final = (
     Form(
         name=NAMED,
         heads=_NAMES,
         after=rf"\w{{0,12}}[\"'`\\)\]]{{0,4}}\s{{0,4}}(?:=>|[=:]|\s)\s{{0,4}}[\"'`\\]{{0,4}}(?P<secret>{_VALUE}|{_UUID})",
+        before=r"\w{0,40}",
+    ),
+    Form(
+        name=NAMED,
+        heads=("password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase", "PASSPHRASE"),
+        after=rf"\w{{0,12}}[\"'`\\]{{0,4}}\s{{0,4}}(?:[=:]\s{{0,4}}[\"'`\\]{{1,4}}|=\s{{0,4}})(?P<secret>{_PASSWORD})",
         before=r"\w{0,40}",
     ),
     Form(name=NAMED, heads=("Bearer ", "bearer "), after=rf"(?P<secret>{_VALUE})"),

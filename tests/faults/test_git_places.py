@@ -12,6 +12,7 @@ from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import walk
 from sitegen.text.addresses import web_address
 from tests.gitrepo import GitRepo
+from tests.sites import build_site
 
 
 def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> None:
@@ -201,3 +202,14 @@ def test_a_pipe_among_the_files_of_git_is_named_and_git_is_not_started(
         with pytest.raises(RepositoryError, match="is a pipe or a device") as caught:
             find_repository(folder)
         assert Path(str(caught.value.where)) == pipe
+
+
+def test_an_error_of_git_is_not_hidden_behind_hints_about_our_own_settings(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
+    repo.checkout()
+    (repo.path / ".git/index").write_bytes(b"no index")
+    with pytest.raises(RepositoryError) as refused:
+        build_site(repo.path, tmp_path / "site", worktree=True)
+    assert "grafts" not in refused.value.message
+    assert "index" in refused.value.message

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import marshal
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import jinja2
@@ -59,3 +62,14 @@ def test_a_home_that_cannot_be_written_is_done_without(project, tmp_path, monkey
     (tmp_path / "home").write_text("a file")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     assert build_site(project, tmp_path / "public").written > 0
+
+
+def test_python_m_imports_nothing_from_the_current_folder(project, tmp_path):
+    for module in ("msgspec", "git", "pydantic", "json", "sqlite3", "typer", "yaml", "markdown_it", "jinja2"):
+        (project / f"{module}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nraise SystemExit(7)\n")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    for arguments in (["build", "-o", str(tmp_path / "public")], ["--version"], ["verify-all"], ["history", "a"]):
+        command = [sys.executable, "-m", "sitegen", *arguments]
+        ended = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "ran").exists()

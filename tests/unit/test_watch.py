@@ -189,6 +189,25 @@ def _has_uncommitted_report(built: WatchedBuild) -> bool:
     return built.layers is not None and (built.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
 
 
+def test_a_repository_that_is_away_for_a_moment_does_not_end_the_watch(repo, monkeypatch):
+    monkeypatch.setattr(watch, "RETRY", 0.05)
+
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            await rebuilding.built()
+            (repo.path / ".git").rename(repo.path.parent / "away")
+            put(repo, NEWEST, SECOND.replace("12.5", "13"))
+            assert (await rebuilding.built()).layers is None
+            while "There is no git repository here" not in rebuilding.board.error:
+                await asyncio.sleep(0.05)
+            (repo.path.parent / "away").rename(repo.path / ".git")
+            while not _has_uncommitted_report(await rebuilding.built()):
+                pass
+            assert rebuilding.board.error == ""
+
+    run_loop(see())
+
+
 def test_every_change_is_built_and_shown(repo):
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:

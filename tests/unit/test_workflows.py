@@ -97,12 +97,27 @@ def test_the_action_builds_what_the_command_line_builds_and_tells_the_runner(run
     assert done.returncode == 0, done.stderr
     page = (runner.workspace / "public/evals/a/index.html").read_text()
     assert '<link rel="canonical" href="https://owner.github.io/project/evals/a/">' in page
-    assert Path(runner.environment["GITHUB_STEP_SUMMARY"]).read_text() == done.stdout
+    summary = Path(runner.environment["GITHUB_STEP_SUMMARY"]).read_text()
+    assert summary == "".join(f"    {line}\n" for line in done.stdout.splitlines())
     assert done.stdout.startswith("2 commits, 1 eval, 1 iteration; ")
     assert Path(runner.environment["GITHUB_OUTPUT"]).read_text() == "folder=public\n"
     assert (runner.folder / "sitegen-memo/memo.sqlite3").is_file()
     again = runner.run(script(steps, 'sitegen" build'), PYTHONPATH=str(ROOT), **told)
     assert " 0 files written" in again.stdout
+
+
+@pytest.mark.parametrize("name", ["action.yml", "sitegen/skeletons/pages.yml"])
+def test_what_a_build_prints_is_no_markdown_in_the_summary_of_a_job(runner, name):
+    hostile = "![x](http:e) <img src=x> @org: 9 of 10 errors come down to rounding\n```\n-n\n\\n # title\n"
+    (runner.folder / "lines").write_text(hostile)
+    for program in (runner.bin / "sitegen", runner.folder / "sitegen/bin/sitegen"):
+        runner.command(program, f"cat {runner.folder}/lines; exit 3")
+    loaded = load(name)
+    steps = loaded["runs"]["steps"] if "runs" in loaded else loaded["jobs"]["build"]["steps"]
+    done = runner.run(script(steps, "GITHUB_STEP_SUMMARY"), **inputs())
+    assert (done.returncode, done.stdout) == (3, hostile)
+    summary = Path(runner.environment["GITHUB_STEP_SUMMARY"]).read_text()
+    assert summary == "".join(f"    {line}\n" for line in hostile.splitlines())
 
 
 def test_the_action_fails_with_the_build_and_names_no_folder(runner):
