@@ -17,14 +17,13 @@ from sitegen.kind_files import files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.case import HEAD, JudgedCase, is_no_score
+from sitegen.scoring.judged.case import HEAD, VERDICTS, JudgedCase, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.tables.usual_columns import (
     OBJECTS,
     PARTS,
     SCORES,
-    VERDICTS,
     WEAK_VERDICTS,
     is_verdict,
     plain_name,

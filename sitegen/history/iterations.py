@@ -191,16 +191,13 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
 
 def _report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
     """Report the runs that the commit appends to a file in addition to the last one."""
-    if len(outputs) != 1:
+    if len(outputs) != 1 or len(state.output) > 1:
         return
-    before, now = (_runs_in(files[0], eval_commit) if len(files) == 1 else () for files in (state.output, outputs))
-    if (runs := len({*now} - {*before})) > 1:
+    before = eval_commit.read(state.output[0].oid).content if state.output else None
+    content = eval_commit.read(outputs[0].oid).content
+    runs = eval_commit.contents.appended_runs(eval_commit.kind, outputs[0].path, before or b"", content or b"")
+    if runs > 1:
         eval_commit.report(problems.runs_left_out(eval_commit.commit, state.id, outputs[0].path, runs))
-
-
-def _runs_in(file: Blob, eval_commit: EvalCommit) -> tuple[str, ...]:
-    content = eval_commit.read(file.oid).content
-    return eval_commit.contents.appended_runs(eval_commit.kind, file.path, content) if content else ()
 
 
 def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:

@@ -31,9 +31,9 @@ def _no_grades(kind: str, path: str, content: bytes, settings: str) -> tuple[str
     return ()
 
 
-def _no_runs(kind: str, path: str, content: bytes) -> tuple[str, ...]:
-    """Return no runs, for histories whose files are not read."""
-    return ()
+def _no_runs(kind: str, path: str, before: bytes, content: bytes) -> int:
+    """Count no runs, for histories whose files are not read."""
+    return 0
 
 
 class Contents(Frozen):
@@ -45,8 +45,8 @@ class Contents(Frozen):
     """Takes (kind, path, content, settings) of an output; returns what it states about its run, or None."""
     grades: Callable[[str, str, bytes, str], tuple[str, ...]] = _no_grades
     """Takes the same; returns the named scores with values that are neither right nor wrong."""
-    appended_runs: Callable[[str, str, bytes], tuple[str, ...]] = _no_runs
-    """Takes (kind, path, content) of an output; returns what identifies each run, if runs are appended to the file."""
+    appended_runs: Callable[[str, str, bytes, bytes], int] = _no_runs
+    """Takes (kind, path, content before, content) of an output; returns how many runs were appended to the file."""
 
 
 NO_CONTENTS: Final = Contents()

@@ -35,7 +35,8 @@ from sitegen.scoring.case_lists import (
     usual_key,
     value_at_key,
 )
-from sitegen.scoring.judged.tables.usual_columns import SCORES, VERDICTS, states_a_result
+from sitegen.scoring.judged.case import VERDICTS
+from sitegen.scoring.judged.tables.usual_columns import SCORES, states_a_result
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in

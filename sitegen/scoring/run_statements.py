@@ -117,21 +117,27 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-def appended_runs(kind: str, path: str, content: bytes) -> tuple[str, ...]:
-    """Return what identifies each run of a file of recorded numbers to which runs are appended. Never raises.
+def appended_runs(kind: str, path: str, before: bytes, content: bytes) -> int:
+    """Count the runs that a version of a file of recorded numbers adds to the version before. Never raises.
 
-    Empty for other files, and if any line states neither a time nor a commit or a run: it may be a step of one run.
+    0 for files to which no runs are appended: a line that states neither a time, a commit nor a run may be a step.
     """
     if kind != "recorded" or not path.lower().endswith((".jsonl", ".ndjson")):
-        return ()
+        return 0
+    if before and content.startswith(before):
+        before, content = b"", content[len(before) :]
+    return len({*_runs_of_lines(content)} - {*_runs_of_lines(before)})
+
+
+def _runs_of_lines(content: bytes) -> list[str]:
     runs = []
     for line in filter(bytes.strip, content.split(b"\n")):
-        stated = _parsed_json(line)
-        named = [stated[key] for key in _NAMES_OF_RUNS if key in stated] if isinstance(stated, dict) else []
+        run = _parsed_json(line)
+        named = [run[key] for key in _NAMES_OF_RUNS if key in run] if isinstance(run, dict) else []
         if not named:
-            return ()
+            return []
         runs.append(str(named))
-    return tuple(runs)
+    return runs
 
 
 def newest_run(lines: Sequence[Value], source: str = "") -> Parsed[tuple[int, ...]]:

@@ -80,3 +80,19 @@ def test_a_large_file_that_is_no_json_lines_is_given_up_early():
     with pytest.raises(UnreadableError) as error:
         read_results("results.jsonl", content)
     assert error.value.message == "none of its first 1000 lines is an object"
+
+
+def test_a_line_states_a_verdict_and_scores_by_name_beside_its_score() -> None:
+    rows = (
+        {"id": "a", "score": 0.9, "passed": True, "scores": {"tone": 1, "facts": {"score": 0.5, "reasoning": "Half."}}},
+        {"id": "b", "score": 0.2, "verdict": "FAIL", "expected": "yes", "output": "no"},
+        {"id": "c", "score": 0.5, "success": False},
+        {"id": "d", "score": 0.5, "execution_status": "ok", "passed": False},
+    )
+    cases = read_results("results.jsonl", "\n".join(map(json.dumps, rows)).encode()).cases
+    assert [case.passed for case in cases] == [True, False, False, True]
+    assert [(judge.name, judge.score, judge.reasoning) for judge in cases[0].judges] == [
+        ("tone", 1, ""),
+        ("facts", 0.5, "Half."),
+    ]
+    assert (cases[1].expected, cases[1].output) == ("yes", "no")

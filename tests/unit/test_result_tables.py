@@ -424,7 +424,7 @@ def test_what_is_no_table_is_refused(path: str, content: bytes, what: str) -> No
 
 def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"id": "id", "score": "s"}
-    wide = ",".join(f"c{number}" for number in range(1_001))
+    wide = ",".join(f"c{number}" for number in range(201))
     assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
     monkeypatch.setattr(rows, "MOST_ROWS", 2)
     assert refused("r.csv", "id,s\na,1\nb,1\nc,1\n", columns=columns)[0] == "it has more than 2 rows"
@@ -525,3 +525,25 @@ def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
     assert what == "it has no rows"
     assert "`list: results`" in fix
     assert card("r.json", content, columns=columns, list=3).findings[0].text == "'list' is not a key"
+
+
+def test_a_row_whose_judge_failed_is_not_judged() -> None:
+    rows = lines(
+        {"id": "a", "passed": True, "judge_error": None},
+        {"id": "b", "passed": False, "judge_error": "no answer"},
+    )
+    scored = card("r.json", f"[{rows.replace(chr(10), ',')}]")
+    assert (scored.metric("pass_rate"), [each.id for each in scored.documents]) == (1, ["a"])
+    what = "A judge failed at 1 of 2 rows, which are not judged"
+    assert [(each.message, each.value) for each in scored.findings] == [(what, "no answer")]
+    scores = [{"id": name, "scores": {"tone": {"score": value, "error": error}}} for name, value, error in _TONES]
+    assert [each.id for each in card("r.jsonl", lines(*scores)).documents] == ["a", "c"]
+
+
+_TONES = (("a", 1, None), ("b", None, "timed out"), ("c", 0.5, "slow"))
+
+
+def test_objects_with_more_keys_than_a_table_may_have_columns_are_refused() -> None:
+    row = {"id": "a", "scores": {f"judge {number}": 1 for number in range(1_001)}}
+    message, _ = refused("r.json", f"[{lines(row)}]")
+    assert message == "the objects in its columns have more than 200 keys"

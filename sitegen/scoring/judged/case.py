@@ -160,6 +160,8 @@ WORDS: Final = {
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
 }
 """Words in a table that state a verdict, in lower case."""
+VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "exactmatch")
+"""Usual names of a verdict, in lower case without separators."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LONGEST: Final = 40
 """Longer texts are not read as numbers."""

@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 20
+    version = 21
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -20,8 +20,20 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, grader_name
+from sitegen.scoring.judged.case import (
+    VERDICTS,
+    WORDS,
+    Grader,
+    JudgedCase,
+    JudgedResults,
+    JudgedRun,
+    Opinion,
+    ResultFormat,
+    grade_of,
+    grader_name,
+)
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
+from sitegen.text.keys import plain_key
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
@@ -123,8 +135,13 @@ class _LinesReader:
         self.at = self.at or text(value.get("timestamp"))
         opinions = [self._opinion(judge, name) for judge in items(judges) if isinstance(judge, dict)]
         if not opinions:
-            scores = members(value.get("named_scores")).items()
-            opinions = [Opinion(judge, self._score(score, name)) for judge, score in scores]
+            scores = (members(value.get("scores")) or members(value.get("named_scores"))).items()
+            opinions = [
+                self._opinion({**score, "name": judge}, name)
+                if isinstance(score, dict)
+                else Opinion(judge, self._score(score, name))
+                for judge, score in scores
+            ]
         overall = self._opinion(value, name)
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
             overall = replace(overall, counts=())
@@ -138,7 +155,10 @@ class _LinesReader:
             opinion=overall,
             judges=tuple(opinions),
             variant=target,
-            passed=_VERDICTS.get(status),
+            passed=_VERDICTS.get(status) if status in _VERDICTS else _stated_verdict(value),
+            input=text(value.get("input")),
+            expected=text(value.get("expected")),
+            output=text(value.get("output")),
             error=failure,
             unjudged=unjudged,
             call=stated(value).call,
@@ -210,6 +230,12 @@ class _LinesReader:
                 severity=severity, message=message, fix="Correct the judge's results.", line=self._line, value=value
             )
         )
+
+
+def _stated_verdict(line: Mapping[str, Value]) -> bool | None:
+    """Whether the case passed, if the line states it by a truth value or a word."""
+    grades = (grade_of(value, WORDS) for key, value in line.items() if plain_key(key) in (*VERDICTS, "success"))
+    return next((grade.right for grade in grades if grade is not None and grade.right is not None), None)
 
 
 def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:

@@ -41,6 +41,10 @@ EXACT_MATCH: Final = "exact match"
 _GRADES: Final = ("score", "value", "passed", "pass", "success", "verdict")
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment")
 """Members of an object in a column of scores, in order of precedence: the score or verdict, and its reason."""
+_JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
+"""Names of columns that say why a judge failed, in lower case without separators."""
+_MOST_KEYS: Final = 200
+"""The most keys of the objects in columns, of which each is a column for all rows."""
 _NAME: Final = 120
 _LISTED: Final = 30
 _BETWEEN: Final = " · "
@@ -64,6 +68,7 @@ class _TableReader:
         self.findings: list[Finding] = []
         self._rows = table.rows
         self._judge = table.judge
+        self._judge_errors = [name for name in table.columns if plain_key(name) in _JUDGE_ERRORS]
         self._judge_columns = [name for name in table.columns if plain_key(name) in JUDGES]
         self._map = column_map
         numeric = _numeric_columns(table) if any(score.pattern == EVERY for score in column_map.scores) else ()
@@ -90,6 +95,11 @@ class _TableReader:
             message = f"{len(errors)} of {len(cases)} rows state an error"
             fix = "Run these cases again."
             self.findings.append(Finding("warning", message, fix, value=errors[0][:200]))
+        if failures := [case.unjudged for case in cases if case.unjudged]:
+            message = f"A judge failed at {len(failures)} of {len(cases)} rows, which are not judged"
+            self.findings.append(
+                Finding("warning", message, "Let the judge judge them again.", value=failures[0][:200])
+            )
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
@@ -159,11 +169,19 @@ class _TableReader:
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
             error=self._text(row, "error"),
+            unjudged=self._failure_of_judge(row),
             call=Call(self._usage(row), self._text(row, "model")),
             verdicts=Ratings(judged == 1, person.score == 1)
             if judged is not None and person and person.score in (0, 1)
             else None,
         )
+
+    def _failure_of_judge(self, row: Mapping[str, Value]) -> str:
+        """Why a judge gave no score: a column says so, or an object of scores has an error and no score."""
+        stated = (_cell_text(row.get(name)) for name in self._judge_errors)
+        cells = map(members, (value_at(row, column) for column in self._columns.scores.values()))
+        failed = (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in _GRADES))
+        return next(filter(None, (*stated, *failed)), "")
 
     def _usage(self, row: Mapping[str, Value]) -> Usage:
         return Usage(
@@ -235,8 +253,13 @@ def _names_with_members(table: ResultTable, column_map: ColumnMap) -> tuple[str,
     """Return the columns, and the members of the objects in those columns of which a pattern asks for any member."""
     patterns = (*chain.from_iterable(column_map.parts.values()), *(score.pattern for score in column_map.scores))
     asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*table.columns}
-    inner = (f"{name}.{key}" for name in asked for row in table.rows for key in members(row.get(name)))
-    return tuple(dict.fromkeys((*table.columns, *inner)))
+    inner = dict.fromkeys(
+        (name, key) for name in table.columns if name in asked for row in table.rows for key in members(row.get(name))
+    )
+    if len(inner) > _MOST_KEYS:
+        message = f"the objects in its columns have more than {_MOST_KEYS:,} keys"
+        raise UnreadableError(message, "Write the scores of one judge under one key.")
+    return tuple(dict.fromkeys((*table.columns, *(f"{name}.{key}" for name, key in inner))))
 
 
 def _numeric_columns(table: ResultTable) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import WORDS, is_no_score
+from sitegen.scoring.judged.case import VERDICTS, WORDS, is_no_score
 from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {
@@ -38,7 +38,6 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
 
-VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "exactmatch")
 WEAK_VERDICTS: Final = ("success", "status", "outcome")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
