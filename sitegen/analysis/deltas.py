@@ -66,8 +66,8 @@ def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     """Return for each point the index of the first point since which each point can be compared with the one before.
 
-    It can if both have a document in common and the same judge graded the metric. A point that has no documents, or
-    does not state its judge, is skipped: the next one is compared with the newest earlier one that does.
+    It can if both have a document or test case in common and the same judge graded the metric. A point that has no
+    documents, or does not state its judge, is skipped: the next one is compared with the newest earlier one that does.
     """
     starts: list[int] = []
     stated: Scorecard | None = None
@@ -85,6 +85,9 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
 
 
 def _shares_documents(before: Scorecard, after: Scorecard) -> bool:
+    """Whether two outputs have a document in common; outputs that answer test cases, a case."""
+    if before.cases and after.cases:
+        return not {case.attribute for case in before.cases}.isdisjoint(case.attribute for case in after.cases)
     if before.documents[0].id == after.documents[0].id:  # as a rule
         return True
     return not {document.id for document in before.documents}.isdisjoint(document.id for document in after.documents)

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.change import change
+from sitegen.analysis.change import change, changes
 from sitegen.analysis.copies import output_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import change_verdict
@@ -191,8 +191,9 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
     distance = _distance_from_best(series, beside)
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
+    judged = changes(series, [(step.before, step.at) for step in steps if step.status in WORSE])
     return tuple(
-        replace(step, verdict=change(series, step.before, step.at).verdict) if step.status in WORSE else step
+        replace(step, verdict=judged[step.before, step.at].verdict) if step.status in WORSE else step
         for step in sorted(steps, key=lambda step: step.at)
     )
 

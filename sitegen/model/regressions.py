@@ -115,4 +115,4 @@ class Step(Frozen):
     different: int = 0
     """Number of different outputs at the new level; copies of an output are no further evidence."""
     verdict: ChangeVerdict | None = None
-    """What is *worse*: the change from ``before`` to ``at``, without its fields."""
+    """What is *worse*: the change from ``before`` to ``at``."""

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from sitegen.analysis.best import best_before_newest, best_so_far, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, peak
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalSummary, Peak, Point, Series
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data.feed import feed_file
@@ -106,3 +107,20 @@ def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better
     assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
     assert peak(points[3:], made_with[3:], sample.SPECS[0], "fields") is None
     assert peak((), [], sample.SPECS[0], "fields") is None
+
+
+def test_outputs_are_comparable_as_long_as_each_has_a_document_or_case_of_the_one_before() -> None:
+    def card(documents: str, cases: str = "") -> Scorecard:
+        scores = tuple(DocumentScore(name, "scored", Counts()) for name in documents)
+        answered = tuple(FieldScore(name, Counts()) for name in cases)
+        return Scorecard("scored", Counts(), (), scores, (), cases=answered)
+
+    for cards, expected in (
+        (("ab", "bc", "cd"), [0, 0, 0]),
+        (("ab", "cd", "cd"), [0, 1, 1]),
+        (("ab", "", "cd", "ab"), [0, 0, 2, 3]),
+        (("", "", ""), [0, 0, 0]),
+    ):
+        assert comparable_since([card(documents) for documents in cards], "f1") == expected
+    answers = [card("variant", cases) for cases in ("12", "23", "45", "", "51")]
+    assert comparable_since(answers, "accuracy") == [0, 0, 2, 2, 2]
