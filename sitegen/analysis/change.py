@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import RoleSet, differing_roles, exchanges, mixture, overlap, shapley_parts, subsets
 from sitegen.analysis.flips import flips_between
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta
+from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Noise
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import HEADLINES, Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
@@ -110,7 +110,7 @@ def _metric_deltas(
         else _usage_delta(name, before.scorecard, after.scorecard, left_out)
         if name in USAGE
         else _metric_delta(
-            name, roles, {subset: _common_value(card, name, kind, left_out) for subset, card in cards.items()}
+            name, roles, {subset: _common_value(card, name, kind, moved.overlap) for subset, card in cards.items()}
         )
         for name in names
     )
@@ -132,8 +132,13 @@ def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: froze
     return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
 
 
-def _common_value(scorecard: Scorecard, name: str, kind: str, left_out: frozenset[str]) -> float | None:
+def _common_value(card: Scorecard, name: str, kind: str, shared: Overlap) -> float | None:
+    """Return a metric over the documents or cases that both points have; None if it cannot be computed from these."""
+    left_out = frozenset((*shared.only_before, *shared.only_after))
     if not left_out:
-        return scorecard.metric(name)
-    common = [document for document in scorecard.documents if document.id not in left_out]
+        return card.metric(name)
+    units = card.documents
+    if shared.unit == "cases":
+        units = tuple(DocumentScore(case.attribute, "scored", case.counts) for case in card.cases)
+    common = [unit for unit in units if unit.id not in left_out]
     return next((metric.value for metric in scorer(kind).metrics_for(common) if metric.name == name), None)

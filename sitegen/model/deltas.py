@@ -4,22 +4,31 @@ from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
+from sitegen.model.metrics import Nouns
 from sitegen.model.noise import ChangeVerdict, UnitChange
 from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
-"""comparable: both points have the same documents. bridged: computed over the documents that both have.
+"""comparable: both points have the same documents and cases. bridged: computed over those that both have.
 refused: they have none in common, or one of them has no numbers."""
 
 
 class Overlap(NamedTuple):
-    """Which documents two points have in common."""
+    """Which documents two points have in common, or which test cases if these differ."""
 
     verdict: Comparability
     common: int
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
+    unit: Literal["documents", "cases"] = "documents"
+    """cases: of kind ``responses``, whose documents are variants of the prompt."""
+
+    def noun(self, nouns: Nouns, number: int = 2) -> str:
+        """The word for so many of them: ``documents``, ``paragraph``, ``cases``."""
+        if self.unit == "cases":
+            return "case" if number == 1 else "cases"
+        return nouns.document if number == 1 else nouns.documents
 
 
 class DeltaParts(NamedTuple):

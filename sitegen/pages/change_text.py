@@ -108,7 +108,7 @@ def _displayed_change(
         return DisplayedChange(None, (), shared)
     if delta.change is None:
         judge = after.change.judge if after.change else None
-        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
+        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before, after)
         return DisplayedChange(None, (), note)
     if delta.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
@@ -116,9 +116,11 @@ def _displayed_change(
     return DisplayedChange(delta.change, split(delta.parts, spec), shared)
 
 
-def _undefined_note(spec: MetricSpec, before: Point) -> str:
-    where = f"at {before.snapshot.label}" if before.scorecard.metric(spec.name) is None else "here"
-    return f"{spec.label} is undefined {where}"
+def _undefined_note(spec: MetricSpec, before: Point, after: Point) -> str:
+    for point, where in ((before, f"at {before.snapshot.label}"), (after, "here")):
+        if point.scorecard.metric(spec.name) is None:
+            return f"{spec.label} is undefined {where}"
+    return f"{spec.label} cannot be computed over what both have in common"
 
 
 def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
@@ -129,7 +131,7 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
             if not point.scorecard.documents:
                 return f"not comparable: {where} no {nouns.documents} that count"
         return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
-    common = nouns.document if overlap.common == 1 else nouns.documents
+    common = overlap.noun(nouns, overlap.common)
     sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
     return "; ".join(
         [f"over {overlap.common:,} common {common}", *(_side_documents(*side) for side in sides if side[1])]

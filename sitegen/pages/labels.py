@@ -91,8 +91,10 @@ def in_both(overlap: Overlap, nouns: Nouns) -> str:
     """A sentence on the documents that two points have in common; empty if both have the same ones."""
     if not overlap.only_before and not overlap.only_after:
         return ""
-    common = f"1 {nouns.document} is" if overlap.common == 1 else f"{overlap.common:,} {nouns.documents} are"
-    return f"{common} in both; {len(overlap.only_before):,} only before, {len(overlap.only_after):,} only after."
+    common = f"{overlap.common:,} {overlap.noun(nouns, overlap.common)}"
+    verb = "is" if overlap.common == 1 else "are"
+    sides = f"{len(overlap.only_before):,} only before, {len(overlap.only_after):,} only after"
+    return f"{common} {verb} in both; {sides}."
 
 
 def iterations_and_outputs(iterations: int, different: int) -> str:

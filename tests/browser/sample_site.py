@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
+from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
@@ -89,7 +90,7 @@ def pages() -> list[Page]:
     out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
     out += [
-        compare_page(series),
+        compare_page(_with_flips_of_cells(series)),
         compare_page(sample.long()),
         *_field_pages(series)[:2],
         *_field_pages(_nasty_cells(series)),
@@ -114,6 +115,13 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = overview_page((sample.summary(series),), head, "main", counts, (), None, Worktree(uncommitted))
         yield replace(page, path=f"{name}.html")
+
+
+def _with_flips_of_cells(series: Series) -> Series:
+    """The series, with changes that count the cells that the page of comparisons lists."""
+    first, *others = series.points
+    points = (sample.with_flips(point, flips(series.cells, at, at + 1)) for at, point in enumerate(others))
+    return replace(series, points=(first, *points))
 
 
 def _field_pages(series: Series) -> list[Page]:

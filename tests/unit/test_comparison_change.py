@@ -14,6 +14,7 @@ from sitegen.analysis.change import change as find_change
 from sitegen.analysis.flips import flips
 from sitegen.analysis.series import series_of_two
 from sitegen.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
+from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -26,6 +27,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.significance import Significance
 from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
 
 SPECS = (MetricSpec("score", "Score", ""),)
 
@@ -221,3 +223,39 @@ def test_the_command_says_of_neighbours_what_their_report_says(eval_id: str, dem
             told.append((verdict.decision, verdict.why, verdict.p_value))
     assert said == told
     assert said
+
+
+def answered(right: int, wrong: int) -> str:
+    outputs = ["yes"] * right + ["no"] * wrong
+    return json.dumps([{"case_id": f"c{index}", "output": output} for index, output in enumerate(outputs)])
+
+
+def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: Path):
+    """Cases that came with the ground truth change nothing: the common ones are answered as before."""
+    repo = GitRepo(tmp_path / "project")
+    cases = [{"id": f"c{index}", "expected": "yes"} for index in range(8)]
+    here = "evals/faq/results/iteration-00"
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases[:4]), f"{here}1/responses.json": answered(3, 1)})
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases), f"{here}2/responses.json": answered(3, 5)})
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases[2:]), f"{here}3/responses.json": answered(8, 0)})
+    repo.checkout()
+    options = Options(repo=repo.path, cache=tmp_path / "memo")
+    _, second, third = read_series(options, "faq").points
+    assert second.change is not None
+    assert third.change is not None
+    more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
+    assert second.change.overlap == Overlap("bridged", 4, (), more, "cases")
+    assert second.change.headline == MetricDelta("accuracy", 0.0, DeltaParts(0.0, 0.0, 0.0))
+    assert second.change.verdict is not None
+    assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
+    assert second.change.flips.appeared == (("(no category)", 4),)
+    assert third.change.overlap == Overlap("bridged", 6, fewer, (), "cases")
+    assert third.change.headline.change == pytest.approx(5 / 6)
+    assert third.change.headline.parts == pytest.approx((5 / 6, 0.0, 0.0))
+    assert third.change.verdict is not None
+    assert third.change.verdict.change == pytest.approx(5 / 6)
+    (told,) = compare_iterations(options, "faq", ["1", "2"]).document.changes
+    assert "4 cases are in both; 0 only before, 4 only after." in told.warnings
+    assert {metric.name: metric.change for metric in told.metrics}["accuracy"] == 0.0
+    (far,) = compare_iterations(options, "faq", ["1", "3"]).document.changes
+    assert {metric.name: metric.change for metric in far.metrics}["accuracy"] == pytest.approx(0.5)

@@ -25,9 +25,13 @@ def _change(delta: Change, spec: MetricSpec = F1) -> DisplayedChange:
 
 
 def _moved(
-    change: float, parts: DeltaParts | None, verdict: Comparability = "comparable", **overlap: tuple[str, ...]
+    change: float,
+    parts: DeltaParts | None,
+    verdict: Comparability = "comparable",
+    only_before: tuple[str, ...] = (),
+    only_after: tuple[str, ...] = (),
 ) -> Change:
-    return Change(Overlap(verdict, 3, **overlap), (MetricDelta("any", change, parts),))
+    return Change(Overlap(verdict, 3, only_before, only_after), (MetricDelta("any", change, parts),))
 
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():

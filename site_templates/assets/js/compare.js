@@ -252,8 +252,11 @@ class Comparison {
       said.append(" ", once);
     }
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
-    const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
-    if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
+    const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
+    const [, both] = this.judged(a, b) ?? [];
+    if (both) said.append(` ${both}`);
+    else if ((a.cases ?? 0) !== (b.cases ?? 0)) said.append(" The two do not have the same cases.");
+    else if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
     const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
     if (recorded) said.textContent = "There are no values here that could be compared one by one.";
     box.append(...this.answer(), said);
@@ -264,8 +267,8 @@ class Comparison {
   /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
   numbers(found) {
     const [before, after] = this.sides.map(side => side.point), body = element("tbody"), most = Math.max(1, ...before.errors, ...after.errors);
-    const apart = found.held.some(([first, last]) => first !== last);
-    const there = this.judged(before, after)?.slice(1), back = this.judged(after, before)?.slice(1).map(change => change === null ? null : -change);
+    const otherCases = (before.cases ?? 0) !== (after.cases ?? 0), apart = otherCases || found.held.some(([first, last]) => first !== last);
+    const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
     const common = there ?? back;
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const name = element("td", "", label);
@@ -273,7 +276,7 @@ class Comparison {
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const change = apart ? common?.[k] ?? null : undefined;
       const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, change);
-      if (apart && !common) row.cells[3].replaceChildren(`other ${this.data.noun[1]}`);
+      if (apart && !common?.length) row.cells[3].replaceChildren(`other ${otherCases ? "cases" : this.data.noun[1]}`);
       const bars = row.appendChild(element("td", "hide-s"));
       if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
       const rejudged = before.judge && after.judge && before.judge !== after.judge;

@@ -29,7 +29,7 @@ from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
 from sitegen.pages.compare.judged import answer, judged_pairs
-from sitegen.pages.labels import spread_words
+from sitegen.pages.labels import in_both, spread_words
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line
 from sitegen.text.values import short_digest
@@ -67,7 +67,11 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     steps = tuple(steps)
     best = best_before_newest(series.points, series.specs[0])
     judges = _judges(series.points)
-    details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
+    sets = _case_sets(series.points)
+    details = [
+        _point_block(series, point, judge, cases)
+        for point, judge, cases in zip(series.points, judges, sets, strict=True)
+    ]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     linked = anchors | {place for step in steps for place in (step.before, step.at)}
     blocks = cell_blocks(series, details, (linked, anchors))
@@ -111,15 +115,19 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     """What the build judged of pairs, by both slugs.
 
     The first is safe HTML: the word for the change, its reason and its interval. If the two points do not have the same
-    documents, the changes of all metrics over the common ones follow.
+    documents or cases, a sentence on these follows, and the changes of all metrics over the common ones.
     """
     answers: dict[str, list[Any]] = {}
     for pair, change in judged.items():
         before, after = (series.points[place].snapshot for place in pair)
         html = answer(series.info, series.specs[0], before.label, after.label, change.verdict)
         moved = {delta.name: delta.change for delta in change.metrics}
-        changes = [] if change.overlap.verdict == "comparable" else [moved.get(spec.name) for spec in series.specs]
-        answers[f"{before.slug} {after.slug}"] = [html, *changes]
+        answers[f"{before.slug} {after.slug}"] = [html]
+        if change.overlap.verdict != "comparable":
+            answers[f"{before.slug} {after.slug}"] += [
+                in_both(change.overlap, series.info.nouns),
+                *(moved.get(spec.name) for spec in series.specs),
+            ]
     return answers
 
 
@@ -166,6 +174,13 @@ def _judges(points: Sequence[Point]) -> list[str]:
     return judges_by_point
 
 
+def _case_sets(points: Sequence[Point]) -> list[int]:
+    """Number the different sets of test cases from 0, in the order of the points; 0 for kinds without test cases."""
+    numbers: dict[frozenset[str], int] = {}
+    sets = (frozenset(case.attribute for case in point.scorecard.cases) for point in points)
+    return [numbers.setdefault(cases, len(numbers)) for cases in sets]
+
+
 def _graded_metric_places(series: Series) -> dict[str, list[int]]:
     """Indices of metrics that a judge graded, which cannot be compared between judges; empty if there are none."""
     graded = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
@@ -180,7 +195,7 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
     return [*row, details["same"]] if "same" in details else row
 
 
-def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
+def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     first = point.first_with_output
     spread = variant_spread(series.info.kind, series.specs[0], card)
@@ -198,6 +213,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         "errors": error_numbers(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
+        **({"cases": cases} if cases else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),
         **({"averaged": spread_words(spread)} if spread else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],

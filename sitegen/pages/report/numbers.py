@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sitegen.frozen import Frozen
-from sitegen.model.deltas import Change
+from sitegen.model.deltas import Change, Overlap
 from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -57,8 +57,7 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | No
     """
     changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
     if before and delta and delta.overlap.verdict != "refused" and not regraded(delta.judge, "f1"):
-        first = _errors_without(before, frozenset(delta.overlap.only_before))
-        last = _errors_without(after, frozenset(delta.overlap.only_after))
+        first, last = _errors_in_common(before, delta.overlap), _errors_in_common(after, delta.overlap)
         changes = tuple(now - then for then, now in zip(first, last, strict=True))
     now = error_numbers(after.counts)
     return tuple(
@@ -67,12 +66,14 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | No
     )
 
 
-def _errors_without(card: Scorecard, left_out: frozenset[str]) -> list[int]:
-    """The errors of each type, except for those of the documents ``left_out``."""
+def _errors_in_common(card: Scorecard, shared: Overlap) -> list[int]:
+    """The errors of each type, except for those of documents or cases that only one point has."""
+    left_out = {*shared.only_before, *shared.only_after}
+    units = card.cases if shared.unit == "cases" else [(document.id, document.counts) for document in card.documents]
     counts = list(error_numbers(card.counts))
-    for document in card.documents if left_out else ():
-        if document.id in left_out:
-            counts = [n - more for n, more in zip(counts, error_numbers(document.counts), strict=True)]
+    for name, of_unit in units if left_out else ():
+        if name in left_out:
+            counts = [n - more for n, more in zip(counts, error_numbers(of_unit), strict=True)]
     return counts
 
 

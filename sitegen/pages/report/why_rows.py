@@ -85,7 +85,7 @@ def documents(why: WhyView, nouns: Nouns, before: str) -> Markup:
     shared = why.overlap
     if shared.verdict == "comparable":
         return Markup("")
-    common = f"{shared.common:,} {_document_noun(shared.common, nouns)}"
+    common = f"{shared.common:,} {text(shared.noun(nouns, shared.common))}"
     sentences = [f"Counted over the {common} that both outputs hold."] * bool(shared.common)
     sentences += _documents_of_one_side("Only here", shared.only_after, why.more_after)
     sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before, why.more_before)
@@ -97,14 +97,10 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
-        number = f"{shared.common:,} common {_document_noun(shared.common, nouns)}"
+        number = f"{shared.common:,} common {text(shared.noun(nouns, shared.common))}"
         return Markup(f'<span class="pill warn">compared over {number}</span>')
     number = "" if shared.common == 1 else f"{shared.common:,} "
-    return Markup(f'<span class="note">comparable: the same {number}{_document_noun(shared.common, nouns)}</span>')
-
-
-def _document_noun(number: int, nouns: Nouns) -> str:
-    return text(nouns.document if number == 1 else nouns.documents)
+    return Markup(f'<span class="note">comparable: the same {number}{text(shared.noun(nouns, shared.common))}</span>')
 
 
 def _documents_of_one_side(where: str, names: Iterable[str], more: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, ErrorWords, Metric, Nouns
+from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question, Result, Scorecard
@@ -51,7 +51,7 @@ class ResponsesScorer:
     """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
-    version = 8
+    version = 9
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -107,7 +107,7 @@ class _ResponsesScoring:
             metrics=response_metrics(stats.ACCURACY.of(counts), every),
             documents=documents,
             fields=self._fields(judgements),
-            cases=_case_scores(every),
+            cases=_case_scores(self._groups),
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
             actual_values=counts.tp + counts.wrong_value,
@@ -228,19 +228,14 @@ class _ResponsesScoring:
         return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category if judged)
 
 
-def _case_scores(variants: Iterable[Iterable[MeasuredResponse]]) -> tuple[FieldScore, ...]:
+def _case_scores(groups: Iterable[MeasuredVariant]) -> tuple[FieldScore, ...]:
     """The counts of each test case, over the answers of all variants."""
-    right: dict[str, list[bool]] = {}
-    for measured in variants:
-        for answer in measured:
-            if answer.correct is not None:
-                right.setdefault(answer.case.id, []).append(answer.correct)
-    return tuple([FieldScore(case, _counts_of(answers)) for case, answers in right.items()])
-
-
-def _counts_of(answers: Sequence[bool]) -> Counts:
-    wrong = answers.count(False)
-    return Counts(tp=len(answers) - wrong, fp=wrong, fn=wrong, wrong_value=wrong)
+    by_case: dict[str, list[Judgement]] = {}
+    for group in groups:
+        scored = (answer for answer in group.measured if answer.correct is not None)
+        for answer, judgement in zip(scored, group.judgements, strict=True):
+            by_case.setdefault(answer.case.id, []).append(judgement)
+    return tuple([FieldScore(case, stats.tally(judged)) for case, judged in by_case.items()])
 
 
 def _variant_score(group: MeasuredVariant) -> DocumentScore:
