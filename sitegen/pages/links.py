@@ -36,6 +36,8 @@ def slug(name: str) -> str:
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
+    if _RESERVED.fullmatch(readable):
+        readable = readable.replace(".", "-")  # Windows reserves these names with every ending
     # Lone surrogates (from JSON, or from file names that are not UTF-8) must stay distinct, so they are encoded too.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
     return f"{readable}-{digest}" if readable else digest

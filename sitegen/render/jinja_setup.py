@@ -124,8 +124,16 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     why_rows,
 )
 
+
+def _without_place(module: ModuleType) -> ModuleType:
+    """Return a copy of a module that does not know its file, which a project's template could print."""
+    copied = ModuleType(module.__name__)
+    vars(copied).update({name: value for name, value in vars(module).items() if not name.startswith("__")})
+    return copied
+
+
 GLOBALS: Final[dict[str, object]] = {
-    **{module.__name__.rpartition(".")[2]: module for module in _MODULES},
+    **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,
     "error_types": ERROR_TYPES,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sitegen
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
@@ -137,6 +138,11 @@ def test_what_a_bound_was_set_to_before_is_set_again(tmp_path):
 def test_nothing_that_differs_at_each_build_is_given_to_templates(tmp_path, text):
     with pytest.raises(ConfigurationError):
         rendered(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ["{{ spans }}", "{{ links | string }}", "{{ charts ~ '' }}", "{{ [field] }}"])
+def test_no_template_prints_where_sitegen_is_installed(tmp_path, text):
+    assert str(Path(sitegen.__file__).parent) not in rendered(tmp_path, text)
 
 
 def test_a_build_ends_with_one_error(tmp_path):

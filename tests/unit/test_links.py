@@ -1,6 +1,7 @@
 """Every link of a whole site leads somewhere, and every page can be reached."""
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -92,3 +93,8 @@ def test_no_link_is_absolute(pages):
         for link in page.links
         if path != NOT_FOUND and link.startswith("/")
     ] == []
+
+
+@pytest.mark.parametrize("name", ["nul", "nul.txt", "NUL.TXT", "con.a.b", "com1.json", "Aux."])
+def test_no_address_is_a_name_that_windows_reserves(name):
+    assert re.match(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", links.slug(name)) is None
