@@ -11,6 +11,7 @@ from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, V
 from sitegen.comparison_files.changes import Chance, HeadlineInterval, ResultChange
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.frozen import Frozen
+from sitegen.pages.change_text import MINUS
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.significance import ALPHA, Significance
@@ -221,7 +222,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
 def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    yield f"**{chance.decision.capitalize()}**: {prose(chance.words)}."
+    yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
     yield ""
     rows = (
         (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),

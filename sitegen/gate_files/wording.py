@@ -8,7 +8,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.gate import GateEval, GateMetric, GateReport, Reason
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Nouns
-from sitegen.pages.change_text import smallest_change, verdict_words
+from sitegen.pages.change_text import MINUS, smallest_change, verdict_words
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.text.markdown_cells import number, signed
@@ -107,7 +107,7 @@ def error_sentence(error: SitegenError) -> str:
 
 def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> str:
     chance = metric.noise.of_change(metric.change) if metric.noise else None
-    words = verdict_words(chance, metric.spec, nouns_of(check)) if chance else ""
+    words = verdict_words(chance, metric.spec, nouns_of(check)).replace(MINUS, "-") if chance else ""
     loss = "got worse, from nothing" if metric.points is None else f"got worse by {change_text(metric).lstrip('+-')}"
     match reason:
         case "below the floor":
