@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import change_between
 from sitegen.analysis.effects import peak
+from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Cell, CellMap, Flips
@@ -255,6 +256,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
     Of a single document, today's ground truth would find fewer errors in the outputs before it was changed.
     """
     out: list[Point] = []
+    followed = cells(number, documents)
     for index in range(number):
         judged = _judged(index, documents)
         card = scorecard(judged)
@@ -275,7 +277,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         now = scorecard(judged[5:]) if index < 24 and card.status == "scored" and len(documents) == 1 else card
         before = out[-1] if out else None
         point = Point(at, card, edits, now, stale=index == 51, interval=interval_of(card, "fields"))
-        out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)
+        out.append(compared(before, point, flips(followed, index - 1, index)) if before else point)
     return tuple(out)
 
 
@@ -304,15 +306,6 @@ def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
             judged = [replace(one, outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
         follower.follow([] if at == 30 else judged, () if at == 30 else documents)
     return follower.cells()
-
-
-def flips_of(before: Scorecard, after: Scorecard) -> Flips:
-    """As many cells as the errors of each attribute say at least."""
-    wrong = [{name: sum(counts[4:]) for name, counts in card.fields} for card in (before, after)]
-    pairs = {name: (wrong[0].get(name, 0), wrong[1].get(name, 0)) for name in wrong[0] | wrong[1]}
-    fixed = tuple((name, first - last) for name, (first, last) in pairs.items() if first > last)
-    broken = tuple((name, last - first) for name, (first, last) in pairs.items() if last > first)
-    return Flips(fixed, broken, tuple((name, min(pair)) for name, pair in pairs.items() if min(pair)))
 
 
 def history(eval_id: str, some: tuple[Point, ...], deleted: bool = False) -> EvalHistory:
