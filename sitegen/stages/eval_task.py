@@ -189,9 +189,8 @@ def task_for(
     edits: EditsOfEvals,
     *,
     scored: bool,
-    first_only: bool,
 ) -> EvalTask:
-    """Make the task for one eval. ``scored``: as in ``cached_rows``; ``first_only``: as in ``EvalTask``."""
+    """Make the task for one eval. ``scored``: as in ``cached_rows``."""
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
@@ -202,7 +201,6 @@ def task_for(
         first_new=update.first_new,
         pages=site_files.present_files(owner(history.id)),
         cached=tuple(cached_rows(memo, history, context, info, scored=scored)),
-        first_only=first_only,
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
 

@@ -101,7 +101,7 @@ class ScoredEvals:
         edits = EditsOfEvals(timeline)
         scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
         tasks = (
-            task_for(timeline, memo, self._site_files, update, edits, scored=scored, first_only=first_only)
+            replace(task_for(timeline, memo, self._site_files, update, edits, scored=scored), first_only=first_only)
             for update in updates
         )
         for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
