@@ -22,9 +22,6 @@ EXTRA_ITEM: Final = "extra item"
 MISSING_ITEM: Final = "missing item"
 """The note of an omission in a list item that has no partner in the output."""
 
-STATED: Final = "stated with it: "
-"""The beginning of a note of the evidence that the output states for a value. It may quote the value."""
-
 
 class Judgement(Frozen):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""
@@ -43,6 +40,9 @@ class Judgement(Frozen):
     named_path: str = ""
     """The path with names of list items instead of indices, ``walls[E Wall].area``; empty if it is the same, or if a
     redaction hides names."""
+    evidence: str = ""
+    """The page, the confidence and the quote that the output states for the value, in words; empty if it states none,
+    and in an eval with redacted values."""
 
     @property
     def label(self) -> str:

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import ERROR_TYPES, STATED, Judgement
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
@@ -214,27 +214,31 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
 def with_evidence(
     judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel]
 ) -> list[Judgement]:
-    """Return the judgements of a document, with a note at each error for which the output states evidence.
+    """Return the judgements of a document with the evidence that the output states for its values.
 
     ``panels`` pair the list items of the document, whose indices in the output can be other ones.
     """
     stated = evidence_in(root)
+    if not stated:
+        return list(judgements)
     pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}
-    noted = []
+    with_stated = []
     for judgement in judgements:
-        if stated and judgement.outcome in ERROR_TYPES and not judgement.note:
-            steps = _steps_in_output(judgement.path, pairs)
-            if evidence := stated.get(path_text(steps)) or stated.get(path_text(steps[:-1])):
-                judgement = replace(judgement, note=f"{STATED}{evidence}")
-        noted.append(judgement)
-    return noted
+        if evidence := stated.get(_path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)):
+            judgement = replace(judgement, evidence=str(evidence))
+        with_stated.append(judgement)
+    return with_stated
 
 
-def _steps_in_output(path: str, pairs: Mapping[str, Mapping[int | None, int | None]]) -> list[PathStep]:
+def _path_in_output(path: str, pairs: Mapping[str, Mapping[int | None, int | None]]) -> str:
+    """The path of a value in the output; empty if its list item is missing there."""
     steps: list[PathStep] = []
     above: list[PathStep] = []
     for step in parse_path(path):
-        partner = pairs.get(path_text(above), {}).get(step) if isinstance(step, int) else None
-        steps.append(step if partner is None else partner)
+        partners = pairs.get(path_text(above)) if isinstance(step, int) else None
+        partner = step if partners is None else partners.get(step)  # type: ignore[arg-type]
+        if partner is None:
+            return ""
+        steps.append(partner)
         above.append(step)
-    return steps
+    return path_text(steps)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
-from sitegen.model.outcomes import STATED, Judgement
+from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
@@ -75,8 +75,8 @@ class Redaction:
     def _judgement(self, judgement: Judgement) -> Judgement:
         if judgement.named_path:
             judgement = replace(judgement, named_path="")
-        if judgement.note.startswith(STATED):  # a quote may hold any value
-            judgement = replace(judgement, note="")
+        if judgement.evidence:  # a quote may hold any value
+            judgement = replace(judgement, evidence="")
         if self.hides(judgement.path if self._indexed else judgement.attribute):
             return _without_values(judgement)
         if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):

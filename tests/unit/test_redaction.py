@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import STATED, Judgement
+from sitegen.model.outcomes import Judgement
 from sitegen.model.values import REDACTED, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -66,8 +66,8 @@ def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
     result = FieldsScorer().score(ScoringInputs((File("extracted.json", output),), truth, None, None, "{}"))
     hiding = redaction(("owner",))
     assert hiding is not None
-    assert [each.note for each in result.judgements] == [f"{STATED}page 3, “Ann Lee”", f"{STATED}“Ely, UK”"]
-    assert [each.note for each in hiding.applied(result, kind="fields").judgements] == ["", ""]
+    assert [each.evidence for each in result.judgements] == ["page 3, “Ann Lee”", "“Ely, UK”"]
+    assert [each.evidence for each in hiding.applied(result, kind="fields").judgements] == ["", ""]
 
 
 def test_nothing_stays_nothing():

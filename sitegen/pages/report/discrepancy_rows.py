@@ -101,6 +101,8 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     # Values, type and item imply some notes.
     implied = error.outcome == "hallucination" or (placed.item and error.note == MISSING_ITEM)
     remark = f"<small>{_text(error.note)}</small>" if error.note and not implied else ""
+    if error.evidence:
+        remark += f"<small>states {_text(error.evidence)}</small>"
     if question:
         remark += _question(question)
     place = _place_in_item(error.label, placed.item_name if item is None else item)

@@ -148,10 +148,12 @@ def _pairing(node: TreeNode) -> str:
 def _values(node: TreeNode, view: TreeView) -> str:
     if not node.values:
         return ""
-    rows = [value.row for value in node.values]
-    if view.notes:
-        notes = [view.notes.get(NotedValue(node, value.name)) for value in node.values]
-        rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
+    if not view.notes:
+        return f"<table>{''.join([f'{value.row}{value.stated}' for value in node.values])}</table>"
+    notes = [view.notes.get(NotedValue(node, value.name)) for value in node.values]
+    rows = [
+        f"{value.row}{_source_row(note)}" if note else value.row for value, note in zip(node.values, notes, strict=True)
+    ]
     return f"<table>{''.join(rows)}</table>"
 
 

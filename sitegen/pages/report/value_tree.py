@@ -42,9 +42,11 @@ class TreeValue(Frozen):
     is_wrong: bool
     row: str
     """The row of the table."""
+    stated: str
+    """The row of the evidence that the output states for it; empty if it states none."""
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.row) + len(self.stated)
 
 
 class TreeNode:
@@ -168,7 +170,10 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     else:
         values = value_cells(judgement)
         row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{values}"
-    return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row)
+    stated = (
+        f"<tr class=src><td colspan=3><small>states {text(judgement.evidence)}</small>" if judgement.evidence else ""
+    )
+    return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row, stated=stated)
 
 
 tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
