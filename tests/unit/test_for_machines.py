@@ -174,6 +174,8 @@ def test_a_badge_says_the_headline_and_whether_it_reaches_its_target(value, targ
 
 def test_an_eval_without_any_output_has_a_badge_without_a_score():
     assert badge(summary("till")) == endpoint_of("Eval till F1", "no score", UNDEFINED)
+    removed = replace(summary("till", 0.5), without_output=True)
+    assert badge(removed) == endpoint_of("Eval till F1", "no score", UNDEFINED)
 
 
 def test_a_badge_is_a_picture_and_an_endpoint_and_escapes_what_it_shows():

@@ -124,7 +124,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     """The headline metric of the newest point, coloured by the eval's target if it has one."""
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
-    value = summary.headlines[-1].values[0] if summary.headlines else None
+    value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
     least = spec.target(summary.info.thresholds)
     color = UNDEFINED
     if value is not None:
