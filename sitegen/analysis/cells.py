@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
+from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import BLANK, WRONG, Cell, CellFlip, CellMap, Period
 from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
 from sitegen.model.scorecards import Result
@@ -210,9 +210,9 @@ class _Track:
         return True
 
 
-def compare_results(before: Result, after: Result) -> OutputComparison:
-    """Compare two results of one eval."""
+def cells_of(*results: Result) -> CellMap:
+    """Follow the cells through some results of one eval."""
     tracker = CellTracker()
-    for result in (before, after):
+    for result in results:
         tracker.follow_result(result)
-    return compare_points(tracker.cells(), 0, 1)
+    return tracker.cells()

@@ -16,7 +16,6 @@ from itertools import compress
 from operator import itemgetter, or_
 from typing import Final, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.outcomes import CellKey
 
@@ -161,44 +160,6 @@ def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: It
             number_of_cells(broken) - sum([cells < 0 for cells in events]),
         ),
     )
-
-
-class OutputComparison(Frozen):
-    """The change of every cell between two outputs."""
-
-    flipped: tuple[CellFlip, ...]
-    """The cells that are wrong on at least one side, in the order in which they were first judged."""
-    still_right: int
-    """Number of cells that are right on both sides."""
-    right_on_one_side: int
-    """Number of cells that are right on one side and missing from the other."""
-
-    @property
-    def flips(self) -> Flips:
-        """Count the cells by fate and attribute."""
-        return count_flips(self.flipped)
-
-    def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
-        """Return the cells with one of these fates."""
-        return tuple(flip for flip in self.flipped if flip.fate in fates)
-
-
-def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
-    """Compare two points of a series, given by their indices."""
-    right_sides = [
-        (_is_right(first), _is_right(last))
-        for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
-        if not ((first and first.is_wrong) or (last and last.is_wrong))
-    ]
-    return OutputComparison(
-        flipped=tuple(flipped_cells(cells, before, after)),
-        still_right=right_sides.count((True, True)),
-        right_on_one_side=right_sides.count((True, False)) + right_sides.count((False, True)),
-    )
-
-
-def _is_right(period: Period | None) -> bool:
-    return period is not None and period.state != "absent" and not period.is_wrong
 
 
 def number_of_cells(tally: Tally) -> int:

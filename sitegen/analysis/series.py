@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
 from sitegen.analysis.deltas import overlap, under_rules_of
 from sitegen.analysis.edits import OutputEdits
@@ -287,13 +287,17 @@ def series_of_two(
     info: EvalInfo, specs: tuple[MetricSpec, ...], sides: Iterable[tuple[Snapshot, Result]], noise: Noise | None = None
 ) -> Series:
     """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
-    tracker, points = CellTracker(), []
-    for snapshot, result in sides:
-        tracker.follow_result(result)
-        points.append(Point(snapshot=snapshot, scorecard=result.scorecard, noise=noise))
-    snapshots = tuple(point.snapshot for point in points)
-    history = EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots)
-    return Series(info=info, history=history, specs=specs, points=tuple(points), cells=tracker.cells())
+    snapshots, results = zip(*sides, strict=True)
+    return Series(
+        info=info,
+        history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots),
+        specs=specs,
+        points=tuple(
+            Point(snapshot=snapshot, scorecard=result.scorecard, noise=noise)
+            for snapshot, result in zip(snapshots, results, strict=True)
+        ),
+        cells=cells_of(*results),
+    )
 
 
 def flips_since_previous(cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]) -> dict[int, Flips]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 
 from sitegen.analysis.comparison.pairs import ORDER
 from sitegen.analysis.comparison.values import PairedFate
-from sitegen.analysis.flips import compare_points
+from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
-from sitegen.model.cells import ABSENT, CellFlip, Period, Tally
+from sitegen.model.cells import ABSENT, Cell, CellFlip, Period, Tally
 from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, Interval, Unit, Why
@@ -157,10 +159,9 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
     """Show a change of an eval between two of its points; *names* are those of both sides."""
     first, last = series.points[before].scorecard, series.points[after].scorecard
     spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
-    compared = compare_points(series.cells, before, after)
-    listed = sorted(
-        compared.with_fate(*ORDER), key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path)
-    )
+    flips, right = change.flips, Counter(map(_sides_that_are_right, series.cells.cells, repeat(before), repeat(after)))
+    listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
+    listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
     documents = () if series.info.recorded else tuple(_document_changes(spec.name, first, last))
     both = [
         (document.before, document.after)
@@ -168,7 +169,6 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         if document.before is not None and document.after is not None and not regraded(change.judge, spec.name)
     ]
     moved = {delta.name: delta.change for delta in change.metrics}
-    fates = {fate: len(compared.with_fate(fate)) for fate in ORDER}
     parts = None if series.info.recorded else change.headline.parts
     is_same = change.verdict is None and not series.info.recorded
     sentences = (
@@ -191,11 +191,11 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
             )
             for each in series.specs
         ),
-        fixed=fates["fixed"],
-        broken=fates["broken"],
-        still_wrong=fates["still_wrong"],
-        still_right=compared.still_right,
-        unpaired=compared.right_on_one_side + len(compared.flipped) - len(listed),
+        fixed=number_of_cells(flips.fixed),
+        broken=number_of_cells(flips.broken),
+        still_wrong=number_of_cells(flips.still),
+        still_right=right[2],
+        unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         judgements=Significance("exact sign test", None, change.verdict.p_value if change.verdict else None),
         documents=documents,
         by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
@@ -232,6 +232,12 @@ def _chance(
 
 def _headline_interval(interval: Interval | None) -> HeadlineInterval | None:
     return interval and HeadlineInterval(*interval[:5])
+
+
+def _sides_that_are_right(cell: Cell, before: int, after: int) -> int:
+    """Return on how many sides a cell is right; 0 if it is wrong on any."""
+    sides = [period for period in (cell.at(before), cell.at(after)) if period and period.state != "absent"]
+    return 0 if any(period.is_wrong for period in sides) else len(sides)
 
 
 def _listed_flip(flip: CellFlip) -> Flip:

@@ -9,18 +9,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import compare_results
+from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of
 from sitegen.analysis.edits import changed_files, edits_of_points
+from sitegen.analysis.flips import count_flips, flipped_cells
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.changes import lost_fields
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
-from sitegen.model.cells import CellFlip, Flips
+from sitegen.model.cells import CellFlip
 from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.gate import GateCell, GateEval, GateExchange, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
@@ -193,18 +194,18 @@ class GatedPair:
         cards = study.scorecards(history, (first, last, *mixtures(first, last)))
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
         sides = Point(first, both[0]), Point(last, both[1])
-        compared = compare_results(*results) if results else None
+        flipped = list(flipped_cells(cells_of(*results), 0, 1)) if results else []
         return _ScoredPair(
             cards=both,
             delta=change_between(
                 *sides,
-                compared.flips if compared else Flips(),
+                count_flips(flipped),
                 kind=history.kind,
                 headline=self._specs[0],
                 scorecard_of=cards.__getitem__,
             ),
-            fixed=compared.with_fate("fixed") if compared else (),
-            broken=compared.with_fate("broken") if compared else (),
+            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
+            broken=tuple(flip for flip in flipped if flip.fate == "broken"),
             cases=_common_cases(*results) if results else None,
             answers=tuple(result.answers for result in results),
         )

@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from sitegen.analysis.flips import compare_points, independent_flips
+from sitegen.analysis.flips import flips as flips_of
+from sitegen.analysis.flips import independent_flips
 from sitegen.model.cells import Cell, CellMap, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages.compare import cell_blocks, compare_data
@@ -44,8 +45,7 @@ def total(tally: Tally) -> int:
 
 
 def expected(cells: CellMap, before: int, after: int) -> tuple[list[int], int, str | None]:
-    compared = compare_points(cells, before, after)
-    flips = compared.flips
+    flips = flips_of(cells, before, after)
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
     fixed, broken = independent_flips(flips)
     p_value = sign_test(fixed, broken)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import compare_points, flips
+from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
@@ -89,8 +89,7 @@ def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it
         shown = tracker.flipped()
         assert [flip.fate for flip in shown] == {1: [], 2: ["broken"], 3: ["fixed"]}[tracker.points]
     cells = tracker.cells()
-    compared = compare_points(cells, 0, 1)
-    assert [flip.fate for flip in compared.flipped] == ["broken"]
+    assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ["broken"]
     assert cells.holds("p1", 0, 1, 2)
     assert flips(cells, 1, 2).broken == ()
     assert [number for _, number in flips(cells, 1, 2).fixed] == [1]

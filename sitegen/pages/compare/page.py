@@ -6,11 +6,11 @@ from the data that ``compare_data`` prepares, or states that it cannot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.flips import compare_points, independent_flips
+from sitegen.analysis.flips import flipped_cells, independent_flips
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
@@ -63,15 +63,6 @@ class ComparedField(Frozen):
         return self.fixed - self.broken
 
 
-class FateCells(Frozen):
-    """The cells of one fate."""
-
-    fate: Fate
-    total: int
-    cells: tuple[CellFlip, ...]
-    """At most ``ROWS`` cells; none for the fate still wrong."""
-
-
 class PointSide(Frozen):
     """One of the two points."""
 
@@ -99,8 +90,8 @@ class PointPair(Frozen):
     edits: tuple[EditingCommit, ...]
     """The commits in between that edited instructions, newest first."""
     metrics: tuple[Valued, ...]
-    lists: tuple[FateCells, ...]
-    """In the order of ``FATES``."""
+    cells: Mapping[Fate, tuple[CellFlip, ...]]
+    """The cells of each fate, in the order of ``FATES``."""
     in_both: str
     """A sentence on documents that only one point has; empty without any."""
     exchanged: tuple[str, ...]
@@ -117,9 +108,9 @@ class PointPair(Frozen):
         p_value = sign_test(*self.counted)
         return next((level for level in LEVELS if p_value < level), None)
 
-    def number(self, fate: Fate) -> int:
-        """The number of cells of a fate."""
-        return next(cells.total for cells in self.lists if cells.fate == fate)
+    def listed(self, fate: Fate) -> tuple[CellFlip, ...]:
+        """The cells of a fate that are listed: of those that are still wrong none."""
+        return self.cells[fate][:ROWS] if fate != "still_wrong" else ()
 
 
 class CompareView(Frozen):
@@ -156,8 +147,8 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
     first, last = series.points[earlier], series.points[-1]
     newest = len(series.points) - 1
     moved = {delta.name: delta.change for delta in change.metrics}
-    compared = compare_points(series.cells, earlier, newest)
-    fields = _compared_fields(series.info, compared.flipped)
+    flipped = tuple(flipped_cells(series.cells, earlier, newest))
+    fields = _compared_fields(series.info, flipped)
     return PointPair(
         title=title,
         before=_point_side(series, earlier),
@@ -175,15 +166,7 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
             )
             for spec in series.specs
         ),
-        lists=tuple(
-            FateCells(
-                fate=fate,
-                total=len(flipped),
-                cells=flipped[:ROWS] if fate != "still_wrong" else (),
-            )
-            for fate in FATES
-            for flipped in (compared.with_fate(fate),)
-        ),
+        cells={fate: tuple(flip for flip in flipped if flip.fate == fate) for fate in FATES},
         in_both=labels.in_both(change.overlap, series.info.nouns),
         exchanged=labels.exchanges(change.model, change.judge),
     )
