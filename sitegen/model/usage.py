@@ -173,6 +173,15 @@ def stated(*objects: Any) -> Stated:
     )
 
 
+def stated_judge(*objects: Any) -> str:
+    """The model that graded, as objects name it together; the first that names one counts. Never raises."""
+    members: dict[str, Any] = {}
+    for value in objects:
+        for name, member in _members_by_plain_name(value):
+            members.setdefault(name, member)
+    return _model(members, JUDGES)
+
+
 def _members_by_plain_name(value: Any) -> list[tuple[str, Any]]:
     """The members of an object with their names in lower case, without punctuation and a leading *total*."""
     if not isinstance(value, dict):

@@ -17,7 +17,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.recorded import BESIDE
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import stated
+from sitegen.model.usage import stated, stated_judge
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
@@ -145,7 +145,7 @@ class _LinesReader:
         overall = self._opinion(value, name)
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
             overall = replace(overall, counts=())
-        if judge := stated(value, *map(members, map(value.get, BESIDE))).judge:
+        if judge := stated_judge(value, *map(members, map(value.get, BESIDE))):
             opinions = [replace(opinion, grader=opinion.grader or Grader(judge)) for opinion in opinions]
             overall = replace(overall, grader=overall.grader or Grader(judge))
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'

@@ -161,8 +161,10 @@ class _PromptfooReader:
         self._columns = columns
         self._prompts = len({column.prompt for column in columns})
         self._providers = len({column.provider for column in columns})
-        self._tests: dict[str, str] = {}
-        """The test of each id, as JSON."""
+        self._ids: dict[tuple[str, str], str] = {}
+        """The id of each test, by its name and as JSON."""
+        self._tests: dict[str, int] = {}
+        """Number of tests of each name."""
 
     def case(self, row: Mapping[str, Value]) -> JudgedCase:
         column = self._column(row)
@@ -216,10 +218,10 @@ class _PromptfooReader:
     def _id_of_test(self, row: Mapping[str, Value], name: str) -> str:
         """Return the name, with a number if another test has it. Repeats of one test have one id."""
         test = written([row.get("vars"), members(row.get("testCase")).get("assert")])
-        used = {case_id for case_id, other in self._tests.items() if other != test}
-        case_id = _numbered(name, used)
-        self._tests[case_id] = test
-        return case_id
+        if (name, test) not in self._ids:
+            tests = self._tests[name] = self._tests.get(name, 0) + 1
+            self._ids[name, test] = name if tests == 1 else f"{name} ({tests})"
+        return self._ids[name, test]
 
     def _case_id(self, row: Mapping[str, Value], column: PromptOfProvider) -> str:
         """The test, with its prompt and its provider if there are several of these.

@@ -10,7 +10,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.model.usage import JUDGES, Call, Usage, stated
+from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import (
     RIGHT,
@@ -114,11 +114,12 @@ class _TableReader:
             parts = self._columns.parts
             columns = {name: name for name in (parts.get("score") or parts.get("passed") or ())[:1]}
         if columns:
+            grader = self._grader(row)
             return {
                 name: Graded(
                     (self._grade(column, value_at(row, column)),),
                     reasoning=self._reason(row, name, column, is_only=len(columns) == 1),
-                    grader=self._grader(row),
+                    grader=grader,
                 )
                 for name, column in columns.items()
             }
@@ -145,7 +146,7 @@ class _TableReader:
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
-        judge = judge or stated({name: row.get(name) for name in self._judge_columns}).judge or self._judge
+        judge = judge or stated_judge({name: row.get(name) for name in self._judge_columns}) or self._judge
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:

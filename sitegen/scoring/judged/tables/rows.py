@@ -12,7 +12,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import BESIDE
-from sitegen.model.usage import stated
+from sitegen.model.usage import stated_judge
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import list_of_cases
 from sitegen.scoring.judged.formats.json_values import items, members
@@ -76,7 +76,7 @@ def _json_table(content: bytes, list_at: str = "") -> ResultTable:
     """A list of objects, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
     value, findings = read_json(content)
     root = members(value)
-    judge = stated(*(members(root.get(key)) for key in BESIDE), root).judge
+    judge = stated_judge(*(members(root.get(key)) for key in BESIDE), root)
     if list_at:
         value = value_at(members(value), list_at)
     elif isinstance(value, dict):
