@@ -201,7 +201,7 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
     assert "Errors 7 5 new" in report
     trend = text(site, "evals/tone/index.html")
     assert trend.count("another judge") == 1
-    assert "No step beyond noise in 3 series" in text(site, "regressions.html")
+    assert "No lasting change 3 of 3 series" in text(site, "regressions.html")
     assert broken_links(site) == []
 
 
