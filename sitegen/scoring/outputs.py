@@ -91,7 +91,7 @@ def documents_within(
                 return {"": holder}
         else:
             continue
-        if not names.isdisjoint(by_name):
+        if any(name and name in by_name for name in names):
             return by_name
     return None
 
