@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import shapley_values
+from sitegen.analysis.deltas import Role, differing_roles, mixture, shapley_values
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Snapshot
@@ -23,8 +23,12 @@ from sitegen.stats.counts import f1
 CLOSE: Final = 0.0006
 """Largest difference of equal values, because records are usually rounded to three digits."""
 
-RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"]
-"""Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some."""
+MOST: Final = 1e9
+"""No record has as many values; what states more is not believed."""
+
+RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"] | Role
+"""Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some. Roles
+are those that changed since it was written."""
 
 _TOLERANCES: Final[tuple[dict[str, Any], ...]] = (
     {"equality": "strict"},
@@ -66,16 +70,40 @@ def counted_by(convention: Convention, counts: Counts) -> Counts:
 
 
 def recorded_parts(
+    first: Snapshot, at: Snapshot, scorecard_of: Callable[[Snapshot], Scorecard]
+) -> tuple[RecordedPart, ...]:
+    """Split computed minus recorded F1; empty if they agree, or if no cause is known.
+
+    What the record left out when it was written is told from what ground truth and rules changed since.
+
+    Args:
+        first: the first snapshot of the output, beside which the record was written.
+        at: the same output, perhaps scored again.
+        scorecard_of: scores this output by the ground truth and the rules of either, and by other settings.
+
+    """
+    if recorded_otherwise(at, scorecard_of(at), "f1") is None:
+        return ()
+    roles = differing_roles(first, at)
+    since = shapley_values(roles, lambda taken: scorecard_of(mixture(first, at, taken)).metric("f1")) if roles else {}
+    if since is None:
+        return ()
+    parts = _parts_when_written(first, scorecard_of(first), scorecard_of)
+    parts += tuple(RecordedPart(role, amount) for role, amount in since.items() if role != "outputs")
+    return parts if any(part.cause != "rest" for part in parts) else ()
+
+
+def _parts_when_written(
     at: Snapshot, card: Scorecard, scorecard_of: Callable[[Snapshot], Scorecard]
 ) -> tuple[RecordedPart, ...]:
-    """Split computed minus recorded F1; empty if they agree, or if the record has no counts.
-
-    *scorecard_of* scores the same output by other settings.
-    """
+    """Split the difference between a record and the score of its output at the same commit; all is a rest at worst."""
     recorded = dict(at.recorded_metrics)
-    stated, theirs = recorded_otherwise(at, card, "f1"), _recorded_counts(recorded)
-    if stated is None or theirs is None:
+    theirs, computed = _recorded_counts(recorded), card.metric("f1")
+    if computed is None:
         return ()
+    unexplained = (RecordedPart("rest", computed - recorded["f1"]),)
+    if theirs is None or recorded_otherwise(at, card, "f1") is None:
+        return unexplained
     settings = _settings_of_record(at, card, theirs, scorecard_of)
 
     def counts_by(causes: Collection[RecordedCause]) -> Counts:
@@ -101,17 +129,17 @@ def recorded_parts(
 
     parts, everything = shapley_values(causes, score), score(())
     if not parts or everything is None:
-        return ()
+        return unexplained
     values = _expected(more)
     found = [RecordedPart(cause, parts[cause], values if cause == "fields" else 0) for cause in causes]
-    return (*found, RecordedPart("rest", everything - stated))
+    return (*found, RecordedPart("rest", everything - recorded["f1"]))
 
 
 def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
     """Return the counts of a record; None if it lacks any."""
     types = ("omission", "hallucination", "wrong_value", "format_error")
     names = ("true_positives", *(f"errors_by_type.{name}" for name in types))
-    if not all(recorded.get(name, -1.0) >= 0 for name in names):
+    if not all(0 <= recorded.get(name, -1.0) < MOST for name in names):
         return None
     tp, *by_type = (int(recorded[name]) for name in names)
     return Counts(tp, 0, 0, 0, *by_type)

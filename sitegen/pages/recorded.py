@@ -85,7 +85,7 @@ def recorded_view(
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
     until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, specs)))
-    by_f1 = () if until or specs[0].name != "f1" else parts
+    by_f1 = parts if specs[0].name == "f1" else ()
     why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
     is_headline = recorded_otherwise(at, card, specs[0].name) is not None
     return RecordedView(

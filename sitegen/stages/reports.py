@@ -85,7 +85,7 @@ class ReportCollector:
             result=result,
             before=before.scorecard if before else None,
             derived=derived,
-            recorded=recorded_parts(at.snapshot, result.scorecard, self._scorecard)
+            recorded=recorded_parts(self._first(index), at.snapshot, self._scorecard)
             if traits_of(self._inputs.kind).is_structured
             else (),
             past=EarlierPoints(
@@ -100,6 +100,12 @@ class ReportCollector:
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
         return point_at(self._inputs, index, self._cards[snapshot])
+
+    def _first(self, index: int) -> Snapshot:
+        """Return the snapshot with which the output of a point was new."""
+        at, earlier = self._inputs.snapshots[index], self._inputs.snapshots[: index + 1]
+        same = (one for one in reversed(earlier) if one.iteration == at.iteration and "outputs" in one.cause)
+        return next((one for one in same if one.outputs == at.outputs), at)
 
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])

@@ -58,12 +58,14 @@ def test_parts_and_rest_sum_to_the_difference_whatever_the_record_says(
     at = recording(stated, theirs[0], theirs[1], counts_of(theirs[0], theirs[1], conventions[1]).fn)
 
     def scored(snapshot: Snapshot) -> Scorecard:
+        if snapshot is at:
+            return card
         settings = [*{**json.loads(snapshot.settings)}]
         place = len(settings) + ("equality" in settings) + 2 * ("tolerances" in settings)
         tp, errors = others[place % 6]
         return card_of(counts_of(tp, errors, conventions[0]), conventions[0])
 
-    parts = recorded_parts(at, card, scored)
+    parts = recorded_parts(at, at, scored)
     computed = card.metric("f1")
     if parts:
         assert computed is not None
@@ -87,6 +89,7 @@ def project(path: Path, metrics: dict[str, Any]) -> GitRepo:
     folder = "evals/e/results/iteration-001"
     repo.commit(
         {
+            "evals/manifest.yaml": "evals: {e: {settings: {}}}",
             "evals/e/ground_truth.json": json.dumps(TRUTH),
             f"{folder}/extracted.json": json.dumps(OUTPUT),
             f"{folder}/eval-results.json": json.dumps({"metrics": metrics}),
@@ -152,14 +155,31 @@ def test_nothing_is_said_of_a_record_that_agrees(tmp_path: Path):
 
 def test_a_record_without_counts_is_not_split():
     at = replace(recording(0.9, 1, (0, 0, 1, 0), 1), recorded_metrics=(RecordedMetric("f1", 0.9),))
-    assert recorded_parts(at, card_of(counts_of(1, (0, 0, 1, 0))), lambda _: card_of(Counts())) == ()
+    assert recorded_parts(at, at, lambda _: card_of(counts_of(1, (0, 0, 1, 0)))) == ()
 
 
 def test_values_that_only_one_side_counts_are_wrong_as_far_as_its_errors_allow():
     here = card_of(counts_of(6, (2, 0, 2, 0)))
     at = recording(0.5, 7, (5, 0, 2, 0), 7)
-    parts = recorded_parts(at, here, lambda _: here)
+    parts = recorded_parts(at, at, lambda _: here)
     fields, rest = parts
     assert fields == RecordedPart("fields", fields.amount, 4)
     assert fields.amount == pytest.approx(12 / 18 - 14 / 23)
     assert rest.amount == pytest.approx(14 / 23 - 0.5)
+
+
+def test_what_changed_since_a_record_was_written_is_told_from_what_it_left_out(tmp_path: Path):
+    repo = project(tmp_path / "project", by_position("standard"))
+    repo.commit({"evals/e/ground_truth.json": json.dumps(TRUTH | {"name": "Bob"})})
+    repo.commit({"evals/manifest.yaml": "evals: {e: {settings: {lists: {rows: {algorithm: position}}}}}"})
+    build_site(repo.path, tmp_path / "out")
+    words = ("list items are paired by position", "the ground truth changed", "the rules changed")
+    trend = json.loads((tmp_path / "out/data/evals/e.json").read_text())["points"]
+    told = []
+    for point in trend:
+        report = (tmp_path / "out" / point["report"]).read_text()
+        table = report[report.index('<table class="falls">') :].partition("</table>")[0]
+        told.append([word for word in words if word in table])
+        assert table.endswith(f"<b>{point['then']['f1']:.3f}</b></tbody>")
+    assert [point["then"]["f1"] for point in trend] == pytest.approx([8 / 9, 1.0, 5 / 9])
+    assert told == [[*words[:1]], [*words[:2]], [*words]]

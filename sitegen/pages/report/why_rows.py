@@ -44,6 +44,8 @@ _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
     "pairing": "pairing: in the record, list items are paired by position",
     "tolerance": "another tolerance",
     "rest": "what none of this explains",
+    "ground_truth": "since then, the ground truth changed",
+    "rules": "since then, the rules changed",
 }
 
 _BLANK: Final = '""'
