@@ -338,7 +338,7 @@ def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_t
         "8 outputs, 2 scored again since 19 Jan 2026",
         "stale: instructions edited since",
         "1 fixed, 0 broken",
-        "what was fixed and broken may be chance",
+        "for other documents it could be zero",
         "Latest report",
         "Compare iterations",
     ]
