@@ -43,7 +43,12 @@ _VALUE_KEYS: Final = ("value", "_value")
 _ABOUT_THE_VALUE: Final = frozenset(map(plain_key, (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, "reasoning")))
 _BESIDES: Final = _ABOUT_THE_VALUE | {"unit", "boundingbox", "boundingboxes", "bbox"}
 """What an object may have besides a wrapped value."""
-_TRACES: Final = (b'value"', *(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS)))
+_TRACES: Final = tuple(
+    f'{before}{name}"'.encode()
+    for names, starts in ((_VALUE_KEYS, ('"',)), ((*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS), ('"', "_")))
+    for name in names
+    for before in starts
+)
 """Without any of them, an output in JSON has no evidence."""
 _SHOWN_QUOTE: Final = 200
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
