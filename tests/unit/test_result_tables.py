@@ -216,8 +216,15 @@ def test_a_case_that_several_models_answered_is_one_of_each_model() -> None:
 
 def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> None:
     columns = {"id": "id", "passed": "ok"}
-    before = card("r.csv", "id,ok\na,1\na,0\nb,1\n", columns=columns)
-    after = card("r.csv", "id,ok\na,1\na,0\na,1\na,0\nb,1\n", columns=columns)
+    settings = json.dumps({"columns": columns})
+    tables = ("id,ok\na,1\na,0\nb,1\n", "id,ok\na,1\na,0\na,1\na,0\nb,1\nb,1\n")
+    results = [
+        scorer("judged").score(ScoringInputs((File("r.csv", table.encode()),), None, None, None, settings))
+        for table in tables
+    ]
+    before, after = (result.scorecard for result in results)
+    sides = [[(row.document, row.outcome, row.expected, row.actual) for row in result.judgements] for result in results]
+    assert sides[0] == sides[1]
     assert [document.id for document in before.documents] == [document.id for document in after.documents] == ["a", "b"]
     assert before.metric("pass_rate") == after.metric("pass_rate") == 0.75
 

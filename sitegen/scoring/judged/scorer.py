@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 21
+    version = 22
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -254,9 +254,8 @@ def _case_judgements(attribute: str, answers: Sequence[Counted]) -> Iterator[Jud
 
     Of several answers, the first wrong one is shown.
     """
-    counts = stats.total(answer.counts for answer in answers)
     wrong = [answer for answer in answers if answer.counts.fp + answer.counts.fn]
-    case, misses, _ = (*wrong, *answers)[0]
+    case, misses, counts = (*wrong, *answers)[0]
     name = attribute.rpartition(": ")[2]
     note = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
     if wrong and len(answers) > 1:
