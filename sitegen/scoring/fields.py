@@ -20,7 +20,7 @@ from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_
 from sitegen.scoring.ground_truth.truth import located
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.outputs import ReadOutput, documents_within, read_outputs
+from sitegen.scoring.outputs import ReadOutput, named_documents, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.truth_tree import CountedField, forget
@@ -190,7 +190,7 @@ class _FieldsScoring:
 
     def _roots(self) -> dict[str, dict[str, Value]]:
         """Return the documents of the output by the names of the expected ones; report those without a counterpart."""
-        actual = named_documents(self._truth, self._output)
+        actual = _documents(self._truth, self._output)
         names = dict.fromkeys(document.id for document in self._truth.documents)
         roots = documents_by_expected_names(self._truth, self._output)
         if len(roots) == len(actual) == len(names):
@@ -251,15 +251,12 @@ class _FieldsScoring:
         return [counted[name] for name in names]
 
 
-def named_documents(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
-    """Return the documents of an output by name: those inside its one object, if it has no expected field itself."""
-    if len(output.documents) == 1:
-        (root,) = output.documents.values()
-        fields = {field for document in truth.documents for field in document.tree.members}
-        if fields.isdisjoint(root) and truth.key not in root:
-            names = {document.id for document in truth.documents}
-            return documents_within(root, names, truth.key, fields) or output.documents
-    return output.documents
+def _documents(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
+    if len(output.documents) != 1:
+        return output.documents
+    names = {document.id for document in truth.documents}
+    fields = {field for document in truth.documents for field in document.tree.members}
+    return named_documents(output, names, truth.key, fields)
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
@@ -268,7 +265,7 @@ def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dic
     A single document belongs to the single expected one if either has no name.
     """
     names = dict.fromkeys(document.id for document in truth.documents)
-    actual = named_documents(truth, output)
+    actual = _documents(truth, output)
     if len(names) == len(actual) == 1 and ("" in actual or "" in names):
         return {next(iter(names)): next(iter(actual.values()))}
     return {name: root for name, root in actual.items() if name in names}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from operator import itemgetter
 from typing import Literal, TypeAlias
 
@@ -149,20 +150,25 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     """
     path = node.place.path
     compared = False
-    own_values = [_expected_values_of(item.branch) for item in node.items]
-    expected_values = [
-        own or _values_below(item.raw, rules.empty).total() for own, item in zip(own_values, node.items, strict=True)
-    ]
-    values_below: dict[int, Counter[str]] = {}
+
+    @cache
+    def own_values(i: int) -> int:
+        return _expected_values_of(node.items[i].branch)
+
+    @cache
+    def values_expected_below(i: int) -> Counter[str]:
+        return _values_below(node.items[i].raw, rules.empty)
+
+    @cache
+    def values_below(j: int) -> Counter[str]:
+        return _values_below(actual[j].value, rules.empty)
 
     def equal_fields(i: int, j: int) -> int:
         nonlocal compared
         compared = True
-        if own_values[i]:
+        if own_values(i):
             return sum(_equal_values(node.items[i].branch, actual[j].value, rules.empty))
-        if j not in values_below:
-            values_below[j] = _values_below(actual[j].value, rules.empty)
-        return (_values_below(node.items[i].raw, rules.empty) & values_below[j]).total()
+        return (values_expected_below(i) & values_below(j)).total()
 
     position_of = {index: position for position, (index, _) in enumerate(actual)}
     by_index = {place: position_of.get(item.index) for place, item in enumerate(node.items) if item.by_index}
@@ -174,7 +180,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         [actual[place] for place in right],
         rules,
         lambda i, j: equal_fields(left[i], right[j]),
-        lambda i: expected_values[left[i]],
+        lambda i: own_values(left[i]) or values_expected_below(left[i]).total(),
     )
     pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]

@@ -14,7 +14,7 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.outputs import named_documents, read_outputs
 from sitegen.scoring.paths import ANY, PathError, PathStep, Pattern, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
@@ -95,7 +95,10 @@ def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
     if output.unreadable or not output.documents:
         return None
     fields: _Fields = {}
-    for root in (*(document.root for document in truth.documents), *output.documents.values()):
+    expected = [document.root for document in truth.documents]
+    names = {document.id for document in truth.documents}
+    documents = named_documents(output, names, truth.key, set().union(*expected))
+    for root in (*expected, *documents.values()):
         _collect_fields(root, (), fields)
     if truth.key is not None:  # the key that names documents was removed from them
         with suppress(PathError):

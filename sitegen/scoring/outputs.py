@@ -69,19 +69,25 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     return output
 
 
-def documents_within(
-    root: dict[str, Value], names: Set[str], key: str | None, fields: Set[str]
-) -> dict[str, dict[str, Value]] | None:
-    """Return the documents that an object holds by their names, or in an envelope; None if it holds none.
+def named_documents(
+    output: ReadOutput, names: Set[str], key: str | None, fields: Set[str]
+) -> dict[str, dict[str, Value]]:
+    """Return the documents of an output: those that its one object holds by their names, or in an envelope, if any.
 
     Args:
-        root: the whole output, which has no expected field itself.
+        output: what was read. Only an output with one document can hold others in it.
         names: the names of the expected documents.
         key: the key that names each document of a list; without one, they are numbered from 1.
-        fields: the expected fields of all documents.
+        fields: the expected fields of all documents. An object that has any of them is a document itself.
 
     """
+    if len(output.documents) != 1:
+        return output.documents
+    (root,) = output.documents.values()
+    if key in root or not fields.isdisjoint(root):
+        return output.documents
     for holder in (root, *(root[envelope] for envelope in _ENVELOPES if envelope in root)):
+        by_name: dict[str, dict[str, Value]] = {}
         if isinstance(holder, list):
             objects = [(number, value) for number, value in enumerate(holder, 1) if isinstance(value, dict)]
             by_name = {str(number if key is None else value.get(key)).strip(): value for number, value in objects}
@@ -89,11 +95,9 @@ def documents_within(
             by_name = {name: value for name, value in holder.items() if isinstance(value, dict)}
             if holder is not root and len(names) == 1 and not fields.isdisjoint(holder):
                 return {"": holder}
-        else:
-            continue
         if any(name and name in by_name for name in names):
             return by_name
-    return None
+    return output.documents
 
 
 class _SearchedText(str):

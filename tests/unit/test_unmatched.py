@@ -441,3 +441,9 @@ def test_ground_truth_with_another_delimiter_is_named_as_such(problems: Any, del
         "evals/n/ground_truth.csv",
         1,
     )
+
+
+def test_an_entry_of_the_mapping_that_fits_a_field_in_an_envelope_is_no_problem(problems: Any) -> None:
+    settings = "settings: {ignore: [cost], fields: {total: {absolute: 1}}}"
+    output = '{"data": {"a": {"total": 1, "name": "x", "cost": 3}, "b": {"total": 2, "name": "y", "cost": 3}}}'
+    assert problems({**entry(settings), "evals/n/results/iteration-001/extracted.json": output}) == []
