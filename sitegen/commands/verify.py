@@ -6,6 +6,7 @@ import shlex
 import webbrowser
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 
 from sitegen import saving
@@ -91,7 +92,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     """Score the newest output of every eval, and print all results with their averages."""
     project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
-    in_order = outputs_in_order(project)
+    in_order = cache(partial(outputs_in_order, project))
     for eval_id in project.eval_ids():
         try:
             verified.append(verify(project, eval_id, in_order=in_order))

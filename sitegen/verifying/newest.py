@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from sitegen.errors import SitegenError
 from sitegen.history.fold_state import CopiedParts
@@ -15,9 +16,12 @@ from sitegen.scoring.kinds import CONTENTS
 from sitegen.verifying.eval_files import WorktreeEval, each_output
 from sitegen.verifying.project import WorktreeProject
 
+OutputsInOrder: TypeAlias = Mapping[str, list[tuple[Path, ...]]]
+"""The outputs of each eval, oldest first, by the eval's id."""
+
 
 def newest_outputs(
-    project: WorktreeProject, place: WorktreeEval, in_order: Mapping[str, list[tuple[Path, ...]]] | None = None
+    project: WorktreeProject, place: WorktreeEval, in_order: Callable[[], OutputsInOrder] | None = None
 ) -> tuple[Path, ...]:
     """Return the files of the newest output of an eval; often none.
 
@@ -27,17 +31,17 @@ def newest_outputs(
     Args:
         project: the project of the eval.
         place: the eval.
-        in_order: the result of ``outputs_in_order``, if it is known.
+        in_order: returns the ``outputs_in_order`` of the project, for callers that ask for several evals.
 
     """
     several = each_output(place)
     if len(several) > 1:
-        in_order = outputs_in_order(project) if in_order is None else in_order
-        several += [outputs for outputs in in_order.get(place.entry.id, ()) if outputs in several]
+        every_eval = in_order() if in_order else outputs_in_order(project)
+        several += [outputs for outputs in every_eval.get(place.entry.id, ()) if outputs in several]
     return several[-1] if several else ()
 
 
-def outputs_in_order(project: WorktreeProject) -> dict[str, list[tuple[Path, ...]]]:
+def outputs_in_order(project: WorktreeProject) -> OutputsInOrder:
     """Return the outputs of each eval in the order of its history, with the uncommitted state at the end.
 
     Reads history from its root. Empty without any commit, or if history cannot be read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +30,7 @@ from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 from sitegen.verifying.eval_files import WorktreeEval, first_file, iterations, outputs_of_iterations
-from sitegen.verifying.newest import newest_outputs
+from sitegen.verifying.newest import OutputsInOrder, newest_outputs
 from sitegen.verifying.project import WorktreeProject
 
 _OF_LOGS: Final = ("range", "run_id")
@@ -54,7 +54,7 @@ def verify(
     output: Path | None = None,
     settings: Mapping[str, object] | None = None,
     *,
-    in_order: Mapping[str, list[tuple[Path, ...]]] | None = None,
+    in_order: Callable[[], OutputsInOrder] | None = None,
 ) -> Verified:
     """Score an output, by default the newest of the eval.
 
