@@ -62,6 +62,8 @@ class GateSide(Frozen):
             return None
         if traits.answers_cases:
             return len(card.cases)
+        if traits.finds_texts:  # a text without anything to find has no counts, and is judged
+            return len(card.documents)
         return sum(
             judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
             for document in card.documents

@@ -75,9 +75,9 @@ def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted
     points = sample.series(6).points
     again = replace(points[3].snapshot, iteration=5, label="iteration-005", slug="0005", cause=("outputs",))
     copies = [
-        replace(points[4], snapshot=again, first_with_output=3, delta=None),
+        replace(points[4], snapshot=again, first_with_output=3, change=None),
         replace(
-            points[5], snapshot=replace(again, label="iteration-006", slug="0006"), first_with_output=3, delta=None
+            points[5], snapshot=replace(again, label="iteration-006", slug="0006"), first_with_output=3, change=None
         ),
     ]
     series = replace(sample.series(6), points=(*points[:4], *copies))

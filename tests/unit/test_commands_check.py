@@ -202,6 +202,22 @@ def test_broken_values_and_judged_documents_are_counted(repo):
         assert any(line.startswith("::error") and line.endswith(sentence) for line in lines)
 
 
+def test_texts_without_anything_to_find_are_judged_and_cases_at_which_a_judge_failed_are_not(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    paragraphs = [{"id": name, "text": "Moss.", "terms": ["Moss"] if name == "p-1" else []} for name in ("p-1", "p-2")]
+    log = {"chunkIndex": 0, "run_id": 1, "paragraphs": ["p-1", "p-2"], "highlights": {"p-1": {"terms": ["Moss"]}}}
+    results = [{"id": "c-1", "score": 1.0}, {"id": "c-2", "score": None, "error": "The judge timed out."}]
+    repo.commit(
+        {
+            "evals/texts/gold-standard.json": json.dumps({"chunks": [{"chunkIndex": 0, "paragraphs": paragraphs}]}),
+            "evals/texts/processing-log.ndjson": json.dumps(log),
+            "evals/tone/results.jsonl": "".join(f"{json.dumps(each)}\n" for each in results),
+        }
+    )
+    work(repo, {"README.md": "Ours.\n"})
+    assert {each["eval_id"]: each["cases"] for each in report(repo)["evals"]} == {"texts": 2, "tone": 1}
+
+
 def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
     truth = json.loads(output())
     for note in truth["notes"]:
