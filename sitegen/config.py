@@ -163,7 +163,8 @@ class EvalLimits(ConfigTable):
     """The limit for the headline; ``drop`` likewise."""
     drop: float | None = None
     max_broken: int | None = None
-    """The most values (for answers to test cases: cases) that may be right at the base and wrong at the head."""
+    """The most values that may be right at the base and wrong at the head; for cases with scores alone, the most cases
+    that may get worse."""
     min_cases: int | None = None
     """The least number of documents or test cases that have to be judged at the head."""
     metrics: dict[str, Limit] = field(default_factory=dict)
@@ -178,7 +179,8 @@ class GateSettings(ConfigTable):
     drop: float = 0.0
     """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
     max_broken: int | None = None
-    """The most values, or cases, of an eval that may be right at the base and wrong at the head."""
+    """The most values of an eval that may be right at the base and wrong at the head; for cases with scores alone, the
+    most cases that may get worse."""
     min_cases: int | None = None
     """The least number of documents or test cases of an eval that have to be judged at the head."""
     strict_floors: bool = False

@@ -287,7 +287,7 @@ def _broken_cells_table(check: GateEval) -> str:
     counts = f"{count(check.broken)} broken, {count(check.fixed)} fixed"
     broken = [cell for cell in check.cells if cell.fate == "broken"][:CELLS]
     if not broken:
-        return f"{counts}." if check.fixed else ""
+        return f"{counts}." if check.fixed or check.broken else ""
     heads = ("Document", "Field", "Expected", "Base", "Head")
     first = 0 if any(cell.document for cell in broken) else 1  # without the column of documents
     lines = [f"<details><summary>{counts}</summary>", ""]

@@ -64,7 +64,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case "nothing in common":
             return f"Base and head have no {_counted_units(check)[0]} in common."
         case "too many broken":
-            values = "value" if check.broken == 1 else "values"
+            are_cases = traits_of(check.kind).answers_cases or not check.cells
+            values = f"{'case' if are_cases else 'value'}{'s' * (check.broken != 1)}"
             return f"{check.broken:,} {values} broke, and at most {check.max_broken:,} may."
         case "too few cases":
             one, several = _counted_units(check)

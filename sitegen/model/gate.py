@@ -228,7 +228,9 @@ class GateEval(FrozenObject):
     overlap: GateOverlap | None = None
     """Null unless both sides have an output of one kind."""
     fixed: int = 0
+    """Number of values that were fixed; for cases with scores alone, of cases that got better."""
     broken: int = 0
+    """Number of values that broke; for cases with scores alone, of cases that got worse."""
     cells: tuple[GateCell, ...] = ()
     """Broken cells, then fixed cells; at most 200 of each."""
     instructions: tuple[GateInstruction, ...] = ()
@@ -241,7 +243,7 @@ class GateEval(FrozenObject):
     cases: int | None = None
     """Number of documents, or test cases if the kind has these, that are judged at the head; null without any."""
     max_broken: int | None = None
-    """The most broken values that the eval may have."""
+    """The most that `broken` may be."""
     min_cases: int | None = None
     """The least number of `cases`."""
 

@@ -16,9 +16,10 @@ from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of
 from sitegen.analysis.edits import changed_files, edits_of_points
 from sitegen.analysis.flips import count_flips, flipped_cells
 from sitegen.analysis.gate import check_metric
-from sitegen.analysis.noise.changes import lost_fields
+from sitegen.analysis.noise.changes import lost_fields, moved_units
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
+from sitegen.analysis.noise.samples import is_counted, paired_sample_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
@@ -150,6 +151,11 @@ class GatedPair:
         broken, fixed = self._scored.broken, self._scored.fixed
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns, overlap, delta = self._scorer.nouns, self.overlap, self._scored.delta
+        moved, headline = (len(fixed), len(broken)), self._specs[0]
+        comparable = not is_counted(headline.name) and not regraded(delta.judge, headline.name)
+        if moved == (0, 0) and comparable:  # cases with scores alone have no cells that flip
+            pairs = paired_sample_of(*self._scored.cards, headline.name).pairs
+            moved = moved_units(pairs, higher_is_better=headline.higher_is_better)
         return replace(
             draft,
             overlap=GateOverlap(
@@ -160,8 +166,8 @@ class GatedPair:
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
             ),
-            fixed=len(fixed),
-            broken=len(broken),
+            fixed=moved[0],
+            broken=moved[1],
             cells=tuple(map(_gate_cell, (*broken[:LISTED], *fixed[:LISTED]))),
             instructions=tuple(edits),
             stale=bool(edits) and "outputs" not in self._roles,

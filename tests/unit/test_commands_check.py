@@ -218,6 +218,21 @@ def test_texts_without_anything_to_find_are_judged_and_cases_at_which_a_judge_fa
     assert {each["eval_id"]: each["cases"] for each in report(repo)["evals"]} == {"texts": 2, "tone": 1}
 
 
+def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+
+    def results(*scores: float) -> str:
+        return "".join(f"{json.dumps({'id': f'c-{at}', 'score': score})}\n" for at, score in enumerate(scores))
+
+    repo.commit({"evals/tone/results.jsonl": results(1.0, 0.8, 0.5)})
+    work(repo, {"evals/tone/results.jsonl": results(0.4, 0.7, 0.6), "sitegen.toml": "[gate]\nmax_broken = 1\n"})
+    done = check(repo)
+    assert done.returncode == 1
+    assert [row[6:] for row in rows(done.stdout.splitlines()) if row[0] == "`tone`"] == [["2", "1", "**fail**"]]
+    assert "2 cases broke, and at most 1 may." in done.stdout.splitlines()
+    assert "2 broken, 1 fixed." in done.stdout.splitlines()
+
+
 def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
     truth = json.loads(output())
     for note in truth["notes"]:

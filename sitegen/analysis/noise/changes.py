@@ -83,7 +83,7 @@ def change_verdict(
     if moved and not traits_of(kind).answers_cases:
         counted = independent_flips(flips)
     else:
-        counted = _moved_units(sample.pairs, higher_is_better=higher_is_better)
+        counted = moved_units(sample.pairs, higher_is_better=higher_is_better)
     lost = lost_fields(before, after, flips)
     verdict = _judged(
         sample,
@@ -104,7 +104,7 @@ def change_verdict(
 
 def mean_verdict(pairs: Counter[Paired], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
     """Judge the change of a mean over cases by the cases in which it rose and fell."""
-    counted = _moved_units(pairs, higher_is_better=higher_is_better)
+    counted = moved_units(pairs, higher_is_better=higher_is_better)
     verdict = _judged(PairedSample("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
     spread = ratio_change(pairs)
     least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
@@ -118,7 +118,7 @@ def _difference(pairs: Mapping[Paired, int]) -> float | None:
     return last[0] / last[1] - first[0] / first[1] if first[1] and last[1] else None
 
 
-def _moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
+def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
     """Count the units in which a mean got better, and those in which it got worse."""
     rose = fell = 0
     for (first, last), times in pairs.items():
