@@ -13,9 +13,9 @@ from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
-from sitegen.model.cells import CellMap, Flips
+from sitegen.model.cells import CellMap
+from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import Correction, PatternSummary
-from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -59,15 +59,6 @@ class NewestReport(Frozen):
     """The steps of the eval."""
     patterns: tuple[PatternSummary, ...] = ()
     """The error patterns of the newest output."""
-
-
-class EditOutcome(Frozen):
-    """How an eval changed across an edit: from the newest output made before the edit to the last one made with it."""
-
-    flips: Flips
-    """The flips between the two outputs, without the cells that stayed wrong."""
-    verdict: ChangeVerdict | None
-    """The verdict on the change; None if both sides are the same output."""
 
 
 class CountedEdit(NamedTuple):
@@ -140,8 +131,10 @@ SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs
 # Facts that an incremental build needs about the evals, files and commits that it does not touch.
 
 EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
-EDIT_OUTCOMES: Final = CachedKind(name="edit outcome", type=EditOutcome, until="walk", owner="eval")
-"""How an eval's score changed across each instruction edit, one row for each eval and commit of an edit."""
+EDIT_OUTCOMES: Final = CachedKind(name="edit outcome", type=Change, until="walk", owner="eval")
+"""What became of an eval across each instruction edit, one row for each eval and commit of an edit.
+
+It is from the newest output made before the edit to the last one made with it, as ``edit_outcome`` reduces it."""
 
 COUNTED_EDITS: Final = CachedKind(
     name="counted edits", type=dict[str, CountedEdit], until="inputs", owner="instruction file"

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.memo import Memo
@@ -18,18 +19,10 @@ from sitegen.history.memo_rows import within
 from sitegen.model.deltas import Change
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
-from sitegen.named_tuple import NamedTuple
-from sitegen.pages.commit.effects import CommitEffect, commit_effect, earlier_edits
+from sitegen.pages.commit.effects import commit_effect, earlier_edits
 from sitegen.pages.commit.page import EvalMove
 from sitegen.pages.commit.touched import Touched
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EditOutcome
-
-
-class EffectOfCommit(NamedTuple):
-    """The effect of a commit on an eval."""
-
-    sha: str
-    effect: CommitEffect
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
@@ -48,10 +41,14 @@ def spans_of_commits(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[
             yield first - 1, last
 
 
-def effects_of_commits(
-    series: Series, inputs: SeriesInputs, first_new: int, changes: Mapping[tuple[int, int], Change]
-) -> Iterator[EffectOfCommit]:
-    """Yield the effect of each commit with new points, except a commit without an earlier point.
+def keep_effects_of_commits(
+    series: Series,
+    inputs: SeriesInputs,
+    first_new: int,
+    changes: Mapping[tuple[int, int], Change],
+    store: CacheStore,
+) -> None:
+    """Store the effect of each commit with new points, except a commit without an earlier point.
 
     ``changes``: of each of ``spans_of_commits``.
     """
@@ -60,7 +57,7 @@ def effects_of_commits(
         sha = later.snapshot.commit.sha
         edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
         effect = commit_effect(series.info, series.specs, earlier, later, changes[before, after])
-        yield EffectOfCommit(sha, replace(effect, edits=edits))
+        COMMIT_EFFECTS.keep(store, within(series.info.id, sha), replace(effect, edits=edits))
 
 
 def spans_of_edits(windows: Sequence[Window], first_new: int) -> dict[int, tuple[int, int]]:
@@ -72,9 +69,9 @@ def spans_of_edits(windows: Sequence[Window], first_new: int) -> dict[int, tuple
     }
 
 
-def edit_outcome(change: Change) -> EditOutcome:
-    """Reduce the change across an edit to what is stored."""
-    return EditOutcome(flips=replace(change.flips, still=()), verdict=change.verdict)
+def edit_outcome(change: Change) -> Change:
+    """Reduce the change across an edit to what pages show of it."""
+    return replace(change, metrics=change.metrics[:1], flips=replace(change.flips, still=()), units=())
 
 
 CAUSES: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")

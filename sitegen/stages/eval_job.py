@@ -33,10 +33,10 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, NEWEST_REPORT, NewestReport
+from sitegen.stages.cached_kinds import EDIT_OUTCOMES, NEWEST_REPORT, NewestReport
 from sitegen.stages.commit_effects import (
     edit_outcome,
-    effects_of_commits,
+    keep_effects_of_commits,
     mixtures_of_commits,
     spans_of_commits,
     spans_of_edits,
@@ -273,8 +273,7 @@ class _EvalJob:
             write_series_pages(self._task, self._writer, series, steps, works, self._page_keys, self._cards.result)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
-        for sha, effect in effects_of_commits(series, self._inputs, first_new, compared):
-            COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
+        keep_effects_of_commits(series, self._inputs, first_new, compared, cache)
         left = WaitingEval(tuple(self._page_keys), waiting.parts())
         return EvalDone(
             record=record,

@@ -13,6 +13,7 @@ from sitegen.frozen import Frozen
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import Tally
+from sitegen.model.deltas import Change
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -26,7 +27,6 @@ from sitegen.stages.cached_kinds import (
     EDIT_OUTCOMES,
     NEWEST_EDITS,
     CountedEdit,
-    EditOutcome,
 )
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
@@ -186,7 +186,7 @@ def edit_effects(memo: Memo, index: EffectIndex, position: int, path: str | None
     )
 
 
-def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
+def _with_outcome(effect: Effect, outcome: Change | None) -> Effect:
     """Add the outcome to an effect. ``outcome``: None if there is no output before or after the edit."""
     if outcome is None:
         return effect

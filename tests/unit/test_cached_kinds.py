@@ -7,6 +7,7 @@ from sitegen.analysis.cached import CachedKind, TaskCache
 from sitegen.analysis.memo import Memo
 from sitegen.history.memo_rows import CachedRow, within
 from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change, Overlap
 from sitegen.render.writer import digest
 from sitegen.stages import cached_kinds
 from sitegen.stages.cached_kinds import (
@@ -17,7 +18,6 @@ from sitegen.stages.cached_kinds import (
     SCORECARDS,
     SEARCH_TAIL,
     VECTORS,
-    EditOutcome,
     SearchTail,
     forget_earlier_walk,
 )
@@ -51,7 +51,7 @@ def test_a_process_gives_back_what_it_added_and_nothing_else():
 
 
 def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
-    outcome = EditOutcome(flips=Flips(broken=(("a", 4),)), verdict=None)
+    outcome = Change(Overlap("comparable", 1), (), flips=Flips(broken=(("a", 4),)))
     with Memo.open(tmp_path) as memo:
         EDIT_OUTCOMES.keep(memo, within("letters", 3), outcome)
         edits = [("letters", 3), ("letters", 30), ("other", 3)]

@@ -4,10 +4,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
 from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.stages.cached_kinds import EditOutcome
 from sitegen.stages.commit_effects import edit_outcome
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, snapshot
@@ -20,7 +20,7 @@ def point(number: int, output: str, right: int) -> Point:
     return Point(at, card("+" * right + "-" * (40 - right)), ())
 
 
-def outcome(output: str, headline: MetricSpec) -> EditOutcome:
+def outcome(output: str, headline: MetricSpec) -> Change:
     before, after = point(1, "x", 30), point(2, output, 22)
     return edit_outcome(change_between(before, after, WORSE, kind="fields", headline=headline))
 

@@ -77,7 +77,7 @@ POSITIONS: Final = {
     "analysis/error_patterns.py RULES": "a mapping from names to rules, in the order in which they are tried",
     "pages/compare/judged.py judged_pairs": "two indices of points, as in flips_between",
     "analysis/change.py changes": "two indices of points, as in flips_between",
-    "stages/commit_effects.py effects_of_commits": "two indices of points, as in flips_between",
+    "stages/commit_effects.py keep_effects_of_commits": "two indices of points, as in flips_between",
     "stages/commit_effects.py spans_of_commits": "two indices of points, as in flips_between",
     "stages/commit_effects.py spans_of_edits": "two indices of points, as in flips_between",
     "pages/variants/variant_charts.py spokes": "coordinates in a picture",
