@@ -150,6 +150,17 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
 
 
+def test_more_responses_to_the_same_cases_are_no_more_evidence():
+    pair = (variant("a", "++------", grades="44343434"), variant("b", "++++++--", grades="55454545"))
+    repeated = [
+        structs.replace(side, answers=tuple(answer for answer in side.answers for _ in range(5))) for side in pair
+    ]
+    once, five_times = (variant_comparison("faq", sides).pairs[0].tests for sides in (pair, repeated))
+    for test, again in zip(once, five_times, strict=True):
+        assert again.independent == test.independent
+        assert (again.paired, again.sample) == (test.paired, test.sample)
+
+
 def test_failed_calls_are_in_no_metric_and_counted():
     found = variant_comparison("faq", (variant("a", "++x"), variant("b", "+++")))
     assert [(one.responses, one.scored, one.failed) for one in found.variants] == [(3, 2, 1), (3, 3, 0)]

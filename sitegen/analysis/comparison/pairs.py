@@ -85,15 +85,19 @@ class VariantSample(Frozen):
     """A variant, with the values that are tested."""
 
     measured: VariantNumbers
-    grades: tuple[int, ...]
+    grades: tuple[float, ...]
+    """One for each graded case."""
+    rights: tuple[bool, ...]
+    """One for each scored case."""
     cases: dict[str, CaseOutcome]
 
 
 def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
-    """Collect a variant's grades and cases, without failed calls."""
-    answered = [answer for answer in answers if not answer.failed]
-    grades = tuple(answer.quality for answer in answered if answer.quality is not None)
-    return VariantSample(measured, grades, cases_by_id(answered))
+    """Collect a variant's cases and their grades, without failed calls."""
+    cases = cases_by_id(answers)
+    grades = tuple(case.grade for case in cases.values() if case.grade is not None)
+    rights = tuple(case.right for case in cases.values() if case.right is not None)
+    return VariantSample(measured, grades, rights, cases)
 
 
 def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
@@ -130,7 +134,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     h = None
     if before.scored and after.scored:
         h = tests.cohens_h(after.right / after.scored, before.right / before.scored)
-    independent = tests.chi_square(before.right, before.scored - before.right, after.right, after.scored - after.right)
+    independent = tests.chi_square(*(side.rights.count(right) for side in (first, second) for right in (True, False)))
     paired = tests.mcnemar(only_first, only_second, len(by_case))
     return MetricTest(
         metric="accuracy",
@@ -144,7 +148,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
         equal=len(by_case) - only_first - only_second,
         second_better=only_second,
         effect_size=h,
-        sample=min(before.scored, after.scored),
+        sample=min(len(first.rights), len(second.rights)),
         minimum_sample=tests.cases_for_proportions(h, alpha) if h else None,
     )
 
