@@ -104,6 +104,17 @@ def test_the_feed_tells_regressions_recoveries_improvements_and_bests():
     )
 
 
+def test_the_feed_tells_what_the_newest_output_lost_and_not_what_is_too_new_to_tell():
+    """A loss keeps its id when later outputs show that it lasts."""
+    lost = {
+        status: entries(SITE, summary("till", 0.9, 0.6, steps=(step(1, 0.9, 0.6, status),)))
+        for status in ("fell", "behind", "open", "new")
+    }
+    assert [each["title"] for each in lost["fell"]] == ["Regression: Eval till, F1 0.900 to 0.600"]
+    assert lost["fell"] == lost["behind"] == lost["open"]
+    assert lost["new"] == []
+
+
 def test_a_level_that_came_back_little_by_little_is_a_recovery():
     till = summary("till", 0.9, 0.5, 0.7, 0.9, steps=(step(1, 0.9, 0.5, "fixed", until=3),))
     assert [(each["category"], each["title"]) for each in entries(SITE, till)] == [
