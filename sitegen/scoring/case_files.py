@@ -150,7 +150,8 @@ def _kind_of_broken_file(content: bytes) -> ScoredKind | Literal["judged"] | Non
         return None
     if any(value in b"{[" for value in expected):
         return "fields"
-    return "judged" if any(key in (*VERDICTS, *SCORES, "scores") for key, _ in values) else "responses"
+    is_judged = any(key in (*VERDICTS, *SCORES, "scores") and value != b'"' for key, value in values)
+    return "judged" if is_judged else "responses"
 
 
 def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:

@@ -62,9 +62,41 @@ TABLE = b"Case ID,Question,Expected Answer,Actual\na,2 + 2,4,4\nb,3 + 3,6,\nc,5 
 def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> None:
     assert both("x.csv", TABLE) == [("a", "4", "4"), ("b", "6", ""), ("c", None, "10")]
     assert kind_of_case_file("x.csv", TABLE) == "responses"
-    judged = TABLE.replace(b"Question", b"Is_Correct")
+    judged = b"Case ID,Is_Correct,Expected Answer,Actual\na,1,4,4\nb,0,6,\n"
     assert kind_of_case_file("x.csv", judged) == "judged", "somebody else has judged it"
     assert kind_of_case_file("x.csv", b"id,expected\na,4\n") is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "kind"),
+    [
+        ({"passed": True}, "judged"),
+        ({"passed": None}, "responses"),
+        ({"success": False}, "judged"),
+        ({"status": "fail"}, "judged"),
+        ({"status": "completed"}, "responses"),
+        ({"verdict": "partly"}, "judged"),
+        ({"isCorrect": 1}, "judged"),
+        ({"correct": "Lima"}, "responses"),
+        ({"score": 0}, "judged"),
+        ({"score": "0.5"}, "judged"),
+        ({"rating": 4}, "judged"),
+        ({"grade": "5th"}, "responses"),
+        ({"scores": {"tone": 1}}, "judged"),
+        ({"scores": {}}, "responses"),
+        ({"assertions": [{"name": "polite", "passed": True}]}, "judged"),
+        ({"gradingResult": {"pass": True}}, "judged"),
+        ({"metricsData": [{"name": "tone"}]}, "judged"),
+        ({"metrics": {"tokens": 7}}, "responses"),
+        ({"judge": "m-1", "judge_answer": "4", "quality": 4}, "responses"),
+        ({"evaluated_at": "2026-01-01"}, "responses"),
+    ],
+)
+def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside: dict[str, Any], kind: str) -> None:
+    case = {"id": "a", "expected": "Lima", "output": "It is Lima."}
+    assert kind_of_case_file("x.json", as_json([{**case, **beside}])) == kind
+    structured = {**case, "expected": {"city": "Lima"}, "output": {"city": "Lima"}}
+    assert kind_of_case_file("x.json", as_json([{**structured, **beside}])) == "fields", "fields are judged one by one"
     with pytest.raises(UnreadableError, match="'Actual' stands twice"):
         read_case_file("x.csv", TABLE.replace(b"Question", b"Actual"), CaseKeys())
 

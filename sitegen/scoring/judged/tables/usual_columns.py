@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import VERDICTS, WORDS, is_no_score
+from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {
@@ -41,6 +41,10 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
 WEAK_VERDICTS: Final = ("success", "status", "outcome")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
+_VERDICT: Final = "verdict"
+"""The name that has no other meaning, so that a word which is not known is a verdict too."""
+_ANY: Final = (-1e300, 1e300)
+"""The range of a number on an unknown scale."""
 OBJECTS: Final = ("scores", "assertions", "grades", "verdicts")
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge."""
 _GRADING: Final = re.compile(
@@ -64,16 +68,23 @@ def is_verdict(value: Value) -> bool:
 
 def states_a_result(row: Mapping[str, Value]) -> bool:
     """Whether a tool states in the row of a case how good the answer is, in whatever form."""
-    for name, value in row.items():
-        plain = plain_name(name)
-        if isinstance(value, dict | list):
-            if value and (plain in OBJECTS or _GRADING.fullmatch(plain)):
-                return True
-        elif not is_no_score(value) and (
-            plain in VERDICTS or plain in SCORES or (plain in WEAK_VERDICTS and is_verdict(value))
-        ):
-            return True
-    return False
+    return any(_is_result(plain_name(name), value) for name, value in row.items())
+
+
+def _is_result(plain: str, value: Value) -> bool:
+    if isinstance(value, dict | list):
+        return bool(value) and (plain in OBJECTS or _GRADING.fullmatch(plain) is not None)
+    if plain in SCORES:
+        return _is_number(value)
+    if plain == _VERDICT:
+        return not is_no_score(value)
+    return plain in (*VERDICTS, *WEAK_VERDICTS) and is_verdict(value)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number, which may be written as text; a grade may also be that of a school."""
+    grade = grade_of(value, {}, *_ANY)
+    return grade is not None and grade.score is not None
 
 
 def usual_columns(names: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
@@ -90,7 +101,8 @@ def usual_columns(names: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> 
     verdict = next(
         (by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if _states_verdicts(by_name.get(name), rows)), ""
     )
-    score = next((by_name[name] for name in SCORES if name in by_name), "")
+    numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
+    score = next((by_name[name] for name in numeric), "")
     scores = tuple(
         ScoreColumns(f"{by_name[name]}.*")
         for name in OBJECTS
