@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
 from sitegen.errors import ConfigurationError
@@ -79,12 +81,13 @@ class Study(Frozen):
             tracker.follow_result(result)
         cells = tracker.cells()
         inputs = series_inputs(history, driving_edits(self.timeline, history.id))
-        if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE:
+        if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE and not scorecards.lacks_contents:
             keep_cells(self.memo, history.id, keys, cells)
         return scorecards.series(self.timeline.info(history), inputs, cells)
 
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
-        return EvalScorecards(self.timeline.context_for(history.id), history, self.memo)
+        context = replace(self.timeline.context_for(history.id), answers_a_question=True)
+        return EvalScorecards(context, history, self.memo)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
+from sitegen.history.blobs import POINTER
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
@@ -139,6 +140,8 @@ class EvalScorecards:
         self._store = store
         self._cards: dict[str, Scorecard] = {}
         self._specs: tuple[MetricSpec, ...] = ()
+        self.lacks_contents = False
+        """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
         self.scorer = scorer(history.kind)
         self.key = ScorecardKeys(history.kind, context.redact)
         self.embedder = embedder_for(history.kind, history.id, store)
@@ -174,8 +177,12 @@ class EvalScorecards:
         all_results = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
         for (snapshot, is_asked), result in zip(scored, all_results, strict=True):
             if snapshot not in self:
-                key = self.key(snapshot)
-                self._cards[key] = SCORECARDS.keep(self._store, key, result.scorecard)
+                key, card = self.key(snapshot), result.scorecard
+                if self._context.answers_a_question and any(POINTER in finding.message for finding in card.findings):
+                    self.lacks_contents = True  # the memo would never replace it
+                    self._cards[key] = card
+                else:
+                    self._cards[key] = SCORECARDS.keep(self._store, key, card)
             if is_asked:
                 yield result
 

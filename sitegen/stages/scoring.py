@@ -48,9 +48,10 @@ def results(
             files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
             blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
             for file, blob in zip(files, blobs, strict=True):
-                if file is not None and blob is not None and file.reason in _LOST.values() and not _why_lost(blob):
+                reason = file.reason if file and blob and not _why_lost(blob) else ""
+                if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
                     # The memo would never replace a scorecard that was made without the content.
-                    raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=file.reason == POINTER)
+                    raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
             result = with_stated(
                 scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage, by.kind
             )

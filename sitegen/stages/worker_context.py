@@ -42,6 +42,8 @@ class WorkerContext(Frozen):
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()
     """The commits from which all contents that tasks read can be reached."""
+    answers_a_question: bool = False
+    """Whether this is no build: outputs whose contents in Git LFS were not fetched are unreadable, and not kept so."""
     holds_pages: bool = False
     """Whether the builder moves all pages into their places when they are complete."""
 

@@ -15,6 +15,7 @@ from sitegen.commands.build import command
 from sitegen.errors import ConfigurationError, MissingObjectsError
 from sitegen.history.repository_place import SAFE
 from sitegen.project import Options
+from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.failures import FIX
 from tests.gitrepo import GitRepo
@@ -228,6 +229,9 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
         assert f"evals/bad/{path}" in problem
         assert "Run git lfs fetch --all; then build again." in problem
         assert "Make the output again" not in problem
+        options = Options(repo=project.path, cache=tmp_path / "memo")
+        assert len(read_series(options, "bad").points) > 1
+        assert build_site(project.path, tmp_path / "with the memo", jobs=1, cache=tmp_path / "memo").failed == 1
     fetched = project.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
     fetched.parent.mkdir(parents=True)
     fetched.write_bytes(stored + b" ")
