@@ -50,7 +50,7 @@ class EvalStanding(Frozen):
     """How it is worse than it was, or may be: what is not muted, the largest first."""
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
-    scored by the newest ground truth and rules. None if either is undefined."""
+    scored by the newest ground truth and rules, over the documents that both have. None if either is undefined."""
     below_target: bool
 
     @property
@@ -67,6 +67,14 @@ class EvalStanding(Frozen):
     def best(self) -> Headline | None:
         """The best output; None if no output has a headline."""
         return self.summary.headlines[self.summary.peak.at] if self.summary.peak else None
+
+    @property
+    def behind_over_common(self) -> bool:
+        """Whether the distance is measured over fewer documents than one of the two values."""
+        value = self.newest.values[0]
+        if not self.behind or self.summary.peak is None or value is None:
+            return False
+        return abs(abs(self.summary.peak.value - value) - self.behind) > ROUNDING
 
     @property
     def size(self) -> float:

@@ -202,3 +202,10 @@ def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path
     (step,) = with_losses(series, (), [(), ()])
     assert step.verdict
     assert (step.status, step.metrics[0].points, dict(step.verdict.lost_fields)) == ("fell", 0.0, {"x": 6})
+
+
+@pytest.mark.parametrize(("change", "over_common"), [(-0.05, True), (-0.3, False)])
+def test_a_distance_over_common_documents_alone_says_so(change: float, over_common: bool) -> None:
+    one = replace(fallen("a", 0.8, 0.5, "likely worse"), since_best=replace(verdict("likely worse"), change=change))
+    standing = standing_of(one, ())
+    assert (standing.behind, standing.behind_over_common) == (-change, over_common)
