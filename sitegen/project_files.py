@@ -212,7 +212,10 @@ def _regular(descriptor: int, path: str, mode: str = "rb") -> IO[bytes]:
 
 
 def _bounded(stream: IO[bytes], limit: int, path: str) -> bytes:
-    content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
-    if content is None or len(content) > limit:
+    size = os.fstat(stream.fileno()).st_size
+    if size > limit:
         raise NotOpenedError(errno.EFBIG, f"it is larger than {limit:,} bytes", path)
+    content = stream.read(size + 1)  # and not limit + 1, for which Python would ask the system at once
+    if len(content) > size:
+        raise NotOpenedError(errno.EBUSY, "it grew while it was read", path)
     return content

@@ -201,7 +201,7 @@ def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: s
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
         return None
-    if not isinstance(name, str):
+    if not isinstance(name, str) or "\0" in name:
         raise ConfigurationError(f"The setting {setting!r} is not a path.", fix="Write a path relative to the project.")
     return _inside(project, project.root / name)
 

@@ -238,7 +238,7 @@ def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[A
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
     """Yield (key, path) of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
-    stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]
+    stated = [("dir", folder, ""), *((key, getattr(entry, key), "") for key in ("mapping", "schema"))]
     stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
     stated += [("aliases", alias, "" if "/" in alias else evals_dir) for alias in entry.aliases]
     for key, path, below in stated:

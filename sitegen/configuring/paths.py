@@ -17,10 +17,11 @@ _NAMES_A_FILE: Final = r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}"
 def leads_out(path: str, below: str = "") -> bool:
     """Whether a path is absolute, or leads out of the project from the folder *below*, which is relative to it.
 
-    ``{dir}`` may stand for the project itself.
+    ``{dir}`` may stand for the project itself. A path with a null character, which no system can open, leads nowhere
+    inside either.
     """
     inside = normpath("/".join(part for part in (below, path.replace("{dir}", ".")) if part))
-    return path.startswith("/") or inside == ".." or inside.startswith("../")
+    return "\0" in inside or path.startswith("/") or inside == ".." or inside.startswith("../")
 
 
 def is_source(value: object) -> bool:

@@ -158,7 +158,7 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 return BlobRead(oid, None, too_large(size, limit))
-            content = stream.read(limit + 1)
+            content = stream.read(size + 1)
     except OSError as error:
         return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
     same = blob_id(BytesIO(content), len(content), len(oid)) == oid

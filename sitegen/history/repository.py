@@ -75,7 +75,7 @@ class Repository:
 
         Raises NothingToReportError if there are no commits yet, RepositoryError if the revision is unknown.
         """
-        if not rev.startswith("-"):
+        if not rev.startswith("-") and "\0" not in rev:
             answer = self._output_of("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
             if answer:
                 return answer

@@ -154,7 +154,7 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
     _refuse_pipes(folder)
     # ``resolve`` handles revisions for which git may print no line or several lines.
-    revision = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
+    revision = "HEAD" if rev.startswith("-") or ".." in rev or re.search("[\n\0]", rev) else rev
     answer = _run_git(
         folder,
         "rev-parse",

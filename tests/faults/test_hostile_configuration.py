@@ -164,3 +164,60 @@ def test_recorded_numbers_of_any_size_make_pages(tmp_path, numbers):
     assert [point["then"]["metrics"]["loss"] for point in points] == [
         float(number) if abs(float(number)) <= 1e30 else None for number in numbers
     ]
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 10**30])
+def test_a_limit_beyond_every_size_is_no_limit(tmp_path, number):
+    repo = GitRepo(tmp_path / "project")
+    manifest = MANIFEST.format("name: Names")
+    repo.commit({**BASE, "sitegen.toml": f"[limits]\nmax_blob_bytes = {number}\n", "evals/manifest.yaml": manifest})
+    repo.checkout()
+    (repo.path / "evals/names/extracted.json").write_text("{}")
+    for command in (["build", "--worktree", "-o", tmp_path / "site"], ["verify-all"]):
+        ended = run(*command, cwd=repo.path)
+        assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+
+
+def test_a_revision_that_nothing_can_be_called_does_not_exist(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "sitegen.toml": 'rev = "\\u0000"\n'})
+    repo.checkout()
+    ended = run("build", "-o", tmp_path / "site", cwd=repo.path)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False), ended.stderr
+
+
+NULLS = {
+    **{f"sitegen.toml: {key}": f'{key} = "\\u0000"\n' for key in ("rev", "evals_dir", "title", "base_url")},
+    **{f"sitegen.toml: {key}": f'{key} = ["a\\u0000/**"]\n' for key in ("instructions", "mapping", "redact")},
+    **{
+        f"evals/manifest.yaml: {key}": MANIFEST.format(f'{key}: "a\\0"')
+        for key in ("dir", "ground_truth", "outputs", "mapping", "schema", "name", "kind", "description", "notes")
+    },
+    "evals/manifest.yaml: outputs by a glob": MANIFEST.format('outputs: "\\0*"'),
+    "evals/manifest.yaml: source": MANIFEST.format('source: "a\\0.png"'),
+    **{
+        f"evals/manifest.yaml: {key}": MANIFEST.format(f'{key}: ["\\0/**"]')
+        for key in ("aliases", "instructions", "redact")
+    },
+    "evals/manifest.yaml: an id": 'evals:\n  "a\\0": {}\n',
+    "evals/manifest.yaml: an id that leads out": "evals:\n  ../../a: {}\n",
+}
+
+
+@pytest.mark.parametrize("place", NULLS)
+def test_no_command_ends_with_a_traceback_for_a_null_character(tmp_path, place):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(BASE)
+    repo.commit({place.partition(":")[0]: NULLS[place]})
+    repo.checkout()
+    for command in (
+        ["build", "-o", tmp_path / "site"],
+        ["build", "--worktree", "-o", tmp_path / "site"],
+        ["verify-all"],
+        ["check", "--base", "HEAD~1"],
+        ["init", "--dry-run"],
+    ):
+        ended = run(*command, cwd=repo.path)
+        assert ended.returncode in (0, 1, 2), (command, ended.stderr)
+        assert "Traceback" not in ended.stderr, command
+        assert ended.returncode != 2 or "\n  do: " in ended.stderr
