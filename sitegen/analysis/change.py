@@ -45,10 +45,10 @@ def changes(
     points = series.points
     pairs = list(dict.fromkeys(pairs))
     neighbours = [(before, after) for before, after in pairs if before + 1 == after]
-    found = {pair: known for pair in neighbours if (known := points[pair[1]].change)}
-    distant = [pair for pair in pairs if pair not in found]
+    by_pair = {pair: stored for pair in neighbours if (stored := points[pair[1]].change)}
+    distant = [pair for pair in pairs if pair not in by_pair]
     for (before, after), flips in zip(distant, flips_between(series.cells, distant), strict=True):
-        found[before, after] = change_between(
+        by_pair[before, after] = change_between(
             points[before],
             points[after],
             flips,
@@ -57,7 +57,7 @@ def changes(
             noise=points[max(before, after)].noise,
             scorecard_of=scorecard_of,
         )
-    return found
+    return by_pair
 
 
 def change_between(

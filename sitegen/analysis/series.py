@@ -248,8 +248,8 @@ def _derived(
     flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
     repeats = RepeatsSoFar()
     for index in range(first, len(scored)):
-        if known := reported.get(index):
-            yield replace(known, change=known.change and replace(known.change, flips=flips[index]))
+        if values := reported.get(index):
+            yield replace(values, change=values.change and replace(values.change, flips=flips[index]))
             continue
         for point in scored[repeats.points : index + 1]:
             repeats.add(point, [scorecard_of(run) for run in runs_of(point.snapshot)])
@@ -309,7 +309,7 @@ def flips_since_previous(cells: CellMap, indices: Sequence[int], reported: Mappi
     has_moved = any(cell.earlier_attributes for cell in cells.cells)
     counted = [index for index in indices if has_moved or index not in reported]
     new = flips_between(cells, [(index - 1, index) for index in counted])
-    by_report = {index: known.flips for index in indices if index in reported and (known := reported[index].change)}
+    by_report = {index: change.flips for index in indices if index in reported and (change := reported[index].change)}
     return by_report | dict(zip(counted, new, strict=True))
 
 

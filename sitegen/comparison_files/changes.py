@@ -182,14 +182,14 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         after=names[1],
         metrics=tuple(
             MetricChange(
-                name=each.name,
-                label=each.label,
-                before=first.metric(each.name),
-                after=last.metric(each.name),
-                change=moved.get(each.name),
-                higher_is_better=each.higher_is_better,
+                name=metric.name,
+                label=metric.label,
+                before=first.metric(metric.name),
+                after=last.metric(metric.name),
+                change=moved.get(metric.name),
+                higher_is_better=metric.higher_is_better,
             )
-            for each in series.specs
+            for metric in series.specs
         ),
         fixed=number_of_cells(flips.fixed),
         broken=number_of_cells(flips.broken),
@@ -262,8 +262,11 @@ def _document_changes(headline: str, first: Scorecard, last: Scorecard) -> Itera
     after = {document.id: document for document in last.documents}
     for document in first.documents:
         if document.id in after:
-            sides = (_document_headline(headline, side) for side in (document, after[document.id]))
-            yield DocumentChange(document.id, *sides)
+            yield DocumentChange(
+                id=document.id,
+                before=_document_headline(headline, document),
+                after=_document_headline(headline, after[document.id]),
+            )
 
 
 def _document_headline(name: str, document: DocumentScore) -> float | None:
