@@ -71,8 +71,8 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
 
     def report(location: Location, error: Any) -> None:
         finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
-        known = keys_at(EvaluationConfig, location) or ()
-        is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), known)
+        possible = keys_at(EvaluationConfig, location) or ()
+        is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
         findings.append(replace(finding, severity="warning") if is_unknown else finding)
 
     adapter: Any = TypeAdapter(EvaluationConfig)

@@ -170,14 +170,14 @@ def without_evidence(
         rules: declare types of fields.
 
     """
-    known = expected | objects
+    attributes = expected | objects
 
     def value_below(value: Value, path: str, attribute: str, *, in_list: bool = False) -> Value:
         """The value of a field. *in_list*: it is an item of a list where a list of plain values is expected."""
         if isinstance(value, list):
             is_plain = attribute in expected
             return [
-                value_below(each, f"{path}[{at}]", f"{attribute}[]", in_list=is_plain) for at, each in enumerate(value)
+                value_below(item, f"{path}[{at}]", f"{attribute}[]", in_list=is_plain) for at, item in enumerate(value)
             ]
         if not isinstance(value, dict):
             return value
@@ -194,7 +194,7 @@ def without_evidence(
         return {
             key: value_below(members[key], with_key(path, key), field)
             for key, field in fields.items()
-            if field in known or not any(with_key(attribute, owner) in known for owner in _owners(key))
+            if field in attributes or not any(with_key(attribute, owner) in attributes for owner in _owners(key))
         }
 
     return members_below(root, "", "")
@@ -212,7 +212,9 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
         return None
     value = members[key]
     return (
-        None if any(isinstance(each, dict | list) for each in (value if isinstance(value, list) else [value])) else key
+        None
+        if any(isinstance(scalar, dict | list) for scalar in (value if isinstance(value, list) else [value]))
+        else key
     )
 
 

@@ -55,7 +55,7 @@ class TestCase(Frozen):
         return bool(self.expected)
 
     @property
-    def shown(self) -> Value:
+    def expected_value(self) -> Value:
         """What is expected, for pages: a text, or a list of the accepted ones."""
         return self.expected[0] if len(self.expected) == 1 else list(self.expected)
 
@@ -98,7 +98,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Parsed[CasesByI
 
 def accepted_texts(expected: Value, accepted: Value = None) -> tuple[str, ...]:
     """Return the texts that a case accepts: the expected one or each of a list, and those under ``accepted``."""
-    values = [each for side in (expected, accepted) for each in (side if isinstance(side, list) else [side])]
+    values = [value for side in (expected, accepted) for value in (side if isinstance(side, list) else [side])]
     texts = map(text_of_value, values)
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 

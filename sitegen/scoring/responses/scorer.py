@@ -259,7 +259,7 @@ def _response_judgement(variant: VariantResponses, answer: MeasuredResponse) -> 
         path=_response_path(answer),
         attribute=category,
         outcome=outcome,
-        expected=answer.case.shown,
+        expected=answer.case.expected_value,
         actual=answer.text or None,
         note=note,
     )
@@ -296,7 +296,7 @@ def _response_row(variant: str, answer: MeasuredResponse) -> Value:
         "variant": variant,
         "case_id": answer.case.id,
         "category": answer.case.category,
-        "expected": answer.case.shown,
+        "expected": answer.case.expected_value,
         "output": answer.response.output if answer.response else None,
         "error": answer.response.error if answer.response else None,
         "correct": answer.correct,
