@@ -246,6 +246,25 @@ def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_f
     assert "F1 is worse on these cases, however its value changed: total broke in all 20 values" in done.stdout
 
 
+@pytest.mark.parametrize("blanked", [("unit",), ("unit", "flag")])
+def test_what_broke_in_four_documents_fails_although_these_say_nothing_of_a_fifth(tmp_path, blanked):
+    def labs(*without: str) -> str:
+        results = [{"name": name, "value": place, "unit": "g/l", "flag": "L"} for place, name in enumerate("abcd")]
+        kept = [{key: value for key, value in result.items() if key not in without} for result in results]
+        return json.dumps([{"id": f"report-{number}", "patient": f"p{number}", "results": kept} for number in range(4)])
+
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/labs/ground_truth.json": labs(), "evals/labs/results/iteration-001/extracted.json": labs()})
+    work(repo, {"evals/labs/results/iteration-002/extracted.json": labs(*blanked)})
+    found = report(repo)
+    (one,) = found["evals"]
+    noise = one["metrics"][0]["noise"]
+    assert (found["verdict"], one["fixed"], one["broken"]) == ("fail", 0, 16 * len(blanked))
+    assert (noise["decision"], noise["why"], noise["counted"]) == ("worse", "a field was lost", [0, 16])
+    assert noise["lost_fields"] == [[f"results[].{name}", 16] for name in sorted(blanked)]
+    assert noise["interval"][0] < 0 < noise["interval"][1]
+
+
 def test_a_shallow_clone_is_refused_with_what_to_do(repo, tmp_path):
     worse(repo)
     clone = tmp_path / "clone"
