@@ -60,13 +60,16 @@ class Pairs(NamedTuple):
     """Standard deviation of whole outputs."""
     repeats: int = 0
     """Outputs made under the same instructions, of which the last one is compared."""
+    item: int = 1
+    """Values of a list item, of which an output loses one in ten as a whole; 1 without lists."""
 
     @property
     def name(self) -> str:
         """The set in words."""
         size = f"{self.documents} documents of {self.values} values" if self.documents > 1 else f"{self.values} fields"
         whole = f", outputs vary as a whole by {self.whole:g}, {self.repeats} repeats" if self.whole else ""
-        return size + whole + (f", {self.unsteady:.0%} unsteady" if self.unsteady is not None else "")
+        items = f" in list items of {self.item}" if self.item > 1 else ""
+        return size + items + whole + (f", {self.unsteady:.0%} unsteady" if self.unsteady is not None else "")
 
 
 SETS: Final = (
@@ -76,8 +79,12 @@ SETS: Final = (
     Pairs(1, 40),
     Pairs(1, 100),
     Pairs(10, whole=0.03, repeats=4),
+    Pairs(1, 90, item=9),
+    Pairs(10, 30, item=6),
 )
 """The sets of which it is promised that noise gets a sure word in at most 5 of 100 pairs, and a likely one in 15."""
+LOST: Final = 0.1
+"""How often an output loses a list item."""
 FEW: Final = tuple(Pairs(3, 100, unsteady) for unsteady in (0.0, 0.02, 0.05, 0.1, 0.3, 1.0))
 """Sets of few documents with many fields, in which lost fields are looked for."""
 
@@ -118,16 +125,27 @@ def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision
 
         def output(moved: float = 0.0, base: Sequence[Sequence[float]] = base) -> list[list[bool]]:
             moved += rng.gauss(0, pairs.whole)
-            return [[rng.random() < chance + moved for chance in document] for document in base]
+            rows = [[rng.random() < chance + moved for chance in document] for document in base]
+            for row in rows if pairs.item > 1 else ():
+                for start in range(0, len(row), pairs.item):
+                    if rng.random() < LOST:
+                        row[start : start + pairs.item] = [False] * pairs.item
+            return rows
 
         made = [output() for _ in range(max(1, pairs.repeats))]
         before, after = made[-1], output(change)
         moves: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        for first, last in zip(before, after, strict=True):
+        net: Counter[tuple[int, int]] = Counter()
+        for document, (first, last) in enumerate(zip(before, after, strict=True)):
             for number, (was, now) in enumerate(zip(first, last, strict=True)):
                 if was != now:
                     moves[was][f"f{number}"] += 1
-        flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()))
+                    net[document, number // pairs.item] += now - was
+        together = (
+            moves[False].total() - sum(number > 0 for number in net.values()),
+            moves[True].total() - sum(number < 0 for number in net.values()),
+        )
+        flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()), together=together)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
         noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None
         given[change_verdict(card(before), card(after), "fields", flips, noise=noise).decision] += 1
