@@ -23,7 +23,7 @@ from sitegen.stats.counts import f1
 CLOSE: Final = 0.0006
 """Largest difference of equal values, because records are usually rounded to three digits."""
 
-MOST: Final = 1e9
+_MOST: Final = 1e9
 """No record has as many values; what states more is not believed."""
 
 RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"] | Role
@@ -139,7 +139,7 @@ def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
     """Return the counts of a record; None if it lacks any."""
     types = ("omission", "hallucination", "wrong_value", "format_error")
     names = ("true_positives", *(f"errors_by_type.{name}" for name in types))
-    if not all(0 <= recorded.get(name, -1.0) < MOST for name in names):
+    if not all(0 <= recorded.get(name, -1.0) < _MOST for name in names):
         return None
     tp, *by_type = (int(recorded[name]) for name in names)
     return Counts(tp, 0, 0, 0, *by_type)
