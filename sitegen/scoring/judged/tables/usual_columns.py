@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from itertools import chain
 from typing import Final
 
@@ -60,10 +59,9 @@ def plain_name(name: str) -> str:
 
 
 def is_verdict(value: Value) -> bool:
-    """Whether a value states a verdict: a truth value, 0 or 1, or a word such as ``failed``."""
-    if isinstance(value, str):
-        return value.strip().casefold() in WORDS
-    return isinstance(value, bool | int | Decimal) and value in (0, 1)
+    """Whether a value states a verdict: a truth value, 0 or 1, which may be text, or a word such as ``failed``."""
+    grade = grade_of(value, WORDS)
+    return grade is not None and grade.score in (0, 1)
 
 
 def states_a_result(row: Mapping[str, Value]) -> bool:
