@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import __version__
-from sitegen.data_files.reading import UnreadableError
-from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.memo_rows import stored
@@ -161,7 +159,15 @@ def _pinned(options: Options) -> str | None:
 def _configured_revision(root: Path) -> str:
     """The revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
     try:
-        rev = read_toml(read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)).get("rev", "HEAD")
-    except (OSError, UnreadableError):
+        content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
+    except OSError:
         return "HEAD"  # the file is missing, or its error is reported when all of it is read
+    # They take time to import, and a build with nothing new of a project without this file needs no library.
+    from sitegen.data_files.reading import UnreadableError
+    from sitegen.data_files.toml_reader import read_toml
+
+    try:
+        rev = read_toml(content).get("rev", "HEAD")
+    except UnreadableError:
+        return "HEAD"  # reported when all of the file is read
     return rev if isinstance(rev, str) else "HEAD"
