@@ -73,10 +73,10 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     )
     if view is None or not view.moves:
         return row
-    largest = view.effects.largest or view.moves[0].row
+    largest = view.moved.largest or view.moves[0].row  # later outputs do not change it, unlike the effects of edits
     return replace(
         row,
-        grades=view.effects.counts,
+        grades=view.moved.counts,
         largest=LargestChange(
             name=largest.name,
             change=largest.headline.change,
