@@ -37,7 +37,7 @@ _TOLERANCES: Final[tuple[dict[str, Any], ...]] = (
 """None at all, and a wide one. Each costs another scoring of the output."""
 
 
-class RecordedPart(NamedTuple):
+class DifferencePart(NamedTuple):
     """What one cause adds to the recorded score on the way to the computed one."""
 
     cause: RecordedCause
@@ -71,7 +71,7 @@ def counted_by(convention: Convention, counts: Counts) -> Counts:
 
 def recorded_parts(
     first: Snapshot, at: Snapshot, scorecard_of: Callable[[Snapshot], Scorecard]
-) -> tuple[RecordedPart, ...]:
+) -> tuple[DifferencePart, ...]:
     """Split computed minus recorded F1; empty if they agree, or if no cause is known.
 
     What the record left out when it was written is told from what ground truth and rules changed since.
@@ -89,19 +89,19 @@ def recorded_parts(
     if since is None:
         return ()
     parts = _parts_when_written(first, scorecard_of(first), scorecard_of)
-    parts += tuple(RecordedPart(role, amount) for role, amount in since.items() if role != "outputs")
+    parts += tuple(DifferencePart(role, amount) for role, amount in since.items() if role != "outputs")
     return parts if any(part.cause != "rest" for part in parts) else ()
 
 
 def _parts_when_written(
     at: Snapshot, card: Scorecard, scorecard_of: Callable[[Snapshot], Scorecard]
-) -> tuple[RecordedPart, ...]:
+) -> tuple[DifferencePart, ...]:
     """Split the difference between a record and the score of its output at the same commit; all is a rest at worst."""
     recorded = dict(at.recorded_metrics)
     theirs, computed = _recorded_counts(recorded), card.metric("f1")
     if computed is None:
         return ()
-    unexplained = (RecordedPart("rest", computed - recorded["f1"]),)
+    unexplained = (DifferencePart("rest", computed - recorded["f1"]),)
     if theirs is None or recorded_otherwise(at, card, "f1") is None:
         return unexplained
     settings = _settings_of_record(at, card, theirs, scorecard_of)
@@ -131,8 +131,8 @@ def _parts_when_written(
     if not parts or everything is None:
         return unexplained
     values = _expected(more)
-    found = [RecordedPart(cause, parts[cause], values if cause == "fields" else 0) for cause in causes]
-    return (*found, RecordedPart("rest", everything - recorded["f1"]))
+    found = [DifferencePart(cause, parts[cause], values if cause == "fields" else 0) for cause in causes]
+    return (*found, DifferencePart("rest", everything - recorded["f1"]))
 
 
 def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
@@ -142,7 +142,7 @@ def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
     if not all(0 <= recorded.get(name, -1.0) < _MOST for name in names):
         return None
     tp, *by_type = (int(recorded[name]) for name in names)
-    return Counts(tp, 0, 0, 0, *by_type)
+    return Counts(tp=tp, **dict(zip(types, by_type, strict=True)))
 
 
 def _settings_of_record(

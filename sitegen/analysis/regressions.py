@@ -92,7 +92,7 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     for spec in specs:
         grain = (spec.high - spec.low) / cases if cases else 0.0
         fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
-        search = _StepSearch(points, spec, fit, metrics_for)
+        search = _StepSearch(points=points, spec=spec, fit=fit, metrics_for=metrics_for)
         found += [step for stretch in _stretches(points, spec.name) for step in search.steps(stretch)]
     groups = _steps_by_point(step for step in found if step.told != "blip")
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
@@ -239,7 +239,7 @@ class _StepSearch(Frozen):
         outputs = {output_of(self.points, index) for index in of if before.start <= index < before.end}
         between = (index for index in of if before.start <= index < after.start)
         old = tuple(index for index in between if output_of(self.points, index) in outputs)
-        return _MetricLevels(self.spec, before, after, old, noise, told)
+        return _MetricLevels(spec=self.spec, before=before, after=after, old=old, noise=noise, told=told)
 
     def _have_same_documents(self, of: Iterable[int]) -> bool:
         return len({_documents([self.points[index]]) for index in of} - {frozenset()}) < 2
@@ -335,7 +335,7 @@ def step_between(
 def metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     """Measure the change of a metric, positive if it is for the better."""
     share = 100 * (after - before) / (spec.high - spec.low)
-    return MetricStep(spec.name, before, after, share if spec.higher_is_better else -share)
+    return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

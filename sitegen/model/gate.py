@@ -76,7 +76,9 @@ class GateNoise(FrozenObject):
             decision=self.decision,
             why=self.why,
             change=change,
-            interval=Interval(*self.interval, self.unit, self.n, "") if self.unit and self.interval else None,
+            interval=Interval(low=self.interval[0], high=self.interval[1], unit=self.unit, n=self.n, method="")
+            if self.unit and self.interval
+            else None,
             fixed=self.fixed,
             broken=self.broken,
             counted=self.counted,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from posixpath import basename
 from typing import Final
 
-from sitegen.analysis.recorded import CLOSE, RecordedPart, counted_by, recorded_convention, recorded_otherwise
+from sitegen.analysis.recorded import CLOSE, DifferencePart, counted_by, recorded_convention, recorded_otherwise
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, MetricSpec
 from sitegen.model.scorecards import Scorecard
@@ -54,7 +54,7 @@ class RecordedView(Frozen):
     """Name of the record."""
     headline: RecordedRow | None = None
     """The main metric, if it differs."""
-    parts: tuple[RecordedPart, ...] = ()
+    parts: tuple[DifferencePart, ...] = ()
     """What leads from the recorded headline to the computed one; they sum to the difference. Empty if not known."""
 
 
@@ -68,7 +68,7 @@ def recorded_view(
     card: Scorecard,
     specs: Sequence[MetricSpec],
     previous: Point | None = None,
-    parts: tuple[RecordedPart, ...] = (),
+    parts: tuple[DifferencePart, ...] = (),
 ) -> RecordedView | None:
     """Compare the record with the scorecard; None if they have no metric in common.
 
@@ -89,7 +89,12 @@ def recorded_view(
     why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
     is_headline = recorded_otherwise(at, card, specs[0].name) is not None
     return RecordedView(
-        len(rows) - len(different), different, why, record_name(at), different[0] if is_headline else None, by_f1
+        same=len(rows) - len(different),
+        rows=different,
+        why=why,
+        file=record_name(at),
+        headline=different[0] if is_headline else None,
+        parts=by_f1,
     )
 
 

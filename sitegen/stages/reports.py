@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import count_flips
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs, runs_of
-from sitegen.analysis.recorded import RecordedPart, recorded_parts
+from sitegen.analysis.recorded import DifferencePart, recorded_parts
 from sitegen.analysis.series import Derived, SeriesInputs, derived_of, problems_of_point
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
@@ -42,7 +42,7 @@ class ReportInputs(Frozen):
     before: Scorecard | None
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
-    recorded: tuple[RecordedPart, ...]
+    recorded: tuple[DifferencePart, ...]
     """Why its own record has another F1."""
     past: EarlierPoints
     """Without snapshots and moved edits, which every task has."""

@@ -185,7 +185,7 @@ def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
     read = next(stream)
     reason = _why_lost(blob) or read.reason
     fix = MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else None
-    return File(blob.path, read.content, reason, fix or "")
+    return File(path=blob.path, content=read.content, reason=reason, fix=fix or "")
 
 
 class EvalEmbedder:

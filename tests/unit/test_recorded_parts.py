@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.analysis.recorded import RecordedPart, recorded_parts
+from sitegen.analysis.recorded import DifferencePart, recorded_parts
 from sitegen.model.metrics import Convention, Counts, Metric
 from sitegen.model.recorded import RecordedMetric
 from sitegen.model.scorecards import FieldScore, Scorecard
@@ -163,7 +163,7 @@ def test_values_that_only_one_side_counts_are_wrong_as_far_as_its_errors_allow()
     at = recording(0.5, 7, (5, 0, 2, 0), 7)
     parts = recorded_parts(at, at, lambda _: here)
     fields, rest = parts
-    assert fields == RecordedPart("fields", fields.amount, 4)
+    assert fields == DifferencePart("fields", fields.amount, 4)
     assert fields.amount == pytest.approx(12 / 18 - 14 / 23)
     assert rest.amount == pytest.approx(14 / 23 - 0.5)
 

@@ -97,7 +97,7 @@ def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> Varia
     cases = cases_by_id(answers)
     grades = tuple(case.grade for case in cases.values() if case.grade is not None)
     rights = tuple(case.right for case in cases.values() if case.right is not None)
-    return VariantSample(measured, grades, rights, cases)
+    return VariantSample(measured=measured, grades=grades, rights=rights, cases=cases)
 
 
 def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:

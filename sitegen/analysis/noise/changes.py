@@ -195,7 +195,16 @@ def _judged(
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
     interval = _interval(sample.unit, spread, scale) if spread else None
-    verdict = ChangeVerdict("same", "nothing moved", change, interval, fixed, broken, p_value, counted=counted)
+    verdict = ChangeVerdict(
+        decision="same",
+        why="nothing moved",
+        change=change,
+        interval=interval,
+        fixed=fixed,
+        broken=broken,
+        p_value=p_value,
+        counted=counted,
+    )
     if abs(change) < ROUNDING and not fixed and not broken:
         return verdict
     by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - LIKELY else 0
@@ -229,7 +238,13 @@ def _certainty_beyond_repeats(change: float, noise: Noise | None) -> int:
 def _interval(unit: Unit, spread: Spread, scale: float) -> Interval:
     """Return the interval of a change over units, limited to *scale*."""
     low, high = around(spread)
-    return Interval(max(-scale, low), min(scale, high), unit, spread.freedom + 1, "paired, linearised")
+    return Interval(
+        low=max(-scale, low),
+        high=min(scale, high),
+        unit=unit,
+        n=spread.freedom + 1,
+        method="paired, linearised",
+    )
 
 
 def _detectable(after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, noise: Noise | None) -> float | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.recorded import RecordedPart
+from sitegen.analysis.recorded import DifferencePart
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -192,7 +192,7 @@ def report_page(
     instructions: tuple[Commit, ...] = (),
     data: str | None = None,
     rules: Callable[[], FieldRules] | None = None,
-    recorded: tuple[RecordedPart, ...] = (),
+    recorded: tuple[DifferencePart, ...] = (),
 ) -> Page:
     """The report of one snapshot.
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.analysis.recorded import RecordedCause, RecordedPart
+from sitegen.analysis.recorded import DifferencePart, RecordedCause
 from sitegen.html.cells import for_each, shown_run, shown_value, text, value, value_cell
 from sitegen.html.charts import bar_between
 from sitegen.html.formats import NIL, signed
@@ -190,7 +190,7 @@ def falls(view: RecordedView, convention: Convention) -> Markup:
     return Markup("\n".join(rows))
 
 
-def _recorded_cause(part: RecordedPart, convention: Convention) -> str:
+def _recorded_cause(part: DifferencePart, convention: Convention) -> str:
     if part.cause == "counting":
         rule = "is no false negative" if convention == "standard" else "is a false negative too"
         return f"other counting rule: in the record, a wrong value {rule}"
