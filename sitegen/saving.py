@@ -69,7 +69,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> Sa
         write_inside(place.folder, name, to_json_bytes(document))
         return SavedResults(place.folder / name, document)
     if verified.iteration is None:
-        number = max((iteration.number for iteration in iterations(place.folder)), default=0) + 1
+        number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
         for output in verified.outputs:
             name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"

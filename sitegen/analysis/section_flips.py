@@ -131,15 +131,10 @@ class _EditFlips(Frozen):
     attributes: frozenset[str]
 
 
-class ListedSections(NamedTuple):
-    """Sections of an instruction file, and how many more there are."""
-
-    rows: tuple[SectionFlips, ...]
-    left_out: int
-
-
-def section_flips(sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]) -> ListedSections:
-    """Return the sections with the fields that flipped with them.
+def section_flips(
+    sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]
+) -> tuple[tuple[SectionFlips, ...], int]:
+    """Return the sections with the fields that flipped with them, and how many more there are.
 
     Args:
         sections: the sections that each edit touched; none for the edit that added the file.
@@ -157,7 +152,7 @@ def section_flips(sections: Sequence[Sequence[str]], effects: Sequence[Sequence[
     everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
     rows.sort(key=lambda row: (-row.edits, -len(row.fields), row.path))
-    return ListedSections(tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS))
+    return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
 
 
 def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips:

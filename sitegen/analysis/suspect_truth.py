@@ -55,15 +55,6 @@ class SharedCause(NamedTuple):
     labels: tuple[SuspectLabel, ...]
 
 
-class SortedSuspects(NamedTuple):
-    """Suspect labels with a shared cause, and single ones."""
-
-    causes: tuple[SharedCause, ...]
-    """Shared causes, the one with the most labels first."""
-    single: tuple[SuspectLabel, ...]
-    """The other labels, in the order of the input."""
-
-
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
     """Return the suspects of an eval at its newest point, the ones with the most agreeing outputs first.
 
@@ -134,8 +125,10 @@ def _strongest_first(suspect: SuspectTruth) -> tuple[int, float, str, str]:
     return -suspect.agreeing, -suspect.agreeing / suspect.outputs, suspect.document, suspect.path
 
 
-def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
+def by_cause(labels: Sequence[SuspectLabel]) -> tuple[tuple[SharedCause, ...], tuple[SuspectLabel, ...]]:
     """Group labels by a cause that at least three of them share; each label belongs to at most one cause.
+
+    Returns the causes, the one with the most labels first, and the labels without one.
 
     The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
@@ -149,7 +142,7 @@ def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
     causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
     causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
     causes.sort(key=lambda cause: -len(cause.labels))
-    return SortedSuspects(causes=tuple(causes), single=tuple(_without(labels, causes)))
+    return tuple(causes), tuple(_without(labels, causes))
 
 
 def least_share(suspect: SuspectTruth) -> float:

@@ -11,7 +11,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import starmap
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,7 +18,6 @@ from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
-from sitegen.named_tuple import NamedTuple
 
 _STATE: Final = (
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
@@ -53,17 +51,15 @@ _Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
 """Path, mode, blob id, recorded state."""
 
 
-class UnprovenFile(NamedTuple):
-    """A tracked file, and its blob id in the commit; None if the commit has no regular file there."""
+def unproven(
+    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield every tracked file whose content on disk is not certain to be the commit's, without submodules.
 
-    path: str
-    oid: str | None
-
-
-def unproven(repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[UnprovenFile]:
-    """Yield every tracked file whose content on disk is not certain to be the commit's. Submodules are left out."""
+    With each path comes its blob id in the commit; None if the commit has no regular file there.
+    """
     staged = dict(_staged(repository, root, head, pathspecs))
-    yield from starmap(UnprovenFile, staged.items())
+    yield from staged.items()
     written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
     in_folder = _folder_test(str(root))
     for path, mode, oid, recorded in _index_entries(repository, root, pathspecs):
@@ -71,7 +67,7 @@ def unproven(repository: RepositoryPlace, root: Path, head: str, pathspecs: tupl
             continue
         if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
             has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
-            yield UnprovenFile(path, oid if has_content else None)
+            yield path, oid if has_content else None
 
 
 def _staged(

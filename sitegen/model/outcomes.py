@@ -5,7 +5,6 @@ from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 
 ErrorType: TypeAlias = Literal["omission", "hallucination", "wrong_value", "format_error"]
 Outcome: TypeAlias = Literal["correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error"]
@@ -55,18 +54,16 @@ class Judgement(Frozen):
         return self.document, self.path, self.note == EXTRA_ITEM
 
 
-class ChangedJudgements(NamedTuple):
-    """The judgements by which two outputs differ: equal values of both have the very same object."""
+def changed_judgements(
+    before: Sequence[Judgement], after: Sequence[Judgement]
+) -> tuple[list[Judgement], list[Judgement]]:
+    """Return the judgements that are new in an output, and those that are gone, each in the order of its output.
 
-    new: list[Judgement]
-    gone: list[Judgement]
-
-
-def changed_judgements(before: Sequence[Judgement], after: Sequence[Judgement]) -> ChangedJudgements:
-    """Compare the judgements of two outputs as objects, in the order of each output."""
+    They are compared as objects: equal values of two outputs have the very same judgement.
+    """
     if len(before) == len(after):  # as a rule; then most stand at the same place
         pairs = [(first, last) for first, last in zip(before, after, strict=True) if first is not last]
         before, after = [first for first, _ in pairs], [last for _, last in pairs]
     gone = {id(judgement): judgement for judgement in before}
     new = [judgement for judgement in after if gone.pop(id(judgement), None) is None]
-    return ChangedJudgements(new, list(gone.values()))
+    return new, list(gone.values())

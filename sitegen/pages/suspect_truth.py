@@ -120,7 +120,7 @@ def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
     """Make the view. *share*: the number of labels listed for each eval."""
     by_id = {summary.info.id: summary for summary in summaries}
     labels = [SuspectLabel(summary.info.id, suspect) for summary in summaries for suspect in summary.suspects[:share]]
-    sorted_labels = by_cause(sorted(labels, key=lambda label: -least_share(label.suspect)))
+    causes, without_cause = by_cause(sorted(labels, key=lambda label: -least_share(label.suspect)))
     number = 0
 
     def rows(labels: Iterable[SuspectLabel]) -> tuple[SuspectRow, ...]:
@@ -131,13 +131,13 @@ def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
             listed.append(_suspect_row(number, by_id[label.eval_id], label.suspect))
         return tuple(listed)
 
-    single = rows(sorted_labels.single)
+    single = rows(without_cause)
     return SuspectTruthView(
         info=None,
         total=sum(len(summary.suspects) for summary in summaries),
         evals=len(summaries),
         single=single,
-        causes=tuple(_cause_rows(cause, rows(cause.labels)) for cause in sorted_labels.causes),
+        causes=tuple(_cause_rows(cause, rows(cause.labels)) for cause in causes),
         left_out=tuple(
             UnlistedLabels(summary.info, len(summary.suspects) - share)
             for summary in summaries

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _SHORTEST: Final = 4
@@ -25,18 +24,13 @@ _MOST_VALUES: Final = 50_000
 """The most values of a document that are examined, which bounds the time for a hostile output."""
 
 
-class NotedJudgements(NamedTuple):
-    """The judgements of a document, with a note for each value that is at another path."""
-
-    judgements: list[Judgement]
-    pairs: list[str]
-    """``A at B`` for each of these values, where A is the expected path and B the path in the output."""
-
-
-def with_places(judgements: list[Judgement], root: dict[str, Value], text: str = "") -> NotedJudgements:
+def with_places(
+    judgements: list[Judgement], root: dict[str, Value], text: str = ""
+) -> tuple[list[Judgement], list[str]]:
     """Return the judgements of a document; for an omitted value that is at another path, with a note of that path.
 
     A value counts if exactly one omission expects it, it occurs in the output once, and no correct value is the same.
+    Returns ``A at B`` for each of these values as well: A is the expected path and B the path in the output.
     *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
@@ -57,7 +51,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     if sought:
         _look(root, (), _MOST_VALUES, sought, places)
     if not any(places.values()):
-        return NotedJudgements(judgements, [])
+        return judgements, []
     with_notes: list[Judgement] = []
     pairs: list[str] = []
     for judgement in judgements:
@@ -67,7 +61,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
             if not judgement.note:
                 judgement = replace(judgement, note=f"is at {path[:80]} in the output")
         with_notes.append(judgement)
-    return NotedJudgements(with_notes, pairs)
+    return with_notes, pairs
 
 
 def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:

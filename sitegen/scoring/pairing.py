@@ -11,7 +11,6 @@ from heapq import heapify, heappop, heapreplace
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Comparable, SimilarPair, similar_pairs
 
@@ -39,21 +38,14 @@ EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""
 
 
-class GreedyPairs(NamedTuple):
-    """The pairs that ``greedy_pairs`` chooses."""
-
-    pairs: list[SimilarPair]
-    all_compared: bool
-    """False if there were too many unequal items to compare, so that only equal items are paired."""
-
-
 def greedy_pairs(
     expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
-) -> GreedyPairs:
+) -> tuple[list[SimilarPair], bool]:
     """Take the most similar remaining pair until none is left.
 
     Equal items are paired first, without similarities. Items with the same key are compared only once, so that a list
-    of copies does not take quadratic time.
+    of copies does not take quadratic time. Returns the pairs, and whether all items were compared: if too many are
+    unequal, only equal items are paired.
     """
     by_expected, by_actual = _by_key(expected, range(len(expected))), _by_key(actual, range(len(actual)))
     pairs: list[SimilarPair] = []
@@ -70,7 +62,7 @@ def greedy_pairs(
     similar = _similar_within_bounds(list(by_expected), list(by_actual), threshold)
     if similar is not None:
         pairs += _best_first(list(by_expected.values()), list(by_actual.values()), similar, equal_fields)
-    return GreedyPairs(sorted(pairs), all_compared=similar is not None)
+    return sorted(pairs), similar is not None
 
 
 def _by_key(keys: Sequence[ItemKey], positions: Iterable[int]) -> dict[ItemKey, list[int]]:

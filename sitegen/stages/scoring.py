@@ -17,7 +17,6 @@ from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction
@@ -92,16 +91,11 @@ def results_by_ranges(
         yield from results(context, scorer(kind), task.snapshots) if done is None else done
 
 
-class ReadableHistory(NamedTuple):
-    """A history in which the contents that this clone lacks are marked as unreadable."""
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
+    """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
 
-    history: EvalHistory
-    lost_contents: int
-    """Number of contents that this clone lacks."""
-
-
-def without_lost_contents(context: WorkerContext, history: EvalHistory) -> ReadableHistory:
-    """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched."""
+    Returns the history with these marks, by which scoring takes them as unreadable, and the number of such contents.
+    """
     outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
     marks = {reason: mark for mark, reason in _LOST.items()}
@@ -128,7 +122,7 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> Reada
         )
         for snapshot in history.snapshots
     )
-    return ReadableHistory(replace(history, snapshots=snapshots), len(lost))
+    return replace(history, snapshots=snapshots), len(lost)
 
 
 def _why_lost(blob: Blob) -> str:

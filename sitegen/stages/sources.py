@@ -18,7 +18,6 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
@@ -40,13 +39,6 @@ _TEXTS: Final = 2_000_000
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LISTED: Final = 10
 """Largest number of files that are reported individually because they cannot be shown."""
-
-
-class SourcedTree(NamedTuple):
-    """The page of ground truth beside output with its source, and the pictures and problems that belong to it."""
-
-    view: TreeView
-    use: SourceUse
 
 
 class EvalSources:
@@ -73,8 +65,8 @@ class EvalSources:
                 return {file: at.blob_id(file.path) or "" for file in files}
         return {}
 
-    def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> SourcedTree:
-        """Add the source of every value for which the output gives a place in a document."""
+    def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> tuple[TreeView, SourceUse]:
+        """Add the source of every value with a place in a document; return its pictures and problems as well."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
         cited = list(citations(view.root, _evidence_by_document(inputs, self._truths), several=several))
@@ -99,9 +91,7 @@ class EvalSources:
             for page in of_document.values()
             if isinstance(page, PagePicture) and page.path.split("/", 2)[2] in addresses
         }
-        return SourcedTree(
-            sourced, SourceUse(tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id)))
-        )
+        return sourced, SourceUse(tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id)))
 
     def content(self, oid: str) -> bytes:
         """Return the content of a picture that ``with_source`` listed."""

@@ -21,22 +21,15 @@ FAR_LEVEL: Final = 0.9995
 """Confidence level of the bound on bad runs: one in two thousand normal repeats of known scatter exceeds it."""
 
 
-class DifferingPairs(NamedTuple):
-    """Number of pairs of outcomes that differ, and number of all pairs."""
-
-    differing: int
-    compared: int
-
-
-def differing_pairs(outcomes: Iterable[Hashable]) -> DifferingPairs:
-    """Count the pairs among the outcomes of one subject that was judged several times.
+def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
+    """Count the pairs of outcomes that differ, and all pairs, for one subject that was judged several times.
 
     The quotient of the two numbers is 1 minus the observed agreement within the subject (Fleiss 1971).
     """
     numbers = Counter(outcomes).values()
     judged = sum(numbers)
     pairs = judged * (judged - 1) // 2
-    return DifferingPairs(pairs - sum(number * (number - 1) // 2 for number in numbers), pairs)
+    return pairs - sum(number * (number - 1) // 2 for number in numbers), pairs
 
 
 class RepeatedValues(Frozen):
@@ -78,14 +71,6 @@ def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValu
     )
 
 
-class FarthestValue(NamedTuple):
-    """The value of a group that is farthest from the median."""
-
-    distance: float
-    group: int
-    """Index of the group."""
-
-
 class PooledRepeats(Frozen):
     """Groups of repeats, and what their scatter is computed from.
 
@@ -97,8 +82,8 @@ class PooledRepeats(Frozen):
     """Of all groups, ascending."""
     squares: Sequence[float] = ()
     """Of each group."""
-    farthest: Sequence[FarthestValue] = ()
-    """Of each group, ascending."""
+    farthest: Sequence[tuple[float, int]] = ()
+    """The largest distance of each group, and the index of the group; ascending."""
 
     def and_group(self, group: RepeatedValues) -> PooledRepeats:
         """Add a group."""
@@ -106,7 +91,7 @@ class PooledRepeats(Frozen):
             groups=[*self.groups, group],
             distances=sorted([*self.distances, *group.distances]),
             squares=[*self.squares, group.squares],
-            farthest=sorted([*self.farthest, FarthestValue(group.distances[-1], len(self.groups))]),
+            farthest=sorted([*self.farthest, (group.distances[-1], len(self.groups))]),
         )
 
     def repeatability(self) -> Repeatability:
@@ -120,10 +105,10 @@ class PooledRepeats(Frozen):
             return Repeatability(deviation=None, freedom=0, bad={})
         scale = 1.4826 * self.distances[(len(self.distances) - 1) // 2]
         cut = max(FAR, student(FAR_LEVEL, len(self.distances))) * scale
-        beyond = takewhile(lambda farthest: farthest.distance > cut, reversed(self.farthest))
+        beyond = takewhile(lambda farthest: farthest[0] > cut, reversed(self.farthest))
         bad = {
             index: places
-            for index in sorted([farthest.group for farthest in beyond])
+            for index in sorted([group for _, group in beyond])
             if (places := _far_off(self.groups[index], cut))
         }
         squares, freedom = [*self.squares], len(self.distances)

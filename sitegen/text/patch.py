@@ -142,16 +142,11 @@ def _hunks(body: str) -> Iterator[Hunk]:
         yield hunk
 
 
-class _NumberedLines(NamedTuple):
-    """The lines of a hunk, and the numbers of the lines after it."""
+def _numbered_lines(lines: Iterable[str], old: int, new: int) -> tuple[tuple[PatchLine, ...], int, int]:
+    """Number the lines of a hunk whose sides begin at these numbers; return the numbers of the lines after it as well.
 
-    lines: tuple[PatchLine, ...]
-    old: int
-    new: int
-
-
-def _numbered_lines(lines: Iterable[str], old: int, new: int) -> _NumberedLines:
-    """Number the lines of a hunk whose sides begin at these numbers. The first character of a line gives its kind."""
+    The first character of a line gives its kind.
+    """
     numbered = []
     for line in lines:
         sign, text = line[:1], cut(line[1:])
@@ -166,7 +161,7 @@ def _numbered_lines(lines: Iterable[str], old: int, new: int) -> _NumberedLines:
         else:
             numbered.append(PatchLine(kind="context", text=text, old=old, new=new))
             old, new = old + 1, new + 1
-    return _NumberedLines(tuple(numbered), old, new)
+    return tuple(numbered), old, new
 
 
 def _visible_but_returns(body: str) -> str:

@@ -14,7 +14,6 @@ from sitegen.history.globs import RunGlob
 from sitegen.history.layout import LONE, RECORDED, RESULTS, iteration_number
 from sitegen.kind_files import Kind, KindFiles, files_of
 from sitegen.model.recorded import states
-from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_FILE, read_inside
 from sitegen.text.plain import natural_order
 
@@ -89,37 +88,23 @@ def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
         return False
 
 
-class IterationOutputs(NamedTuple):
-    """The outputs of one iteration; none if it has only the record of a run."""
-
-    number: int
-    outputs: tuple[Path, ...]
-
-
-def outputs_of_iterations(place: WorktreeEval) -> list[IterationOutputs]:
-    """The iterations that have any outputs or the record of a run, in ascending order."""
+def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
+    """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
     files = place.files
     return sorted(
-        IterationOutputs(number, outputs)
+        (number, outputs)
         for number, folder in iterations(place.folder)
         if (outputs := _outputs_in(folder, files.outputs, files)) or (folder / RECORDED).is_file()
     )
 
 
-class IterationFolder(NamedTuple):
-    """The folder of one iteration."""
-
-    number: int
-    folder: Path
-
-
-def iterations(folder: Path) -> Iterator[IterationFolder]:
-    """Yield the iterations of an eval, including iterations without an output, in arbitrary order."""
+def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the number and the folder of every iteration of an eval, with an output or without, in arbitrary order."""
     results = folder / RESULTS
     for child in results.iterdir() if results.is_dir() else ():
         number = iteration_number(child.name)
         if number is not None:
-            yield IterationFolder(number, child)
+            yield number, child
 
 
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -29,7 +29,6 @@ from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
 from sitegen.kind_files import GROUND_TRUTHS, files_of
-from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
@@ -39,13 +38,6 @@ from sitegen.verifying.eval_files import (
     first_file,
     newest_case_file,
 )
-
-
-class ProjectEval(NamedTuple):
-    """An eval of a project, by its id."""
-
-    project: WorktreeProject
-    eval_id: str
 
 
 class WorktreeProject(Frozen):
@@ -127,8 +119,8 @@ class WorktreeProject(Frozen):
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
         return replace(project, config=config, evaluation=stated, misread=unknown, must_stop=False)
 
-    def for_cases(self, file: Path) -> ProjectEval:
-        """Return the eval with these test cases. If it does not exist, the returned project has a new one.
+    def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
+        """Return the project and the id of the eval with these test cases; without one, the project gets a new eval.
 
         Raises ConfigurationError if the file lies outside the project.
         """
@@ -143,9 +135,9 @@ class WorktreeProject(Frozen):
             except SitegenError:
                 continue
             if truth is not None and truth.resolve() == path:
-                return ProjectEval(self, eval_id)
+                return self, eval_id
         entry = case_file_entry(path.relative_to(root).as_posix(), ids)
-        return ProjectEval(self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id)
+        return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
 
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)

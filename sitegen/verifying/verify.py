@@ -140,7 +140,7 @@ def unsaved_output(project: WorktreeProject, verified: Verified) -> Path | None:
     content = project.read(candidate).content if candidate else None
     if content is None:
         return None
-    in_iterations = (first_file(iteration.folder, place.files.outputs) for iteration in iterations(place.folder))
+    in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
     is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
     return None if is_saved else candidate
 

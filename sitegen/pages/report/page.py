@@ -242,7 +242,7 @@ def report_page(
         previous=origin.previous_of(info, previous, snapshot.label),
         metrics=metric_changes(specs, card, point.change, info.nouns),
         interval=point.interval,
-        why=why(info, specs, previous, point, past),
+        why=why(info, specs, previous, point),
         fates=fates(info.id, point.change.flips, past.fixed) if point.change else None,
         runs=runs_view(snapshot, past.runs),
         errors=errors,

@@ -11,7 +11,6 @@ from sitegen.html.cells import RowCache, text, value_cells
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import Result
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages.labels import ERROR_LABELS
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
@@ -129,15 +128,8 @@ def _add_nodes(
         node = nodes[way]
 
 
-class _NamedPlace(NamedTuple):
-    """The place of a value, with its name there."""
-
-    place: TreePlace
-    name: str
-
-
-def _tree_place(path: str, label: str, note: str) -> _NamedPlace:
-    """The place of a value by its path."""
+def _tree_place(path: str, label: str, note: str) -> tuple[TreePlace, str]:
+    """The place of a value by its path, and the name of the value there."""
     steps = _STEP.findall(path)[:_DEEPEST][:-1]
     items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
     inside = len("".join(steps))
@@ -150,7 +142,7 @@ def _tree_place(path: str, label: str, note: str) -> _NamedPlace:
         item_name=_name(path, label, item),
         whole=_WHOLE.get(note, "") if items else "",
     )
-    return _NamedPlace(place, path[inside:].removeprefix("."))
+    return place, path[inside:].removeprefix(".")
 
 
 def _name(path: str, label: str, above: str) -> str:

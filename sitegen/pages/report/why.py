@@ -21,7 +21,7 @@ from sitegen.model.series import HEADLINES, EvalInfo, Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import exchanges
-from sitegen.pages.report.discrepancies import EarlierPoints, field_file
+from sitegen.pages.report.discrepancies import field_file
 
 NAMED: Final = 10
 """Number of documents of only one of the two points that the report names."""
@@ -57,9 +57,7 @@ class WhyView(Frozen):
         return tuple(name for name in ("outputs", "ground truth", "rules") if name in names)
 
 
-def why(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, past: EarlierPoints
-) -> WhyView | None:
+def why(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point) -> WhyView | None:
     """None for a first point, for two points that were not compared, and for recorded numbers."""
     if info.recorded or before is None or after.change is None:
         return None

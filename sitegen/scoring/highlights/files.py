@@ -49,7 +49,7 @@ def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
 @lru_cache(maxsize=16)  # many outputs usually have the same gold standard
 def _parse_gold(is_lines: bool, content: bytes) -> Parsed[tuple[Paragraph, ...]]:
     chunks, findings, _ = _read_chunks(is_lines, content, "ground_truth")
-    paragraphs = united_paragraphs(chunks).paragraphs
+    paragraphs, _ = united_paragraphs(chunks)
     if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
     return Parsed(paragraphs, findings)
@@ -88,24 +88,15 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
     )
 
 
-class UnitedParagraphs(NamedTuple):
-    """The paragraphs of several chunks."""
-
-    paragraphs: tuple[Paragraph, ...]
-    """Every paragraph once, with united highlights (rule 27)."""
-    repeated: tuple[str, ...]
-    """The ids of paragraphs in more than one chunk."""
-
-
-def united_paragraphs(chunks: Iterable[Chunk]) -> UnitedParagraphs:
-    """Unite the paragraphs of all chunks."""
+def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
+    """Return every paragraph of the chunks once, with united highlights (rule 27), and the ids of repeated ones."""
     united = Paragraphs(lambda message: None)
     counts: Counter[str] = Counter()
     for chunk in chunks:
         for name, text, highlights in chunk.paragraphs:
             counts[name] += 1
             united.add(name, highlights, text)
-    return UnitedParagraphs(united.all(), tuple(name for name, count in counts.items() if count > 1))
+    return united.all(), tuple(name for name, count in counts.items() if count > 1)
 
 
 def read_log(content: bytes) -> Parsed[tuple[Chunk, ...]]:

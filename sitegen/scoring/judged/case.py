@@ -213,19 +213,13 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
     return AnswerGrade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
-class Opinions(NamedTuple):
-    """The opinions on the cases of a file."""
+def opinions(
+    cases: Sequence[Mapping[str, Graded]], grades: Collection[str]
+) -> tuple[list[tuple[Opinion, ...]], tuple[str, ...]]:
+    """Form the opinions on each case. A score is a field if it is right or wrong in all cases of the series.
 
-    by_case: list[tuple[Opinion, ...]]
-    """One for each score."""
-    grades: tuple[str, ...]
-    """As in ``JudgedResults``."""
-
-
-def opinions(cases: Sequence[Mapping[str, Graded]], grades: Collection[str]) -> Opinions:
-    """Form the opinions. A score is a field if it is right or wrong in all cases of the series.
-
-    *grades*: the scores that are none, because another file of the series shows it.
+    *grades*: the scores that are none, because another file of the series shows it. Returns the opinions, one for each
+    score, and the scores of which this file shows that they are grades (``JudgedResults.grades``).
     """
     is_field: dict[str, bool] = {}
     for case in cases:
@@ -236,7 +230,7 @@ def opinions(cases: Sequence[Mapping[str, Graded]], grades: Collection[str]) -> 
     own_grades = tuple(name for name, is_right_or_wrong in is_field.items() if not is_right_or_wrong)
     fields = {name for name, is_right_or_wrong in is_field.items() if is_right_or_wrong} - {*grades}
     by_case = [tuple(_opinion(name, graded, name in fields) for name, graded in case.items()) for case in cases]
-    return Opinions(by_case, own_grades)
+    return by_case, own_grades
 
 
 def passed(judges: Iterable[Opinion]) -> float | None:

@@ -160,9 +160,9 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
     _check_version(log)
     reader = _InspectReader(log, findings)
     unpacked_samples = samples_of(samples)
-    judged = opinions(list(map(reader.graded_scores, unpacked_samples)), grades)
-    cases = reader.cases(unpacked_samples, judged.by_case)
-    return JudgedResults(cases, tuple(findings), reader.run(), grades=judged.grades)
+    by_case, own_grades = opinions(list(map(reader.graded_scores, unpacked_samples)), grades)
+    cases = reader.cases(unpacked_samples, by_case)
+    return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
 
 
 def _check_version(log: Mapping[str, Value]) -> None:

@@ -72,9 +72,9 @@ def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
     if not reader.samples:
         raise UnreadableError("it has no events of samples", _FIX)
     names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
-    judged = opinions([reader.graded_metrics(reader.samples[name]) for name in names], grades)
-    cases = reader.cases(names, judged.by_case)
-    return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=judged.grades)
+    by_case, own_grades = opinions([reader.graded_metrics(reader.samples[name]) for name in names], grades)
+    cases = reader.cases(names, by_case)
+    return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=own_grades)
 
 
 class _OpenaiEvalsReader:

@@ -57,9 +57,9 @@ def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Colle
     """
     table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
-    judged = opinions([reader.graded_row(row) for row in table.rows], grades)
-    cases = reader.cases(judged.by_case)
-    return JudgedResults(cases, (*table.findings, *reader.findings), grades=judged.grades)
+    by_case, own_grades = opinions([reader.graded_row(row) for row in table.rows], grades)
+    cases = reader.cases(by_case)
+    return JudgedResults(cases, (*table.findings, *reader.findings), grades=own_grades)
 
 
 class _TableReader:
