@@ -12,7 +12,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
 from sitegen.named_tuple import NamedTuple
@@ -219,6 +219,8 @@ class EvalSummary(Frozen):
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()
     """Fields that were wrong at any point."""
+    layout: OutputLayout = "iterations"
+    """As in ``EvalHistory``."""
 
     @property
     def has_only_scores(self) -> bool:

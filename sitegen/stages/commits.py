@@ -169,7 +169,7 @@ def _page_inputs(
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
-    layouts = {eval_id: history.layout for eval_id, history in histories.items()}
+    layouts = {summary.info.id: summary.layout for summary in evals.summaries}
     edited = {(edit.path, edit.commit.sha): (edit, file.path) for file in timeline.instructions for edit in file.edits}
     apart = apart_since(timeline.instructions)
     thick = {

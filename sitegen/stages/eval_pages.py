@@ -169,6 +169,7 @@ def record_of(
         specs=series.specs[:HEADLINES],
         headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
         deleted=series.history.deleted,
+        layout=series.history.layout,
         without_output=series.history.without_output,
         stale=point is not None and point.stale,
         change=point.change if point else None,

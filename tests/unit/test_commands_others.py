@@ -81,7 +81,9 @@ def test_demo_writes_a_project_and_says_how_to_go_on(tmp_path: Path):
     again = run("demo", "two words", cwd=tmp_path)
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr == (
-        "sitegen: The demo needs a folder of its own.\n  at: two words\n  do: Name a folder that is new or empty.\n"
+        "sitegen: The demo needs a folder of its own.\n"
+        f"  at: {tmp_path / 'two words'}\n"
+        "  do: Name a folder that is new or empty.\n"
     )
 
 

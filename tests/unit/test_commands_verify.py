@@ -448,6 +448,7 @@ def test_history_has_a_line_for_each_point(repo):
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
         f"iteration-001            0.571 0.007 to 0.996     0.667     0.500                2  {one} {first}",
         f"iteration-002            0.857 0.016 to 1.000     1.000     0.750   +0.286       1  {two} Read again",
+        "    cannot tell: 1 fixed, 0 broken; for other documents it could be zero: between −1.000 and +1.000",
     ]
 
 

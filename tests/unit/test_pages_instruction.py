@@ -16,6 +16,7 @@ from sitegen.pages.instruction.page import (
     show_text,
     thinned,
 )
+from sitegen.render.jinja_setup import GLOBALS
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
@@ -120,7 +121,7 @@ def test_the_page_lists_edits_and_shows_the_text():
 
 
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instruction.edit_rows.LISTED", 2)
+    monkeypatch.setattr(GLOBALS["edit_rows"], "LISTED", 2)
     html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, RECORDS, None)).decode()
     rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
     pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(sample.FILE.edits)]

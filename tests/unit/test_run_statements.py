@@ -181,7 +181,7 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
 
 
 def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fault(path: str, content: bytes) -> None:
+    def fault(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(formats, "read_results", fault)
