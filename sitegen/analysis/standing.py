@@ -5,7 +5,7 @@ The overview, the page of regressions and the summary all use these functions, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -193,7 +193,8 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
         if there is None:
             steps = (*steps, fallen)
         elif there.status == "new":
-            others = [metric for metric in there.metrics if metric.name != fallen.metrics[0].name]
+            named = {metric.name for metric in there.metrics} - {fallen.metrics[0].name}
+            others = [metric for metric in _measured(series, fallen.before, fallen.at, named) if metric.points < 0]
             surer = replace(fallen, metrics=(*fallen.metrics, *others), regained=there.regained, noise=there.noise)
             steps = tuple(surer if step is there else step for step in steps)
     distance = _distance_from_best(series, beside)
@@ -229,6 +230,18 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
     if not verdict.lost_fields and (moved.points >= 0 or metric_step(spec, before_now, now).points >= 0):
         return None
     return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=len(points))
+
+
+def _measured(series: Series, before: int, after: int, names: Set[str]) -> Iterator[MetricStep]:
+    """Yield the change of some metrics between two points, as that of the headline is measured: over common documents.
+
+    A step's own numbers are means of its levels, which do not fit beside the change of a single output.
+    """
+    changed = {metric.name: metric.change for metric in change(series, before, after).metrics}
+    for spec in series.specs:
+        value, moved = series.points[after].scorecard.metric(spec.name), changed.get(spec.name)
+        if spec.name in names and value is not None and moved is not None:
+            yield metric_step(spec, value - moved, value)
 
 
 def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:

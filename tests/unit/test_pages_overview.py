@@ -213,6 +213,19 @@ def test_an_edit_shows_its_two_largest_changes():
     assert view.edits[0].largest == effects[:1]
 
 
+def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_made():
+    series, edit = sample.series(9), sample.edit(3)
+    certain = replace(sample.effects(series, 5)[0], specs=series.specs)
+    shown = []
+    for effect in (certain, replace(certain, or_edit=sample.edit(2).commit)):
+        latest = (EditEffects(edit.commit, (FileEdit(edit, "a.md"),), (effect,)),)
+        page = overview_page((_summary("a", 0.5, 0.6),), HEAD, "main", COUNTS, latest)
+        html = renderer_of(sample.SITE).render(page).decode()
+        shown.append(html[html.index('id="h-ed"') :])
+    named = f"or {sample.edit(2).commit.short}"
+    assert [(named in html, "delta" in html) for html in shown] == [(False, True), (True, False)]
+
+
 def test_columns_are_named_after_the_metrics_that_all_evals_share():
     assert _view(_summary("a", 0.5)).labels == ("F1", "Precision", "Recall")
     other = replace(_summary("b", 0.5), specs=sample.SPECS[3:])

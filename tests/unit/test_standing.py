@@ -182,6 +182,20 @@ def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
+def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_outputs_as_the_headline(
+    tmp_path: Path,
+) -> None:
+    series = with_values(tmp_path, ALL, HALF)
+    (fall,) = with_losses(series, (), [(), ()])
+    levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
+    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), [(), ()])
+    before, after = (point.scorecard.metric("recall") for point in series.points)
+    assert [(metric.name, metric.before, metric.after) for metric in found.metrics] == [
+        ("f1", fall.metrics[0].before, fall.metrics[0].after),
+        ("recall", before, after),
+    ]
+
+
 def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path: Path) -> None:
     series = with_values(tmp_path, ALL, HALF, HALF + "k")
     (behind,) = with_losses(series, (), [(), (), ()])
