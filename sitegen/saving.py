@@ -13,7 +13,6 @@ from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
-from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
@@ -28,15 +27,10 @@ LARGEST_COPIED: Final = 1_000_000_000
 """The size of the largest output that is copied, in bytes."""
 
 
-class SavedResults(NamedTuple):
-    """The file of saved results, and the written document."""
-
-    file: Path
-    document: Document
-
-
-def save(project: WorktreeProject, verified: Verified, document: Document) -> SavedResults:
+def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
     """Save an output with its results as the next iteration, and update ``aggregate.json``.
+
+    Returns the file of the results, and the written document.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Of a
     kind whose output is a log of all runs, only the results are kept, as ``results/run-<timestamp>.json``.
@@ -67,7 +61,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> Sa
         moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
         name = f"{RESULTS}/run-{moment}.json"
         write_inside(place.folder, name, to_json_bytes(document))
-        return SavedResults(place.folder / name, document)
+        return place.folder / name, document
     if verified.iteration is None:
         number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
@@ -80,7 +74,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> Sa
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
     _update_aggregate(project, verified, document.metadata)
-    return SavedResults(place.folder / record, document)
+    return place.folder / record, document
 
 
 def save_into(folder: Path, verified: Verified, document: Document) -> Path:

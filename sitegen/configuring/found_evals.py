@@ -20,7 +20,6 @@ from sitegen.configuring.finders.recorded_numbers import prompt_evaluations, rec
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
 from sitegen.configuring.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
 from sitegen.configuring.paths import folder_path, home_of
-from sitegen.named_tuple import NamedTuple
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""
@@ -38,15 +37,8 @@ FINDERS: Final[tuple[Finder, ...]] = (
 """In order of precedence: of two evals with the same id in the same folder, the first counts."""
 
 
-class CompletedConfiguration(NamedTuple):
-    """A configuration with the evals that finders find."""
-
-    site: SiteConfig
-    manifest: Manifest
-
-
-def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> CompletedConfiguration:
-    """Return the configuration with the evals that finders find. Entries of the manifest take precedence.
+def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> tuple[SiteConfig, Manifest]:
+    """Add the evals that finders find to the configuration and the manifest, whose own entries take precedence.
 
     If several finders find the same id in the same folder, that is one eval, with the entry of the first finder. The
     same id in another folder is another eval, named after its folder.
@@ -81,12 +73,10 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
             found_evals[entry.id] = entry
             homes[entry.id] = home
     if not found_evals:
-        return CompletedConfiguration(config, manifest)
+        return config, manifest
     globs = (glob for entry in found_evals.values() for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
-    return CompletedConfiguration(
-        replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
-    )
+    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
 
 
 def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:

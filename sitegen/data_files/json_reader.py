@@ -89,13 +89,6 @@ class JsonLine(NamedTuple):
         return self.parsed
 
 
-class LineValue(NamedTuple):
-    """The value of a line of JSON Lines."""
-
-    number: int
-    value: Value
-
-
 def each_line(content: bytes) -> Iterator[JsonLine]:
     """Parse JSON Lines line by line. Raises UnreadableError if the file is not UTF-8."""
     for number, line in enumerate(text_of(content).split("\n"), 1):
@@ -106,8 +99,8 @@ def each_line(content: bytes) -> Iterator[JsonLine]:
                 yield JsonLine(number, Parsed(None), error)
 
 
-def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[LineValue]:
-    """Yield the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
+def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
+    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
 
     Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
     says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
@@ -117,7 +110,7 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
             findings.append(replace(error.finding(f"Line {number}{of}"), fix=fix, line=number))
         else:
             findings += (replace(finding, line=number) for finding in parsed.findings)
-            yield LineValue(number, parsed.value)
+            yield number, parsed.value
 
 
 def _without_surrogates(value: Value) -> Value:

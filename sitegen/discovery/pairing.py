@@ -11,7 +11,6 @@ from sitegen.discovery.files import BlobReader, TrackedFile, leaf_paths, table_o
 from sitegen.discovery.output_series import OutputSeries, is_truth_by_name, nearest_first, run_globs_of
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 
 _LEAST_AGREEMENT: Final = 0.5
 """The least share of expected fields that an output must have."""
@@ -55,14 +54,6 @@ class Shape(Frozen):
     is_list: bool = False
 
 
-class PairedTruth(NamedTuple):
-    """The file with the expected values of an output."""
-
-    file: TrackedFile
-    settings: dict[str, Any]
-    """The settings that match its documents with the documents of the output, if any are needed."""
-
-
 class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
@@ -71,8 +62,8 @@ class TruthFinder:
         self._shapes: dict[str, Shape | None] = {}
         self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
 
-    def paired(self, series: OutputSeries) -> PairedTruth | None:
-        """Return the file with the expected values of an output, if there is one."""
+    def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
+        """Return the file with the expected values of an output, and the settings that match their documents."""
         actual = self._shape(series.newest)
         if actual is None:
             return None
@@ -84,10 +75,9 @@ class TruthFinder:
                 scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
         if not scored:
             return None
-        _, file, expected = max(
-            scored, key=lambda row: row[0]
-        )  # of equally good files, the first, which is the nearest
-        return PairedTruth(file, _document_settings(expected, actual))
+        # Of equally good files, this is the first, which is the nearest.
+        _, file, expected = max(scored, key=lambda row: row[0])
+        return file, _document_settings(expected, actual)
 
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""

@@ -26,7 +26,6 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 
 LISTED: Final = 300
@@ -70,14 +69,6 @@ class CauseRows(Frozen):
     rows: tuple[SuspectRow, ...]
 
 
-class UnlistedLabels(NamedTuple):
-    """An eval with more labels than the page of all evals lists."""
-
-    info: EvalInfo
-    labels: int
-    """Number of labels that are not listed."""
-
-
 class SuspectTruthView(Frozen):
     """What ``pages/suspect_truth.html`` shows."""
 
@@ -89,7 +80,8 @@ class SuspectTruthView(Frozen):
     single: tuple[SuspectRow, ...]
     """Labels without a shared cause, most certain first."""
     causes: tuple[CauseRows, ...]
-    left_out: tuple[UnlistedLabels, ...]
+    left_out: tuple[tuple[EvalInfo, int], ...]
+    """The evals with more labels than are listed, and the number of further labels of each."""
     nav: str = "evals"
 
     @property
@@ -139,9 +131,7 @@ def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
         single=single,
         causes=tuple(_cause_rows(cause, rows(cause.labels)) for cause in causes),
         left_out=tuple(
-            UnlistedLabels(summary.info, len(summary.suspects) - share)
-            for summary in summaries
-            if len(summary.suspects) > share
+            (summary.info, len(summary.suspects) - share) for summary in summaries if len(summary.suspects) > share
         ),
     )
 

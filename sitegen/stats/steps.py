@@ -31,7 +31,6 @@ from math import cbrt, fsum, inf, log, sqrt
 from typing import Final
 
 from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.averages import median
 from sitegen.stats.outliers import (
     EQUAL,
@@ -76,13 +75,6 @@ class Level(Frozen):
     """The mean of these values."""
 
 
-class FreshLevels(NamedTuple):
-    """The last level without the newest values, and the level of the newest values."""
-
-    before: Level
-    after: Level
-
-
 class Levels(Frozen):
     """A series divided into levels: each but the first begins with a step."""
 
@@ -92,8 +84,8 @@ class Levels(Frozen):
     """The standard deviation that was assumed of a single value; 0 if values are exact."""
     blips: tuple[Blip, ...]
     """The blips in order, without overlaps."""
-    fresh: FreshLevels | None = None
-    """Set if the newest values deviate, but are too few for a step."""
+    fresh: tuple[Level, Level] | None = None
+    """If the newest values deviate, but are too few for a step: the last level without them, and their own level."""
 
 
 def _unknown(before: int, after: int) -> None:
@@ -182,7 +174,7 @@ def _levels(
     starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
     new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units, TAILS if heavy else inf), starts)
-    fresh = FreshLevels(level(starts[-1], new), level(new, len(row))) if new is not None else None
+    fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(levels=confirmed, noise=sigma, blips=placed, fresh=fresh)
 
 

@@ -26,9 +26,9 @@ from sitegen.pages.compare.page import (
     CompareView,
     PointPair,
     PointSide,
-    Valued,
     compare_page,
 )
+from sitegen.pages.edit.effects import Move
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
@@ -105,7 +105,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         more_fields=0,
         edits=editing_commits(one),
         metrics=tuple(
-            Valued(spec, before.metric(spec.name), after.metric(spec.name), moved.change)
+            Move(spec=spec, before=before.metric(spec.name), after=after.metric(spec.name), change=moved.change)
             for spec, moved in zip(one.specs, found.metrics, strict=True)
         ),
         cells={

@@ -16,7 +16,8 @@ from sitegen.model.series import EvalInfo
 from sitegen.pages.change_text import MINUS, span
 from sitegen.pages.compare.compare_data import diff_command
 from sitegen.pages.compare.judged import answer
-from sitegen.pages.compare.page import ComparedField, PointPair, Valued
+from sitegen.pages.compare.page import ComparedField, PointPair
+from sitegen.pages.edit.effects import Move
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import cut
@@ -59,12 +60,12 @@ def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     return Markup("".join([_compared_metric_row(first, before, after), *map(_compared_metric_row, further), *kinds]))
 
 
-def _compared_metric_row(valued: Valued, before: str = "", after: str = "") -> str:
+def _compared_metric_row(move: Move, before: str = "", after: str = "") -> str:
     """``before`` and ``after`` are markup below the values, such as their intervals."""
-    spec = valued.spec
-    change = signed(valued.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
-    sides = (f"{number(valued.before, unit=spec.unit)}{before}", f"{number(valued.after, unit=spec.unit)}{after}")
-    return _metric_table_row(text(spec.label), *sides, change, _share_bars(valued, spec))
+    spec = move.spec
+    change = signed(move.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
+    sides = (f"{number(move.before, unit=spec.unit)}{before}", f"{number(move.after, unit=spec.unit)}{after}")
+    return _metric_table_row(text(spec.label), *sides, change, _share_bars(move, spec))
 
 
 def _metric_table_row(name: str, before: str, after: str, change: str, bars: str) -> str:
@@ -72,8 +73,8 @@ def _metric_table_row(name: str, before: str, after: str, change: str, bars: str
     return f'<tr><td>{name}{numbers}<td class="hide-s">{bars}\n'
 
 
-def _share_bars(valued: Valued, spec: MetricSpec) -> str:
-    return _bars(valued.before or 0.0, valued.after or 0.0) if spec.is_share else ""
+def _share_bars(move: Move, spec: MetricSpec) -> str:
+    return _bars(move.before or 0.0, move.after or 0.0) if spec.is_share else ""
 
 
 def _bars(before: float, after: float) -> str:

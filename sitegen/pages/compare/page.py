@@ -15,13 +15,13 @@ from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
+from sitegen.pages.edit.effects import Move
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
@@ -31,16 +31,6 @@ ROWS: Final = 50
 
 FIELDS: Final = 25
 """Number of fields listed: the ones that changed most; the same as in ``assets/js/compare.js``."""
-
-
-class Valued(Frozen):
-    """A metric at both points."""
-
-    spec: MetricSpec
-    before: float | None
-    after: float | None
-    change: float | None
-    """Over the documents that both points have; None if either is undefined, or if they cannot be compared."""
 
 
 class ComparedField(Frozen):
@@ -89,7 +79,8 @@ class PointPair(Frozen):
     more_fields: int
     edits: tuple[EditingCommit, ...]
     """The commits in between that edited instructions, newest first."""
-    metrics: tuple[Valued, ...]
+    metrics: tuple[Move, ...]
+    """Their changes are over the documents that both points have."""
     cells: Mapping[Fate, tuple[CellFlip, ...]]
     """The cells of each fate, in the order of ``FATES``."""
     in_both: str
@@ -158,7 +149,7 @@ def _point_pair(series: Series, earlier: int, title: str, change: Change, edits:
         more_fields=max(0, len(fields) - FIELDS),
         edits=tuple(commit for commit in edits if earlier < commit.point)[::-1],
         metrics=tuple(
-            Valued(
+            Move(
                 spec=spec,
                 before=first.scorecard.metric(spec.name),
                 after=last.scorecard.metric(spec.name),

@@ -60,6 +60,7 @@ class Move(Frozen):
     before: float | None
     after: float | None
     change: float | None
+    """None if either value is undefined, or if they cannot be compared."""
 
 
 class FlippedField(NamedTuple):

@@ -15,7 +15,6 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.highlights.chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide
 from sitegen.scoring.scorer import File, content_of
 
@@ -108,22 +107,15 @@ def read_log(content: bytes) -> Parsed[tuple[Chunk, ...]]:
     return Parsed(chunks, findings)
 
 
-class _FileChunks(NamedTuple):
-    """The chunks of one file."""
-
-    chunks: tuple[Chunk, ...]
-    findings: tuple[Finding, ...]
-    beside: RunUsage | None = None
-
-
-def _read_chunks(is_lines: bool, content: bytes, about: ReadSide) -> _FileChunks:
+def _read_chunks(
+    is_lines: bool, content: bytes, about: ReadSide
+) -> tuple[tuple[Chunk, ...], tuple[Finding, ...], RunUsage | None]:
+    """Read the chunks of one file, with findings about it and the usage that it states beside them."""
     reader = ChunkReader(about)
     if not is_lines:
         value, odd = read_json(content)
         of_file = reader.file(value)
-        return _FileChunks(
-            of_file, (*(replace(finding, about=about) for finding in odd), *reader.findings), reader.beside
-        )
+        return of_file, (*(replace(finding, about=about) for finding in odd), *reader.findings), reader.beside
     chunks: list[Chunk] = []
     findings: list[Finding] = []
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -139,7 +131,7 @@ def _read_chunks(is_lines: bool, content: bytes, about: ReadSide) -> _FileChunks
     if not chunks:
         first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
         raise UnreadableError(first.message[0].lower() + first.message[1:], first.fix, first.line)
-    return _FileChunks(tuple(chunks), (*findings, *reader.findings))
+    return tuple(chunks), (*findings, *reader.findings), None
 
 
 def _existing_runs(runs: tuple[str | None, ...]) -> str:
