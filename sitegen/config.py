@@ -142,7 +142,7 @@ MUTE_DIGITS: Final = 7
 
 
 class Regressions(ConfigTable):
-    """Settings of the page of steps and regressions."""
+    """Settings of the page of steps."""
 
     mute: tuple[Mute, ...] = ()
 

@@ -112,7 +112,7 @@ def _case_count(points: Iterable[Point]) -> int:
 
 
 def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
-    """Return the the indices of points in lists, each of points that can be compared with the one before."""
+    """Return the indices of points in lists, each of points that can be compared with the one before."""
     stretches: dict[int, list[int]] = {}
     for index, first in enumerate(comparable_since([point.scorecard for point in points], metric)):
         stretches.setdefault(first, []).append(index)
@@ -353,7 +353,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
             "unmatched_mute",
             f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
             + (f", metric {mute.metric!r}." if mute.metric else "."),
-            "Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "
+            "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
             f"commits; {MUTE_DIGITS} digits are needed.",
         )
         for mute in mutes

@@ -1,6 +1,6 @@
 """Compares each eval with its past: whether it is or may be worse now, and which eval needs attention first.
 
-The overview, the page of regressions and the summary all use these functions, so that they agree.
+The overview, the page of steps and the summary all use these functions, so that they agree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is worse than it was: one rule for the overview, the page of regressions and the summary."""
+"""What is worse than it was: one rule for the overview, the page of steps and the summary."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class StepMark(Frozen):
 
 
 MARKED: Final = 100
-"""Largest number of marked steps: the newest ones; all steps are on the page of regressions."""
+"""Largest number of marked steps: the newest ones; all steps are on the page of steps."""
 
 
 def step_marks(view: TrendView) -> Iterator[StepMark]:
