@@ -30,11 +30,9 @@ RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance",
 """Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some. Roles
 are those that changed since it was written."""
 
-_TOLERANCES: Final[tuple[dict[str, Any], ...]] = (
-    {"equality": "strict"},
-    {"tolerances": {"default": {"percent": 5, "absolute": 0}}},
-)
-"""None at all, and a wide one. Each costs another scoring of the output."""
+_NO_TOLERANCE: Final[dict[str, Any]] = {"equality": "strict"}
+_WIDE_TOLERANCE: Final[dict[str, Any]] = {"tolerances": {"default": {"percent": 5, "absolute": 0}}}
+"""Five hundredths of the expected number."""
 
 
 class DifferencePart(NamedTuple):
@@ -149,22 +147,26 @@ def _settings_of_record(
     at: Snapshot, card: Scorecard, theirs: Counts, scorecard_of: Callable[[Snapshot], Scorecard]
 ) -> dict[RecordedCause, dict[str, Any]]:
     """Return the settings that bring the numbers of errors of each type closest to the recorded ones, by cause."""
-    best, chosen = _distance(card.counts, theirs), dict[RecordedCause, dict[str, Any]]()
+    here, chosen = card.counts, dict[RecordedCause, dict[str, Any]]()
     lists = {
         attribute[: attribute.rindex("[]")].replace("[]", "[*]") for attribute, _ in card.fields if "[]" in attribute
     }
     by_position = {"lists": {name: {"algorithm": "position"} for name in sorted(lists)}}
-    choices: dict[RecordedCause, tuple[dict[str, Any], ...]] = {
-        "pairing": (by_position,) if lists else (),
-        "tolerance": _TOLERANCES,
-    }
-    for cause, candidates in choices.items():
-        for settings in candidates if best else ():
-            tried = scorecard_of(_with_settings(at, (*(chosen | {cause: settings}).values(),)))
-            if (distance := _distance(tried.counts, theirs)) < best:
-                best, nearest = distance, settings
-                chosen = chosen | {cause: nearest}
+    causes: tuple[RecordedCause, ...] = ("pairing", "tolerance")
+    for cause in causes:
+        settings = _tolerance(here, theirs) if cause == "tolerance" else by_position if lists else None
+        if settings is None or not _distance(here, theirs):
+            continue
+        tried = scorecard_of(_with_settings(at, (*chosen.values(), settings))).counts
+        if _distance(tried, theirs) < _distance(here, theirs):
+            here, chosen = tried, chosen | {cause: settings}
     return chosen
+
+
+def _tolerance(here: Counts, theirs: Counts) -> dict[str, Any] | None:
+    """Return the tolerance that brings the number of wrong values closer to the recorded one; None if they agree."""
+    more = theirs.wrong_value + theirs.format_error - here.wrong_value - here.format_error
+    return _NO_TOLERANCE if more > 0 else _WIDE_TOLERANCE if more < 0 else None
 
 
 def _distance(counts: Counts, theirs: Counts) -> int:
