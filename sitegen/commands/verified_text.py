@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean, interval_of
+from sitegen.analysis.noise.intervals import ends_of_mean, interval_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import Interval
@@ -91,9 +91,7 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
             f"  {_outputs(project, output)}{_output_remarks(output)}"
         )
     counted = [output for output in verified if _has_f1(output.result.scorecard)]
-    ends = ends_of_mean(
-        HeadlineWithInterval(output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted
-    )
+    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")

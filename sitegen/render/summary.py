@@ -189,11 +189,10 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield ""
     yield "Wrong for longest:"
     yield ""
-    for row_ in view.longest:
-        streak = row_.streak
+    for info, streak in view.longest:
         more = f" and {streak.more} more of its section" if streak.more else ""
         yield (
-            f"- {code(row_.info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
+            f"- {code(info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
             f"{count(streak.cells)} wrong in {outputs(streak.outputs)}, since {code(streak.since)}"
         )
     yield ""

@@ -96,7 +96,7 @@ def test_the_directory_of_an_archive_is_read_once_for_all_its_files(monkeypatch:
     content = archive(200)
     monkeypatch.setattr(inspect_archive, "ZipFile", Counted)
     findings: list[Finding] = []
-    assert len(list(inspect_archive.unpacked(content, findings).samples)) == 200
+    assert len(list(inspect_archive.unpacked(content, findings)[1])) == 200
     assert findings == []
     assert len(opened) == 1
 

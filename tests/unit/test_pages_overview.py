@@ -154,7 +154,7 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
         ("roof.kind", 3, 2),
         ("walls[].area", 2, 1),
     ]
-    assert [(row.info.id, row.streak.attribute) for row in focus.longest] == [
+    assert [(info.id, streak.attribute) for info, streak in focus.longest] == [
         ("a", "walls[].area"),
         ("a", "roof.kind"),
         ("b", "roof.kind"),

@@ -9,7 +9,6 @@ from sitegen.analysis.noise.samples import is_counted, paired_sample_of, sample_
 from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Ends, Interval, Unit
 from sitegen.model.scorecards import Scorecard
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.intervals import Estimate, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _EFFECTIVE: Final = "Wilson, effective sample size"
@@ -43,14 +42,7 @@ def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Inte
     return None if ends is None else Interval(low=ends.low, high=ends.high, unit=unit, n=n, method=method)
 
 
-class HeadlineWithInterval(NamedTuple):
-    """The headline of an eval (None if undefined), and its interval (None if it has none)."""
-
-    value: float | None
-    interval: Interval | None
-
-
-def ends_of_mean(headlines: Iterable[HeadlineWithInterval]) -> Ends | None:
+def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> Ends | None:
     """Combine intervals of headlines to the interval of their mean over evals; undefined headlines are left out.
 
     It describes the uncertainty of these evals, not how other evals would score. None if a headline has no interval.

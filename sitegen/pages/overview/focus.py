@@ -52,13 +52,6 @@ class BrokenRow(Frozen):
     """The evals with their trends."""
 
 
-class StreakRow(Frozen):
-    """A field of one eval that has been wrong for many outputs."""
-
-    info: EvalInfo
-    streak: Streak
-
-
 class PatternOfEval(Frozen):
     """The error pattern that explains most errors of the newest output of an eval."""
 
@@ -73,7 +66,8 @@ class FocusView(Frozen):
 
     sections: tuple[WeakRow, ...]
     broken: tuple[BrokenRow, ...]
-    longest: tuple[StreakRow, ...]
+    longest: tuple[tuple[EvalInfo, Streak], ...]
+    """The longest streaks of errors that last to the newest output."""
     largest: int
     """Largest number of errors of a section: the length of a full bar."""
     patterns: tuple[PatternOfEval, ...] = ()
@@ -101,8 +95,8 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
     weak = _weak_rows(alive)
     if not weak:
         return None
-    streaks = [StreakRow(summary.info, streak) for summary in alive for streak in summary.focus.longest]
-    streaks.sort(key=lambda row: (-row.streak.outputs, -row.streak.cells, row.info.id, row.streak.attribute))
+    streaks = [(summary.info, streak) for summary in alive for streak in summary.focus.longest]
+    streaks.sort(key=lambda row: (-row[1].outputs, -row[1].cells, row[0].id, row[1].attribute))
     return FocusView(
         sections=weak,
         broken=_broken_rows(alive),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
+from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.analysis.standing import LOST, standings
 from sitegen.config import Mute
@@ -208,7 +208,7 @@ def overview_page(
         focus=focus,
         suspects=tuple(summary for summary in living if summary.suspects),
         stale=tuple(trend_of(summary) for summary in living if summary.stale),
-        mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.summary.interval) for row in alive),
+        mean_ends=ends_of_mean((row.values[0], row.summary.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
         undo=undo,
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),

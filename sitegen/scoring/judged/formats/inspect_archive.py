@@ -17,7 +17,6 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, whole
 from sitegen.scoring.judged.packages import PACKAGES
 
@@ -120,17 +119,8 @@ class JsonArchive:
 _FIX: Final = "Let Inspect write the log again."
 
 
-class UnpackedLog(NamedTuple):
-    """The content of an archive."""
-
-    log: dict[str, Value]
-    """The log in its JSON form, without samples."""
-    samples: Iterator[Value]
-    """The samples of every epoch, unpacked one by one."""
-
-
-def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
-    """Return the content of an archive.
+def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value], Iterator[Value]]:
+    """Return the log of an archive in its JSON form, without samples, and the samples, which are unpacked one by one.
 
     Raises UnreadableError. Samples that cannot be read are reported in *findings*.
     """
@@ -141,7 +131,7 @@ def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
             log["reductions"] = archive.json("reductions.json")
     except TooLargeError:
         raise UnreadableError("its header is too large", _FIX) from None
-    return UnpackedLog(log, _samples_of(archive, findings))
+    return log, _samples_of(archive, findings)
 
 
 def _header(archive: JsonArchive) -> dict[str, Value]:
