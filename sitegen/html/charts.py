@@ -339,12 +339,10 @@ _AROUND: Final = 100
 """Half the width of a picture around zero."""
 
 
-def bar_between(before: float, after: float, low: float, high: float, tone: str) -> str:
-    """A change as a bar from one value to another, with a dot at the later one; *low* and *high* are the edges.
-
-    ``tone``: as for ``around_zero``.
-    """
+def bar_between(before: float, after: float, low: float, high: float) -> str:
+    """A change as a bar from one value to another, with a dot at the later one; *low* and *high* are the edges."""
     first, last = (tenths(2 * _AROUND * (value - low) / (high - low or 1.0) - _AROUND) for value in (before, after))
+    tone = "u" if after > before else "d"
     return (
         f'<svg class="ivl {tone}" viewBox="-106 0 212 12" preserveAspectRatio=none aria-hidden=true>'
         f'<path class=w d="M{first} 6H{last}"/><path class=m d="M{last} 6h0"/></svg>'

@@ -62,18 +62,15 @@ class FilesNotInMemo(NamedTuple):
     """Files that a build wrote."""
 
 
-def refuse_project(
-    named: Path, out: Path, repository: RepositoryPlace, subject: str = "The output folder", option: str = "-o"
-) -> None:
+def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
     """Raise OutputFolderError if a folder must never be written to: a project, a parent of one, a folder of git.
 
-    ``named`` is the folder as it was named, ``out`` with its links followed; ``subject`` and ``option`` name it in the
-    message.
+    ``named`` is the folder as it was named, ``out`` with its links followed.
     """
-    named_place(named, repository.top, subject, option)
+    named_place(named, repository.top, "The output folder", "-o")
     if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
-            f"{subject} is the project itself, or holds it.", where=str(out), fix=f"Choose another {option}."
+            "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
         )
     if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
         return  # the only folder of a bare repository that belongs to sitegen
@@ -84,7 +81,7 @@ def refuse_project(
             or _is_repository(place)
         ):
             raise OutputFolderError(
-                f"{subject} lies in a folder of git's own.", where=str(out), fix=f"Choose another {option}."
+                "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
             )
 
 

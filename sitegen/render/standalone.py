@@ -28,7 +28,7 @@ _BUTTON: Final = re.compile(r"""\sclass=["']([^"']*\s)?btn\b""")
 _MAIN: Final = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
-def standalone(page: bytes, path: str, styles: str, reachable: Collection[str] = ()) -> bytes:
+def standalone(page: bytes, path: str, styles: str, reachable: Collection[str]) -> bytes:
     """The page at ``path`` with its style sheet inside; only the files ``beside`` it can be reached.
 
     The policy allows no script at all, so that a value that looked like one would do nothing.

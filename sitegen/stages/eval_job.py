@@ -70,7 +70,7 @@ def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
     return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
 
 
-def _scored_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone:
+def _scored_eval(task: EvalTask, pool: Pool | None) -> EvalDone:
     try:
         return _EvalJob(task, pool).run()
     except MissingObjectsError:

@@ -110,7 +110,7 @@ class Timeline(Frozen):
 
 
 @share_processes()
-def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
+def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...]) -> Timeline:
     """Advance the memo's fold to the commit that is built.
 
     ``trusted_head`` is the commit that the output folder shows. If the fold is at another commit, the commits that are

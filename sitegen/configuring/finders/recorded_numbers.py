@@ -120,7 +120,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     if PROMPT_EVALUATIONS in search.homes:
         return
     prompts: dict[str, None] = {}
-    for path in sorted(_json_files(search.files, PROMPT_EVALUATIONS), reverse=True)[:_MOST_FILES]:
+    for path in sorted(_prompt_evaluations(search.files), reverse=True)[:_MOST_FILES]:
         prompts |= dict.fromkeys(
             json.loads(search.files.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
         )
@@ -137,9 +137,9 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         yield replace(recorded_entry(eval_id, PROMPT_EVALUATIONS, "**/*.json", _glob_of(prompt)), settings=where)
 
 
-def _json_files(files: SearchedFiles, folder: str) -> Iterator[str]:
-    names = files.names(folder)
-    for home in (folder, *(f"{folder}/{name}" for name in names if names[name])):
+def _prompt_evaluations(files: SearchedFiles) -> Iterator[str]:
+    names = files.names(PROMPT_EVALUATIONS)
+    for home in (PROMPT_EVALUATIONS, *(f"{PROMPT_EVALUATIONS}/{name}" for name in names if names[name])):
         yield from (
             f"{home}/{name}" for name, below in files.names(home).items() if not below and name.endswith(".json")
         )

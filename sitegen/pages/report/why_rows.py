@@ -181,7 +181,7 @@ def falls(view: RecordedView, convention: Convention) -> Markup:
     low, high = min(*levels, view.headline.computed), max(*levels, view.headline.computed)
     rows = [f"<tr><td>{text(view.file)}<td class=hide-s><td><td class=num>{view.headline.recorded:.3f}"]
     for part, before, after in zip(parts, levels, levels[1:], strict=False):
-        bar = bar_between(before, after, low, high, "u" if after > before else "d")
+        bar = bar_between(before, after, low, high)
         cause = text(_recorded_cause(part, convention))
         rows.append(
             f"<tr><td>{cause}<td class=hide-s>{bar}<td class=num>{signed(part.amount)}<td class=num>{after:.3f}"

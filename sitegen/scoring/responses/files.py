@@ -96,7 +96,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Parsed[CasesByI
     return Parsed(cases, tuple(replace(finding, about="ground_truth") for finding in read.findings))
 
 
-def accepted_texts(expected: Value, accepted: Value = None) -> tuple[str, ...]:
+def accepted_texts(expected: Value, accepted: Value) -> tuple[str, ...]:
     """Return the texts that a case accepts: the expected one or each of a list, and those under ``accepted``."""
     values = [value for side in (expected, accepted) for value in (side if isinstance(side, list) else [side])]
     texts = map(text_of_value, values)
