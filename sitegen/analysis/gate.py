@@ -36,7 +36,7 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "below the floor": "fail",
     "still below the floor": "pass",
     "dropped": "fail",
-    "a field was lost": "fail",
+    "worse on these cases": "fail",
     "too many broken": "fail",
     "too few cases": "fail",
     "removed": "fail",
@@ -111,8 +111,9 @@ def check_metric(
         chance: judges whether a drop beyond the limit may be chance; without it, any such drop fails.
         regraded: the metric is computed from grades, and another judge gave the grades at the head, so its change is
             not judged.
-        lost: it is the headline, and a field broke wherever it was right. If that is more than chance, it fails however
-            the value changed, unless drops are turned off.
+        lost: it is the headline, and does not show what was lost: a field broke wherever it was right, or more broke
+            than was fixed at the same or a better value. If that is more than chance, it fails however the value
+            changed, unless drops are turned off.
         strict_floors: as in ``GateReport``.
 
     """
@@ -130,7 +131,7 @@ def check_metric(
             if dropped:
                 reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
             elif verdict and verdict.decision == "worse":
-                reasons.append("a field was lost")
+                reasons.append("worse on these cases")
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
     return GateMetric(

@@ -210,7 +210,7 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
 def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
     """Return the change that the output in use made, if it is for the worse by more than chance, also by today's rules.
 
-    A field that was lost is for the worse, whatever the headline did.
+    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed.
     """
     points = series.points
     newest = at = len(points) - 1
@@ -227,7 +227,7 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
     if after is None or verdict.change is None or before_now is None or now is None:
         return None
     moved = metric_step(spec, after - verdict.change, after)
-    if not verdict.lost_fields and (moved.points >= 0 or metric_step(spec, before_now, now).points >= 0):
+    if not verdict.lost_fields and (moved.points > 0 or metric_step(spec, before_now, now).points > 0):
         return None
     return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=len(points))
 
@@ -264,6 +264,8 @@ def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Ste
     falls = ((later[1] - earlier[1], earlier[0], later[0]) for earlier, later in pairwise(known[near:]))
     _, before, at = min(falls)
     moved = metric_step(spec, peak if judged.change is None else value - judged.change, value)
+    if moved.points >= 0:
+        return None
     return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=len(points))
 
 

@@ -124,7 +124,7 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
                 return f"{loss}, which may be chance"
             least = smallest_change(chance, metric.spec)
             return f"{loss}: {chance.decision}: {words}{f'; {least}' if least else ''}"
-        case "a field was lost":
+        case "worse on these cases":
             return f"is worse on these cases, however its value changed: {words}"
         case "nothing in common":
             return f"cannot be compared: base and head judge no {_counted_units(check)[0]} in common"

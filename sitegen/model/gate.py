@@ -20,7 +20,7 @@ Reason: TypeAlias = Literal[
     "below the floor",
     "still below the floor",
     "dropped",
-    "a field was lost",
+    "worse on these cases",
     "too many broken",
     "too few cases",
     "removed",

@@ -201,7 +201,7 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise
         case "nothing to compare":
             return "there is nothing in common to compare"
         case "a field was lost":
-            return f"{_lost(verdict)}; {moved}"
+            return f"{lost_words(verdict)}; {moved}"
         case "within the noise of repeats":
             limit = (
                 f", by up to {metric_text(noise.limit, unit=spec.unit)}" if noise and noise.limit is not None else ""
@@ -266,7 +266,7 @@ def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
 
 
-def _lost(verdict: ChangeVerdict) -> str:
+def lost_words(verdict: ChangeVerdict) -> str:
     """Which fields broke wherever they were right."""
     named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:NAMED]]
     more = len(verdict.lost_fields) - NAMED

@@ -26,7 +26,7 @@ from sitegen.model.cells import CellFlip
 from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.gate import GateCell, GateEval, GateExchange, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Result, Scorecard
 from sitegen.model.series import Point, VariantSpread
@@ -133,12 +133,22 @@ class GatedPair:
                     delta,
                     self._chance if noise else self._certain_loss,
                     regraded=anew,
-                    lost=spec == self._specs[0] and bool(lost_fields(before, after, self._scored.delta.flips)),
+                    lost=spec == self._specs[0] and self._is_hidden_loss(delta),
                     strict_floors=strict_floors,
                 ),
                 base_variants=self._before.averaged(spec),
                 head_variants=self._after.averaged(spec),
             )
+
+    def _is_hidden_loss(self, headline: MetricDelta) -> bool:
+        """Whether a field broke wherever it was right, or more broke than was fixed and the headline shows no loss.
+
+        The headline of highlights is a recall, which texts that are wrongly marked leave as it is.
+        """
+        if lost_fields(*self._scored.cards, self._scored.delta.flips):
+            return True
+        better = (headline.change or 0.0) * (1 if self._specs[0].higher_is_better else -1)
+        return better > -ROUNDING and len(self._scored.broken) > len(self._scored.fixed)
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """Return the change over the test cases that both sides answered, if a side has other cases as well."""

@@ -246,6 +246,26 @@ def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_f
     assert "F1 is worse on these cases, however its value changed: total broke in all 20 values" in done.stdout
 
 
+def test_texts_that_are_wrongly_marked_fail_although_the_headline_is_a_recall(tmp_path):
+    names = [f"p-{number}" for number in range(12)]
+    gold = [{"id": name, "text": "Moss holds water.", "terms": ["Moss"]} for name in names]
+
+    def log(*terms: str) -> str:
+        marked = {name: {"terms": terms} for name in names}
+        return json.dumps({"chunkIndex": 0, "run_id": 1, "paragraphs": names, "highlights": marked})
+
+    repo = GitRepo(tmp_path / "project")
+    chunks = {"chunks": [{"chunkIndex": 0, "paragraphs": gold}]}
+    repo.commit(
+        {"evals/texts/gold-standard.json": json.dumps(chunks), "evals/texts/processing-log.ndjson": log("Moss")}
+    )
+    work(repo, {"evals/texts/processing-log.ndjson": log("Moss", "water")})
+    done = check(repo)
+    assert done.returncode == 1
+    [row] = [row for row in rows(done.stdout.splitlines()) if row[0] == "`texts`"]
+    assert row[1:] == ["Accuracy", "1.000", "1.000", "0.000", "worse", "12", "0", "**fail**"]
+
+
 @pytest.mark.parametrize("blanked", [("unit",), ("unit", "flag")])
 def test_what_broke_in_four_documents_fails_although_these_say_nothing_of_a_fifth(tmp_path, blanked):
     def labs(*without: str) -> str:

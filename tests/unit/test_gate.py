@@ -104,9 +104,9 @@ def test_with_strict_floors_a_floor_that_was_missed_at_the_base_too_fails():
 @pytest.mark.parametrize(
     ("drop", "change", "decision", "reasons"),
     [
-        (0.0, 0.0, "worse", ["a field was lost"]),
-        (0.0, 0.1, "worse", ["a field was lost"]),
-        (5.0, -0.04, "worse", ["a field was lost"]),
+        (0.0, 0.0, "worse", ["worse on these cases"]),
+        (0.0, 0.1, "worse", ["worse on these cases"]),
+        (5.0, -0.04, "worse", ["worse on these cases"]),
         (0.0, -0.1, "worse", ["dropped"]),
         (0.0, 0.0, "likely worse", []),
         (0.0, -0.1, "likely worse", ["may be chance"]),

@@ -223,3 +223,23 @@ def test_a_distance_over_common_documents_alone_says_so(change: float, over_comm
     one = replace(fallen("a", 0.8, 0.5, "likely worse"), since_best=replace(verdict("likely worse"), change=change))
     standing = standing_of(one, ())
     assert (standing.behind, standing.behind_over_common) == (-change, over_common)
+
+
+def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the_best(tmp_path: Path) -> None:
+    names = [f"p-{number}" for number in range(12)]
+    gold = [{"id": name, "text": "Moss holds water.", "terms": ["Moss"]} for name in names]
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/texts/gold-standard.json": json.dumps({"chunks": [{"chunkIndex": 0, "paragraphs": gold}]})})
+    for terms in (["Moss"], ["Moss", "water"]):
+        log = {
+            "chunkIndex": 0,
+            "run_id": 1,
+            "paragraphs": names,
+            "highlights": {name: {"terms": terms} for name in names},
+        }
+        repo.commit({"evals/texts/processing-log.ndjson": json.dumps(log)})
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "texts")
+    (step,) = with_losses(series, (), [(), ()])
+    assert step.verdict
+    assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)

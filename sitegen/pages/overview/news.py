@@ -16,6 +16,7 @@ from sitegen.model.noise import Decision
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
+from sitegen.pages.change_text import lost_words
 from sitegen.pages.labels import subject_of
 from sitegen.pages.overview.focus import FocusView
 from sitegen.pages.overview.phrases import (
@@ -118,10 +119,13 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     stepped = next(spec for spec in summary.specs if spec.name == metric.name)
     yield eval_phrase(summary)
     yield Phrase(": ")
+    if step.verdict and step.verdict.lost_fields:
+        yield Phrase(f"{lost_words(step.verdict)}; ")
     yield from metric_phrases(stepped)
-    amount = metric_text(abs(metric.after - metric.before), 3, stepped.unit)
+    moved = metric.after - metric.before
+    amount = "" if abs(moved) < ROUNDING else f" by {metric_text(abs(moved), 3, stepped.unit)}"
     yield Phrase(
-        f" {'fell' if metric.after < metric.before else 'rose'} by {amount} to "
+        f" {('fell' if moved < 0 else 'rose') if amount else 'stayed'}{amount}{' to' if amount else ' at'} "
         f"{metric_text(metric.after, 3, stepped.unit)} at "
     )
     yield output_phrase(summary, summary.headlines[step.at])
@@ -184,8 +188,11 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     yield Phrase(f" {'rose' if spec.higher_is_better else 'fell'} by {metric_text(amount, 3, spec.unit)} to ")
     yield Phrase(f"{metric_text(newest.values[0] or 0.0, 3, spec.unit)} with ")
     yield output_phrase(summary, newest)
-    if not _is_sure(summary):
-        why = links.report(summary.info.id, newest.slug) + "#h-y" if summary.change and summary.change.verdict else ""
+    verdict = summary.change.verdict if summary.change else None
+    if verdict and verdict.lost_fields:
+        yield Phrase(f", though {lost_words(verdict)}")
+    elif not _is_sure(summary):
+        why = links.report(summary.info.id, newest.slug) + "#h-y" if verdict else ""
         yield Phrase(", which ")
         yield Phrase("may be chance", why)
 
