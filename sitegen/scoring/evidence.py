@@ -41,7 +41,10 @@ _SUFFIXES: Final = {f"_{name}": (name,) for name in (*_PAGES, *_QUOTES, *_CONFID
 }
 _VALUE_KEYS: Final = ("value", "_value")
 _ABOUT_THE_VALUE: Final = frozenset(map(plain_key, (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, "reasoning")))
-_BESIDES: Final = _ABOUT_THE_VALUE | {"unit", "boundingbox", "boundingboxes", "bbox"}
+_BESIDES: Final = _ABOUT_THE_VALUE | {
+    *("unit", "boundingbox", "boundingboxes", "bbox", "confidencescore"),
+    *("pages", "quotes", "sources", "citations"),  # several of what stands above
+}
 """What an object may have besides a wrapped value."""
 _TRACES: Final = tuple(
     f'{before}{name}"'.encode()
