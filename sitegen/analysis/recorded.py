@@ -24,7 +24,7 @@ CLOSE: Final = 0.0006
 """Largest difference of equal values, because records are usually rounded to three digits."""
 
 _MOST: Final = 1e9
-"""No record has as many values; what states more is not believed."""
+"""Number of values from which on a count of a record is not believed."""
 
 RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"] | Role
 """Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some. Roles

@@ -20,7 +20,7 @@ from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_be
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
-from sitegen.model.noise import ChangeVerdict, Decision
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import WORSE, MetricStep, Step
 from sitegen.model.series import EvalSummary, Headline, Series
 from sitegen.model.timeline import Edit
@@ -36,9 +36,6 @@ TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 
 LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
 """Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
-
-WORSE_DECISIONS: Final[tuple[Decision, ...]] = ("worse",)
-"""Verdicts of a loss that is more than chance."""
 
 
 class EvalStanding(Frozen):
@@ -219,7 +216,7 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
     if at < 1 or points[newest].scorecard.status != "scored":
         return None
     verdict = change(series, at - 1, at).verdict
-    if verdict is None or verdict.decision not in WORSE_DECISIONS:
+    if verdict is None or verdict.decision != "worse":
         return None
     spec = series.specs[0]
     after = points[at].scorecard.metric(spec.name)
@@ -255,7 +252,7 @@ def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Ste
     best = best_points(points, spec)[-1]
     judged = since_best(series, best)
     values = values_now(points, spec.name)
-    if best is None or judged is None or judged.decision not in WORSE_DECISIONS:
+    if best is None or judged is None or judged.decision != "worse":
         return None
     peak, value, sign = values[best] or 0.0, values[newest] or 0.0, 1 if spec.higher_is_better else -1
     known = [(index, sign * number) for index in range(best, newest + 1) if (number := values[index]) is not None]

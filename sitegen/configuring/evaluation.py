@@ -92,7 +92,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     misspelt or if a value is wrong.
     """
     try:
-        root = read_configuring_yaml(content).root
+        root, _ = read_configuring_yaml(content)
     except UnreadableError:
         root = None  # ``read_entry`` raises the error with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []

@@ -10,26 +10,20 @@ from itertools import chain
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, text_of
-from sitegen.named_tuple import NamedTuple
 
 MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
-class CsvTable(NamedTuple):
-    """The rows below a header."""
+def csv_table(content: bytes) -> tuple[list[str], list[list[str]]]:
+    """Read the first row as names, stripped of white space, and the other rows without empty ones.
 
-    names: list[str]
-    """Names of the columns, stripped of white space; empty for a column without a name."""
-    rows: list[list[str]]
-
-
-def csv_table(content: bytes) -> CsvTable:
-    """Read the first row as names, and the other rows, without empty rows. Raises UnreadableError."""
+    A column without a name has an empty one. Raises UnreadableError.
+    """
     header, *rows = (row for row in csv_rows(content) if any(row))
     names = [name.strip() for name in header]
     check_distinct(names)
-    return CsvTable(names, rows)
+    return names, rows
 
 
 def check_distinct(names: Iterable[str], line: int | None = None) -> None:

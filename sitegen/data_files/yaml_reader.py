@@ -77,30 +77,23 @@ def read_json_or_yaml(ending: str, content: bytes) -> Parsed[Value]:
     return Parsed(values[0] if len(values) == 1 else list(values), findings)
 
 
-class ConfiguringYaml(NamedTuple):
-    """The one document of a YAML file, and the lines of its keys, five levels deep."""
-
-    root: Any
-    lines: KeyLines
-
-
-def read_configuring_yaml(content: bytes) -> ConfiguringYaml:
-    """The document as PyYAML's safe loader reads it.
+def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
+    """The one document as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
 
     Raises UnreadableError, never anything else.
     """
     if len(content) > MAX_CONFIGURING_BYTES:
         raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
 
-    def load() -> ConfiguringYaml:
+    def load() -> tuple[Any, KeyLines]:
         for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
             pass  # the loader builds everything at once, so the bounds have to be checked before
         loader = _configuring_loader()(content)
         try:
             node = loader.get_single_node()
             if node is None:
-                return ConfiguringYaml(None, {})
-            return ConfiguringYaml(loader.construct_document(node), _lines_of_keys(node))
+                return None, {}
+            return loader.construct_document(node), _lines_of_keys(node)
         finally:
             loader.dispose()
 

@@ -116,7 +116,7 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
     """The row of an eval: the first of its metrics with the worst verdict."""
-    metric = max(check.metrics, key=_verdict_of, default=None)
+    metric = max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None)
     return (
         _id_of_eval(check),
         _without_mentions(name(metric.label, 40)) if metric else NIL,
@@ -128,10 +128,6 @@ def _change_row(check: GateEval) -> tuple[str, ...]:
         count(check.fixed) if check.overlap else NIL,
         f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
     )
-
-
-def _verdict_of(metric: GateMetric) -> int:
-    return VERDICTS.index(metric.verdict)
 
 
 def _worst_broken(check: GateEval) -> str:

@@ -18,7 +18,6 @@ from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.noise import Ends
-from sitegen.named_tuple import NamedTuple
 
 STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
@@ -29,20 +28,13 @@ SPARK_PAD: Final = 2
 """The size of sparklines, and the padding inside for the width of the line."""
 
 
-class SparkPlace(NamedTuple):
-    """A place in a sparkline, in the units of its view box."""
-
-    x: float
-    y: float
-
-
 class Spark(Frozen):
     """A sparkline: one line and the area below it, for a table cell."""
 
     line: str
     area: str
-    end: SparkPlace | None
-    """Place of the last defined value; None if every value is undefined."""
+    end: tuple[float, float] | None
+    """Place (x, y) of the last defined value, in the units of the view box; None if every value is undefined."""
 
 
 class Tick(Frozen):
@@ -88,7 +80,7 @@ def spark(values: Sequence[float | None], scale: Ends | None = None, breaks: Seq
     downs = {value: tenths(SPARK_PAD + height * (1 - (value - low) / span)) for value in set(defined)}
     drawn = extremes(values, ceil(len(values) / (2 * SPARK_WIDTH)))
 
-    line, area, end = [], [], SparkPlace(0.0, 0.0)
+    line, area, end = [], [], (0.0, 0.0)
     for run in _defined_stretches(values, drawn, breaks):
         places = [(columns[index], downs[value]) for index, value in run]
         levels = [None, *(down for _, down in places), None]
@@ -100,7 +92,7 @@ def spark(values: Sequence[float | None], scale: Ends | None = None, breaks: Seq
         edge = "L".join([f"{across} {down}" for across, down in corners])
         line.append(f"M{edge}")
         area.append(f"M{edge}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
-        end = SparkPlace(float(places[-1][0]), float(places[-1][1]))
+        end = float(places[-1][0]), float(places[-1][1])
     return Spark(line="".join(line), area="".join(area), end=end)
 
 

@@ -230,11 +230,11 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
 
 def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
     """Read a case from each row, with cells as text. An empty cell has no value; an empty output is an empty answer."""
-    table = csv_table(content)
-    output = keys.output or usual_key([dict.fromkeys(table.names)], OUTPUT)
+    names, rows = csv_table(content)
+    output = keys.output or usual_key([dict.fromkeys(names)], OUTPUT)
     return [
-        {name: cell or (cell if name == output else None) for name, cell in zip(table.names, row, strict=False) if name}
-        for row in table.rows
+        {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
+        for row in rows
     ]
 
 

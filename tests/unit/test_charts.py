@@ -39,7 +39,7 @@ def test_nothing_defined_draws_nothing():
 
 def test_a_sparkline_spans_its_own_range():
     assert charts.spark([0.2, 0.4, 0.3]) == charts.Spark(
-        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", charts.SparkPlace(118.0, 14.0)
+        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", (118.0, 14.0)
     )
 
 

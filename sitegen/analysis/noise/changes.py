@@ -34,9 +34,6 @@ ONE_SIDED: Final = 0.01
 FEWEST_LOST: Final = 3
 """The fewest values in which a field must have been right for its loss to make a change worse."""
 
-_MANY: Final = 1_000_000
-"""Degrees of freedom from which on Student's t equals the normal distribution."""
-
 _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
     True: ("cannot tell", "likely better", "better"),
     False: ("cannot tell", "likely worse", "worse"),
@@ -131,8 +128,8 @@ def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple
 def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
     """Return the fields that broke wherever they were right, with the number of their values.
 
-    It was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged now. All
-    answers to one case are one value.
+    Such a field was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged
+    now. All answers to one case are one value.
     """
     answers = sum([case.counts.tp + case.counts.fn for case in before.cases])
     repeats = max(1, answers // max(1, len(before.cases)))

@@ -155,8 +155,8 @@ def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         return parse_json(lines[-1]) if lines else Parsed(None)
     if ending == ".csv":
-        table = csv_table(content)
-        return Parsed([dict(zip(table.names, map(_cell_value, row), strict=False)) for row in table.rows])
+        names, rows = csv_table(content)
+        return Parsed([dict(zip(names, map(_cell_value, row), strict=False)) for row in rows])
     if ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)
