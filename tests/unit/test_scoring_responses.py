@@ -98,6 +98,24 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
     ]
 
 
+@pytest.mark.parametrize(
+    ("stated", "is_said"),
+    [
+        ({"passed": False}, True),
+        ({"Score": 0.5}, True),
+        ({"scores": {"tone": 1}}, True),
+        ({"verdict": "wrong"}, True),
+        ({"passed": None}, False),
+        ({"success": True, "status": "success"}, False),
+        ({"quality": 4, "judge": "m-1", "cost": 0.1}, False),
+    ],
+)
+def test_verdicts_that_do_not_count_are_named_once_for_each_file(stated, is_said):
+    card = score(file("responses-a.json", ("sky", "It is blue"), ("grass", "green"), **stated)).scorecard
+    said = [finding.message for finding in card.findings if "verdicts or scores, which do not count" in finding.message]
+    assert (len(said), card.metric("accuracy")) == (int(is_said), 0.5)
+
+
 def test_a_missing_output_is_unreadable_and_wrong_in_every_case():
     card = score().scorecard
     assert (card.status, card.metric("accuracy"), card.metric("rouge1"), card.metric("consistency_score")) == (
