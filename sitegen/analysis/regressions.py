@@ -33,6 +33,8 @@ NEAR: Final = 5
 """Number of points on either side of a step whose documents decide over which it is measured, if these change."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
+SETTLED: Final = 3
+"""Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
 
 
 Told: TypeAlias = Literal["step", "new", "blip"]
@@ -143,7 +145,8 @@ class _StepSearch(Frozen):
                 continue
             later = [at for at in steps if at.told == "step" and at.after.start > step.after.start]
             shares = [(at.after.start, step.regained_by(self._mean(at.after, step.over))) for at in later]
-            ends = [(at, share) for at, share in shares if share >= REGAINED]
+            best = [(at.after.start, max(self._shares(of, step, at.after), default=0.0)) for at in later]
+            ends = [(at, share) for at, share in (*shares, *best) if share >= REGAINED]
             back = self._return(of, step)
             if back is not None:
                 ends.append((back, step.regained_by(self._value(back, step.over) or 0.0)))
@@ -166,6 +169,16 @@ class _StepSearch(Frozen):
         values = [self._value(index, over) for index in range(level.start, level.end)] if over else []
         defined = [value for value in values if value is not None]
         return mean(defined) if defined else level.mean
+
+    def _shares(self, of: Iterable[int], fall: _MetricLevels, level: Level) -> Iterator[float]:
+        """Yield the share of a loss that a later level had regained at each of its outputs, from some on.
+
+        A loss that was regained once is closed for good, also if the next fall lowers the mean of the whole level.
+        """
+        column = self._evidence(of, fall.over)
+        values = [value for value in column[level.start : level.end] if value is not None]
+        for number in range(SETTLED, len(values)):
+            yield fall.regained_by(mean(values[:number]))
 
     def _evidence(self, of: Iterable[int], over: frozenset[str] = frozenset()) -> list[float | None]:
         """The metric of each point that is new evidence, and None for all other points.

@@ -84,6 +84,23 @@ def test_a_loss_is_open_until_three_quarters_of_it_are_regained() -> None:
     assert up.undoes == 6
 
 
+@pytest.mark.parametrize(
+    ("high", "low", "again", "newest"),
+    [
+        ((0.93, 0.94, 0.95, 0.95), (0.68, 0.70, 0.71, 0.72), (0.93, 0.96, 0.96, 0.95), 0.6),
+        ((0.95, 0.95, 0.96, 0.96, 0.95, 0.96), (0.69, 0.67, 0.70), (0.94, 0.95, 0.94, 0.95), 0.6),
+        ((0.95, 0.93, 0.94, 0.93, 0.96, 0.95), (0.70,) * 4, (0.96, 0.95, 0.95, 0.93, 0.94), 0.5),
+    ],
+)
+def test_a_loss_that_new_outputs_regained_stays_closed_when_the_newest_output_falls(
+    high: tuple[float, ...], low: tuple[float, ...], again: tuple[float, ...], newest: float
+) -> None:
+    loss, rise, fall = of(*high, *low, *again, newest)
+    until = len(high) + len(low)
+    assert (loss.at, loss.status, loss.until, rise.undoes) == (len(high), "fixed", until, loss.at)
+    assert (fall.at, fall.status) == (until + len(again), "new")
+
+
 def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -> None:
     first, second, up = of(*[0.9] * 5, *[0.8] * 5, *[0.5] * 5, *[0.8] * 5)
     assert [first.status, second.status, up.undoes] == ["open", "fixed", second.at]
