@@ -29,14 +29,10 @@ MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
     """Determine which documents two results have in common; if their test cases differ, which of these (rule 44)."""
     cases = overlap_of([case.attribute for case in before.cases], [case.attribute for case in after.cases])
-    documents = _overlap_of_documents(before, after)
+    documents = overlap_of([each.id for each in before.documents], [each.id for each in after.documents])
     if documents.verdict == "refused" or not before.cases or not after.cases or cases.verdict == "comparable":
         return documents
     return cases._replace(unit="cases")
-
-
-def _overlap_of_documents(before: Scorecard, after: Scorecard) -> Overlap:
-    return overlap_of([document.id for document in before.documents], [document.id for document in after.documents])
 
 
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:

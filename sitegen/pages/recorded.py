@@ -40,6 +40,11 @@ class RecordedRow(Frozen):
     whole: bool
     """Whether the metric is a count."""
 
+    @property
+    def agrees(self) -> bool:
+        """Whether both values are the same, but for rounding."""
+        return self.computed is not None and abs(self.recorded - self.computed) <= CLOSE
+
 
 class RecordedView(Frozen):
     """The recorded metrics of an iteration, compared with the computed ones."""
@@ -80,11 +85,11 @@ def recorded_view(
     rows = _recorded_rows(recorded, card, specs)
     if not rows:
         return None
-    different = tuple(row for row in rows if not _recorded_agrees(row))
+    different = tuple(row for row in rows if not row.agrees)
     if not different:
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
-    until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, specs)))
+    until = before is not None and all(row.agrees for row in _recorded_rows(recorded, before, specs))
     by_f1 = parts if specs[0].name == "f1" else ()
     why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
     is_headline = recorded_otherwise(at, card, specs[0].name) is not None
@@ -107,7 +112,7 @@ def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
         return False
     recorded = dict(point.snapshot.recorded_metrics)
     then, now = (_recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
-    return bool(now) and all(map(_recorded_agrees, now)) and not all(map(_recorded_agrees, then))
+    return bool(now) and all(row.agrees for row in now) and not all(row.agrees for row in then)
 
 
 def _recorded_rows(
@@ -148,7 +153,7 @@ def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, flo
     alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
     by_alternative = stats.ratios(counted_by(alternative, card.counts))
     ratios = [(recorded[name], value) for name, value in by_alternative.items() if name in recorded]
-    if ratios and all(_is_close(*pair) for pair in ratios):
+    if ratios and all(value is not None and abs(stated - value) <= CLOSE for stated, value in ratios):
         return f"The record counts by the convention {alternative}: with it the same files give the recorded values."
     reasons = []
     if recorded_convention(recorded) == alternative:
@@ -164,11 +169,3 @@ def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, flo
     if not reasons:
         reasons.append("Its numbers do not show why.")
     return " ".join([*reasons, _FURTHER])
-
-
-def _recorded_agrees(row: RecordedRow) -> bool:
-    return _is_close(row.recorded, row.computed)
-
-
-def _is_close(recorded: float, computed: float | None) -> bool:
-    return computed is not None and abs(recorded - computed) <= CLOSE

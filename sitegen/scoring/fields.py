@@ -145,7 +145,9 @@ class _FieldsScoring:
             else:
                 key = self._truth.key
                 stated = root if key is None else {k: v for k, v in root.items() if k != key}
-                root = self._without_evidence(stated)
+                root = stated
+                if self._has_evidence:
+                    root = without_evidence(root, frozenset(self._truth.attributes), self._truth.objects, self._rules)
                 judge.document(branch, root)
                 if root is not stated:
                     judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
@@ -210,12 +212,6 @@ class _FieldsScoring:
                     )
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return roots
-
-    def _without_evidence(self, root: dict[str, Value]) -> dict[str, Value]:
-        """Return a document without evidence; the very document if it cannot have any."""
-        if not self._has_evidence:
-            return root
-        return without_evidence(root, frozenset(self._truth.attributes), self._truth.objects, self._rules)
 
     def _reason(self, name: str) -> str:
         unreadable = self._output.unreadable

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Final
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -74,10 +74,6 @@ def edit_outcome(change: Change) -> Change:
     return replace(change, metrics=change.metrics[:1], flips=replace(change.flips, still=()), units=())
 
 
-CAUSES: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
-"""In the order in which the page of a commit lists them."""
-
-
 def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
     """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
     names = {}
@@ -109,7 +105,7 @@ def moves_of_commit(
                 specs=summary.specs,
                 before=summary.headlines[start - 1] if start else None,
                 points=summary.headlines[start:end],
-                causes=tuple(cause for cause in CAUSES if cause in causes),
+                causes=tuple(cause for cause in get_args(Cause) if cause in causes),
                 effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
                 originals=tuple(
                     None if point.first_with_output is None else summary.headlines[point.first_with_output].label
