@@ -175,8 +175,8 @@ class _StepSearch(Frozen):
 
         A loss that was regained once is closed for good, also if the next fall lowers the mean of the whole level.
         """
-        column = self._evidence(of, fall.over)
-        values = [value for value in column[level.start : level.end] if value is not None]
+        here = [index for index in of if level.start <= index < level.end]  # no others: a series may have many levels
+        values = [value for value in self._evidence(here, fall.over) if value is not None]
         for number in range(SETTLED, len(values)):
             yield fall.regained_by(mean(values[:number]))
 
