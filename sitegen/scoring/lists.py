@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
@@ -32,6 +32,8 @@ from sitegen.text.similarity import Comparable, Exact, SimilarPair, normalise, s
 
 PairedPositions: TypeAlias = tuple[int, int, float | None, PairedBy]
 """Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
+_FIELDS_OF_LONG_LISTS: Final = 3
+"""Items of long lists without a key are paired by this many fields at least, so that equal items find each other."""
 PairingAlgorithm: TypeAlias = Algorithm | Literal["agreement"]
 """``agreement``: items that have no key are paired by all their fields."""
 
@@ -62,7 +64,7 @@ def _aligned(
     if not has_key:
         of_items = (item.branch.members.items() for item in node.items)
         every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
-        match_fields = tuple(every)[: MAX_COMPARED // max(1, len(expected) * len(actual))]
+        match_fields = tuple(every)[: max(_FIELDS_OF_LONG_LISTS, MAX_COMPARED // max(1, len(expected) * len(actual)))]
     fields = dict(zip(match_fields, rules.key_rules(node.place, match_fields), strict=True))
     keys = _item_keys(items, match_fields, fields, rules)
     expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]

@@ -152,3 +152,9 @@ def test_long_lists_without_a_key_are_paired_by_how_similar_all_their_fields_are
     assert paired(result) == [(number, 299 - number) for number in range(300)]
     assert (result.scorecard.counts.tp, result.scorecard.counts.wrong_value) == (300, 300)
     assert result.scorecard.findings == ()
+
+
+def test_equal_items_of_a_long_list_without_a_key_are_paired():
+    items = [{"code": f"v{number}", "size": number % 5} for number in range(5_001)]
+    counts = score(json.dumps({"items": items}), {"items": items[::-1]}).scorecard.counts
+    assert (counts.tp, counts.fp, counts.fn) == (10_002, 0, 0)
