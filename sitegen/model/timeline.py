@@ -94,6 +94,11 @@ class Edit(Frozen):
     old: Blob | None
     new: Blob | None
 
+    @property
+    def only_moves(self) -> bool:
+        """Whether the file has another path and the same text, so that no output can have changed with it."""
+        return self.old is not None and self.new is not None and self.old.oid == self.new.oid
+
 
 class InstructionHistory(Frozen):
     """One instruction file through history, renames followed."""

@@ -225,8 +225,8 @@ def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
 
 
 def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
-    """Return the edits of the instruction files that drive an eval, by commit, then by path."""
-    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
+    """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
+    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits if not edit.only_moves]
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 

@@ -75,3 +75,11 @@ def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(
     subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
     assert (repo.path / "CLAUDE.md").read_text() == RULES
     assert not (repo.path / "AGENTS.md").exists()
+
+
+def test_a_file_that_only_moved_is_no_edit_that_a_loss_is_told_after(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"CLAUDE.md": None, "AGENTS.md": RULES}, message="Rename")
+    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(repo, tmp_path)
+    assert "after" not in first_sentence(html)
+    assert "the way back" not in html
