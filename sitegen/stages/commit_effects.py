@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import mixtures
+from sitegen.analysis.edits import other_edit
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import SeriesInputs
 from sitegen.history.memo_rows import within
@@ -57,7 +58,9 @@ def keep_effects_of_commits(
         sha = later.snapshot.commit.sha
         edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
         effect = commit_effect(series.info, series.specs, earlier, later, changes[before, after])
-        COMMIT_EFFECTS.keep(store, within(series.info.id, sha), replace(effect, edits=edits))
+        other = other_edit(inputs.edits.made_with[after])
+        effect = replace(effect, edits=edits, or_edit=other.short if other else "")
+        COMMIT_EFFECTS.keep(store, within(series.info.id, sha), effect)
 
 
 def spans_of_edits(windows: Sequence[Window], first_new: int) -> dict[int, tuple[int, int]]:

@@ -1,7 +1,10 @@
 """The page of a commit beside the pages of its edits: the same outputs count, and the same verdicts are shown."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text
@@ -67,3 +70,19 @@ def test_the_problems_page_names_an_output_that_is_not_scored(tmp_path: Path) ->
     repo.commit({"evals/a/results/iteration-001/extracted.json": output(3)})
     build_site(repo.path, tmp_path / "beside")
     assert "is not scored: this eval has folders of iterations" in problems_text(tmp_path / "beside")
+
+
+@pytest.mark.parametrize(("hours", "in_doubt"), [(12, True), (None, False)])
+def test_the_page_of_a_commit_has_the_doubt_of_its_outputs_about_their_edit(
+    tmp_path: Path, hours: int | None, in_doubt: bool
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    begin = {"evals/a/ground_truth.json": TRUTH, "evals/a/results/iteration-001/extracted.json": output(0)}
+    first = repo.commit({**begin, "CLAUDE.md": "1"})
+    recorded = {}
+    if hours:
+        made = datetime.fromisoformat(repo.git("show", "-s", "--format=%cI", first)) + timedelta(hours=hours)
+        recorded = {"evals/a/results/iteration-002/eval-results.json": json.dumps({"timestamp": made.isoformat()})}
+    second = repo.commit({"CLAUDE.md": "2", "evals/a/results/iteration-002/extracted.json": output(12), **recorded})
+    page = page_of(second, pages(repo, tmp_path))
+    assert (f"made with the instructions of this commit or of {first[:7]}." in page) is in_doubt

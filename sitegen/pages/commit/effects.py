@@ -47,6 +47,9 @@ class CommitEffect(Frozen):
     more_fields: int
     edits: tuple[EarlierEdit, ...] = ()
     """Edits of earlier commits that may have changed the new outputs, newest first; at most ``EDITS``."""
+    or_edit: str = ""
+    """Short id of the commit whose instructions made the output, if it was not the edit of this commit; empty if that
+    is certain."""
 
 
 def commit_effect(

@@ -263,6 +263,8 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
 
 def _remarks(effect: CommitEffect, spec: MetricSpec) -> Iterator[str]:
     """The parts and restrictions of the change, and the errors that stayed or disappeared with documents."""
+    if effect.or_edit:
+        yield f"The output was made with the instructions of this commit or of {effect.or_edit}."
     if not effect.headline.by_outputs and (parts := origin(effect.headline, spec)):
         yield f"{parts[0].upper()}{parts[1:]}."
     elif effect.headline.note:
