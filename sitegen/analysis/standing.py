@@ -26,10 +26,11 @@ from sitegen.model.series import EvalSummary, Headline, Series
 from sitegen.model.timeline import Edit
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
-"""unscored: the newest output has no headline although an earlier one has, unless runs record it, or its files cannot
-be read. worse: a regression is open, or the newest output is worse than the one before or the best one by more than
-chance. too new: the newest values are lower, but too few to distinguish from noise. below target: the headline misses
-its target. behind: the best output was better, but by no more than chance explains. none: the eval is at its best."""
+"""unscored: the newest output has no headline although an earlier one has, unless runs record it, its files cannot be
+read, or there is no output any more. worse: a regression is open, or the newest output is worse than the one before or
+the best one by more than chance. too new: the newest values are lower, but too few to distinguish from noise. below
+target: the headline misses its target. behind: the best output was better, but by no more than chance explains. none:
+the eval is at its best."""
 
 TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 """All kinds of trouble, from the worst to the least."""
@@ -158,7 +159,7 @@ def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     if newest is None:
         return "no outputs"
     is_missing = newest.values[0] is None and not standing.spec.recorded  # a run need not record every number
-    if newest.status != "scored" or (is_missing and standing.summary.peak):
+    if newest.status != "scored" or standing.summary.without_output or (is_missing and standing.summary.peak):
         return "unscored"
     if standing.worse:
         return "too new" if all(step.status == "new" for step in standing.worse) else "worse"

@@ -142,3 +142,12 @@ def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo: G
     assert f'<span class="v">{read["macro_f1"]:.3f}' in overview
     assert "of 3 evals" in overview
     assert "3 left out, no output" in overview
+
+
+def test_an_eval_that_lost_its_output_is_named_among_what_got_worse(repo: GitRepo):
+    made = {"evals/e/extracted.json": '{"a": 1, "b": 2}'}
+    repo.commits([TRUTH | made, dict.fromkeys(made)])
+    build_site(repo.path, repo.path / "public")
+    overview = " ".join((repo.path / "public" / "index.html").read_text().split())
+    assert "</a>: its newest output is missing.</p>" in overview
+    assert "Nothing can be worse yet" not in overview

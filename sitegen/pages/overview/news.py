@@ -95,13 +95,16 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     summary, spec, newest = standing.summary, standing.spec, standing.newest
     if standing.trouble == "unscored":
         yield eval_phrase(summary)
+        if summary.without_output:
+            yield Phrase(": its newest output is missing.")
+            return
         yield Phrase(": its newest output, ")
         yield output_phrase(summary, newest)
         yield Phrase(", ")
         if newest.status == "no_ground_truth":
             yield Phrase("has no ground truth that can be read.")
         elif newest.status == "unreadable":
-            yield Phrase("is missing." if summary.without_output else "cannot be read.")
+            yield Phrase("cannot be read.")
         else:
             yield Phrase("has no ")
             yield from metric_phrases(spec)
