@@ -188,7 +188,11 @@ def compare(
     eval_id = a.eval_id if isinstance(a, Scored) else ""
     if traits_of(a.kind).answers_cases:
         return compare_variants(
-            eval_id, [variant_of(name, output.result) for name, output in zip(names, (a, b), strict=True)]
+            eval_id,
+            [
+                variant_of(name, output.result, beside=(a.result, b.result))
+                for name, output in zip(names, (a, b), strict=True)
+            ],
         )
     specs = specs_of_results(a.kind, a.result, b.result)
     # Which files differ is unknown, so that the change has no parts.

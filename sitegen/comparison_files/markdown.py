@@ -108,6 +108,9 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
     yield f"## {first} against {second}"
     yield ""
+    if not pair.common:
+        yield from ("There is no case in common: nothing is compared.", "")
+        return
     level = "" if alpha == ALPHA else f", by p < {alpha:g}"
     yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
     yield ""

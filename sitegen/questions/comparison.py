@@ -154,7 +154,7 @@ def _variants(
     """Compare responses as two or more prompts as well; nothing for other kinds."""
     if not results or not all(result.answers for result in results):
         return ()
-    variants = [variant_of(name, result) for name, result in zip(names, results, strict=True)]
+    variants = [variant_of(name, result, beside=results) for name, result in zip(names, results, strict=True)]
     return (variant_comparison(eval_id, variants, _alpha_of(study.timeline.manifest.entry(eval_id))),)
 
 

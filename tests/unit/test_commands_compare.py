@@ -91,6 +91,29 @@ def test_revisions_are_compared_by_every_eval_that_both_have(project):
     assert (body["variants"], body["passed_over"]) == ([], ["faq", "old"])
 
 
+@pytest.mark.parametrize(("first", "common", "winner"), [(6, 0, None), (5, 1, None), (0, 6, "HEAD~1")])
+def test_revisions_whose_cases_differ_are_compared_over_those_in_common(tmp_path, first, common, winner):
+    """All six cases are right at first; then six cases from *first* on are asked, and all are wrong."""
+
+    def of_cases(start: int, output: str) -> dict[str, str]:
+        ids = [f"case-{index:02}" for index in range(start, start + 6)]
+        return {
+            "evals/faq/test_cases.json": json.dumps([{"id": each, "input": "?", "expected": "yes"} for each in ids]),
+            "evals/faq/responses.json": json.dumps([{"case_id": each, "output": output} for each in ids]),
+        }
+
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(of_cases(0, "yes"))
+    repo.commit(of_cases(first, "no"))
+    repo.checkout()
+    (found,) = compared(repo.path, "HEAD~1", "HEAD")["variants"]
+    (pair,) = found["pairs"]
+    assert (pair["common"], pair["tests"][0]["sample"]) == (common, common)
+    assert (pair["winner"], found["overall_winner"]) == (winner, winner)
+    assert found["recommendation"].startswith("Use ") is bool(winner)
+    assert (found["ranking"][0]["rank"] is None) is not bool(common)
+
+
 def test_without_a_folder_the_report_is_printed_and_nothing_written(project):
     done = run("compare", "--eval", "faq", "--repo", project)
     assert (done.returncode, done.stderr) == (0, "")

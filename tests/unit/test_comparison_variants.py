@@ -9,6 +9,7 @@ from msgspec import structs
 
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
 from sitegen.analysis.comparison.variants import ComparedVariant, measure, ranking, variant_comparison
+from sitegen.comparison_files.markdown import variants_lines
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 
@@ -164,7 +165,10 @@ def test_more_responses_to_the_same_cases_are_no_more_evidence():
 def test_failed_calls_are_in_no_metric_and_counted():
     found = variant_comparison("faq", (variant("a", "++x"), variant("b", "+++")))
     assert [(one.responses, one.scored, one.failed) for one in found.variants] == [(3, 2, 1), (3, 3, 0)]
-    assert found.warnings == ("a: 1 of 3 calls failed and are in no metric.",)
+    assert found.warnings == (
+        "a and b both answered 2 of 3 cases: the tests are over these, the other numbers over all responses of each.",
+        "a: 1 of 3 calls failed and are in no metric.",
+    )
 
 
 def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
@@ -204,6 +208,48 @@ def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
     assert found.recommendation == (
         "Use b: it is significantly better in accuracy. But a ranks first:"
         " look at the metrics that were not tested before you decide."
+    )
+
+
+def of_cases(one: ComparedVariant, start: int) -> ComparedVariant:
+    """The same variant, whose cases are numbered from *start* on."""
+    answers = (structs.replace(answer, case_id=f"case-{number:03}") for number, answer in enumerate(one.answers, start))
+    return structs.replace(one, answers=tuple(answers))
+
+
+def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_recommendation():
+    found = variant_comparison(
+        "faq", (variant("old", "+" * 40, "5" * 40), of_cases(variant("new", "-" * 40, "1" * 40), 41))
+    )
+    (pair,) = found.pairs
+    assert (pair.common, pair.winner, found.overall_winner) == (0, None, None)
+    assert found.winners == {"accuracy": None, "quality": None}
+    for test in pair.tests:
+        assert (test.difference, test.effect_size, test.sample, test.minimum_sample) == (None, None, 0, None)
+        assert (test.independent.p_value, test.paired.p_value) == (None, None)
+    assert [(row.name, row.rank, row.comparable) for row in found.ranking] == [
+        ("new", None, False),
+        ("old", None, False),
+    ]
+    assert found.recommendation == "No recommendation: old and new have no case in common."
+    assert found.confidence == "low"
+    report = "\n".join(variants_lines(found))
+    assert "There is no case in common: nothing is compared." in report
+    assert "Winner" not in report
+    assert "chi-square" not in report
+
+
+def test_only_common_cases_are_tested():
+    """The first ten of the new variant are the last ten of the old one, and equally good."""
+    found = variant_comparison(
+        "faq", (variant("old", "+" * 30 + "+-" * 5), of_cases(variant("new", "+-" * 5 + "-" * 30), 31))
+    )
+    test = accuracy_test(found)
+    assert (found.pairs[0].common, test.sample, test.equal) == (10, 10, 10)
+    assert (test.effect_size, test.independent.better, found.overall_winner) == (0, None, None)
+    assert found.warnings[0] == (
+        "old and new both answered 10 of 70 cases: the tests are over these,"
+        " the other numbers over all responses of each."
     )
 
 

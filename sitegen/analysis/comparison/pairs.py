@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import fsum
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import structs
 
@@ -29,6 +29,8 @@ from sitegen.stats import significance as tests
 from sitegen.stats.averages import mean
 from sitegen.stats.significance import Significance
 
+T = TypeVar("T")
+
 ORDER: Final[tuple[PairedFate, ...]] = ("broken", "fixed", "still_wrong")
 
 
@@ -36,6 +38,8 @@ class CaseOutcome(Frozen):
     """The result of one variant in one case."""
 
     category: str
+    verdicts: tuple[bool, ...]
+    """Whether each scored response was right."""
     right: bool | None
     """None if no response to the case was scored."""
     grade: float | None
@@ -55,6 +59,7 @@ def _case_outcome(answers: list[Answer]) -> CaseOutcome:
     grades = [answer.quality for answer in answers if answer.quality is not None]
     return CaseOutcome(
         category=answers[0].category,
+        verdicts=tuple(verdicts),
         right=2 * sum(verdicts) > len(verdicts) if verdicts else None,
         grade=mean(grades) if grades else None,
     )
@@ -85,19 +90,12 @@ class VariantSample(Frozen):
     """A variant, with the values that are tested."""
 
     measured: VariantNumbers
-    grades: tuple[float, ...]
-    """One for each graded case."""
-    rights: tuple[bool, ...]
-    """One for each scored case."""
     cases: dict[str, CaseOutcome]
 
 
 def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
-    """Collect a variant's cases and their grades, without failed calls."""
-    cases = cases_by_id(answers)
-    grades = tuple(case.grade for case in cases.values() if case.grade is not None)
-    rights = tuple(case.right for case in cases.values() if case.right is not None)
-    return VariantSample(measured=measured, grades=grades, rights=rights, cases=cases)
+    """Collect a variant's cases, without failed calls."""
+    return VariantSample(measured=measured, cases=cases_by_id(answers))
 
 
 def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
@@ -112,6 +110,7 @@ def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[Varia
         VariantPair(
             first=first.measured.name,
             second=second.measured.name,
+            common=len(first.cases.keys() & second.cases.keys()),
             tests=both,
             winner=agreed(test.independent.better for test in both),
             flips=case_flips(first.cases, second.cases),
@@ -128,19 +127,25 @@ def agreed(winners: Iterable[str | None]) -> str | None:
 
 def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> MetricTest:
     """Test the accuracy of a pair; ``_decided`` finds who wins, as in ``_quality_test``."""
-    before, after = first.measured, second.measured
+    before, after = first.measured.accuracy, second.measured.accuracy
     by_case = _by_case(first, second, lambda case: case.right)
     only_first, only_second = _leads(by_case)
+    verdicts = _by_case(first, second, lambda case: case.verdicts or None)
     h = None
-    if before.scored and after.scored:
-        h = tests.cohens_h(after.right / after.scored, before.right / before.scored)
-    independent = tests.chi_square(*(side.rights.count(right) for side in (first, second) for right in (True, False)))
+    if verdicts:
+        before_share, after_share = (
+            mean([right for case in side for right in case]) for side in zip(*verdicts, strict=True)
+        )
+        h = tests.cohens_h(after_share, before_share)
+    independent = tests.chi_square(
+        *([case[side] for case in by_case].count(right) for side in (0, 1) for right in (True, False))
+    )
     paired = tests.mcnemar(only_first, only_second, len(by_case))
     return MetricTest(
         metric="accuracy",
-        first=before.accuracy,
-        second=after.accuracy,
-        difference=None if before.accuracy is None or after.accuracy is None else after.accuracy - before.accuracy,
+        first=before,
+        second=after,
+        difference=_difference(first, second, before, after),
         independent=_tested(independent, first, second, h or 0.0),
         paired=_tested(paired, first, second, only_second - only_first),
         disagrees=False,
@@ -148,7 +153,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
         equal=len(by_case) - only_first - only_second,
         second_better=only_second,
         effect_size=h,
-        sample=min(len(first.rights), len(second.rights)),
+        sample=len(by_case),
         minimum_sample=tests.cases_for_proportions(h, alpha) if h else None,
     )
 
@@ -157,10 +162,12 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     """Test the grades, or report both values without any test if two judges gave the grades."""
     before, after = first.measured.quality, second.measured.quality
     comparable = exchanged(first.measured.judges, second.measured.judges) is None
-    grades = (first.grades, second.grades) if comparable else ((), ())
-    by_case = _by_case(first, second, lambda case: case.grade) if comparable else ()
+    by_case = _by_case(first, second, lambda case: case.grade)
+    graded = len(by_case)
+    by_case = by_case if comparable else ()
+    grades = [before for before, _ in by_case], [after for _, after in by_case]
     independent = tests.t_test(*grades)
-    paired = tests.paired_t_test([grade for grade, _ in by_case], [grade for _, grade in by_case])
+    paired = tests.paired_t_test(*grades)
     if not comparable:
         independent, paired = structs.replace(independent, note=TWO_JUDGES), structs.replace(paired, note=TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
@@ -171,7 +178,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
         metric="quality",
         first=before,
         second=after,
-        difference=None if before is None or after is None or not comparable else after - before,
+        difference=_difference(first, second, before, after) if comparable else None,
         independent=_tested(independent, first, second, lead),
         paired=_tested(paired, first, second, lead_by_case),
         disagrees=False,
@@ -179,14 +186,20 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
         equal=len(by_case) - only_first - only_second,
         second_better=only_second,
         effect_size=d,
-        sample=min(len(first.grades), len(second.grades)),
+        sample=graded,
         minimum_sample=tests.cases_for_means(d, alpha) if d else None,
     )
 
 
+def _difference(first: VariantSample, second: VariantSample, before: float | None, after: float | None) -> float | None:
+    """Return the second value minus the first; None if one is missing, or if the variants have no case in common."""
+    apart = first.cases.keys().isdisjoint(second.cases)
+    return None if before is None or after is None or apart else after - before
+
+
 def _by_case(
-    first: VariantSample, second: VariantSample, value: Callable[[CaseOutcome], float | None]
-) -> tuple[tuple[float, float], ...]:
+    first: VariantSample, second: VariantSample, value: Callable[[CaseOutcome], T | None]
+) -> tuple[tuple[T, T], ...]:
     pairs = (
         (value(case), value(second.cases[case_id])) for case_id, case in first.cases.items() if case_id in second.cases
     )

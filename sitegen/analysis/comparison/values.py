@@ -69,11 +69,11 @@ class MetricTest:
     first: float | None
     second: float | None
     difference: float | None
-    """The value of the second variant minus the value of the first."""
+    """The value of the second variant minus the value of the first; None if they have no case in common."""
     independent: Tested
-    """The test over all answers, which decides who wins."""
+    """The test over the cases that both variants answered, as two samples. It decides who wins."""
     paired: Tested
-    """The paired test over the cases that both variants answered. It does not decide who wins."""
+    """The paired test over the same cases. It does not decide who wins."""
     disagrees: bool
     """Whether both tests are defined and decide differently."""
     first_better: int
@@ -83,7 +83,7 @@ class MetricTest:
     effect_size: float | None
     """Second variant against first: Cohen's h of accuracies, Cohen's d of grades."""
     sample: int
-    """Number of responses of the variant with fewer responses."""
+    """Number of cases that are tested: those that have a value in both variants."""
     minimum_sample: int | None
     """Responses per variant that detect the observed difference with a power of 0.8; None without a difference."""
 
@@ -103,6 +103,8 @@ class VariantPair:
 
     first: str
     second: str
+    common: int
+    """Number of cases that both variants answered. Without any, nothing is tested and there is no winner."""
     tests: tuple[MetricTest, ...]
     """The tests of accuracy, then of quality."""
     winner: str | None
@@ -116,14 +118,14 @@ class Ranked:
     """The rank of a variant."""
 
     rank: int | None
-    """From 1; equal scores share a rank. None: nothing was measured."""
+    """From 1; equal scores share a rank. None: nothing was measured, or two variants have no case in common."""
     name: str
     score: float | None
     """0.4 accuracy + 0.3 consistency + 0.3 quality / 5, with weights renormalised over the measured metrics."""
     measured: tuple[str, ...]
     """The measured ones of these three metrics."""
     comparable: bool
-    """Whether every other ranked variant was measured on the same metrics."""
+    """Whether every other ranked variant was measured on the same metrics, and all have cases in common."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import structs
 
-from sitegen.analysis.comparison.pairs import agreed, variant_pairs, variant_sample
+from sitegen.analysis.comparison.pairs import VariantSample, agreed, variant_pairs, variant_sample
 from sitegen.analysis.comparison.values import (
     Confidence,
     MetricTest,
@@ -144,10 +144,13 @@ def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
     )
 
 
-def variant_of(name: str, result: Result) -> ComparedVariant:
-    """Treat all answers of a result as answers of one prompt, whatever their variants."""
+def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> ComparedVariant:
+    """Treat all answers of a result as answers of one prompt, whatever their variants.
+
+    If this result, or one that it is compared with (*beside*), has several variants, cases are told apart by variant.
+    """
     answers = result.answers
-    if len({answer.variant for answer in answers}) > 1:
+    if any(len({answer.variant for answer in each.answers}) > 1 for each in (result, *beside)):
         answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
     averaged = variant_spread("responses", METRICS[0], result.scorecard)
     return ComparedVariant(name=name, answers=answers, metrics=result.scorecard.metrics, averaged=averaged)
@@ -157,12 +160,13 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
     """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
     measured = tuple(measure(variant) for variant in variants)
     judges = _judge_warnings(measured)
-    tested = variant_pairs(
-        [variant_sample(numbers, variant.answers) for numbers, variant in zip(measured, variants, strict=True)], alpha
-    )
+    samples = [variant_sample(numbers, variant.answers) for numbers, variant in zip(measured, variants, strict=True)]
+    tested = variant_pairs(samples, alpha)
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
+    if not all(pair.common for pair in tested):  # scores of different cases have no order
+        rows = tuple(sorted((replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name))
     return VariantComparison(
         eval_id=eval_id,
         variants=measured,
@@ -175,7 +179,7 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
         ranking=rows,
         confidence=confidence(rows, tested, winner),
         recommendation=_recommendation(rows, tested, winner),
-        warnings=(*judges, *_variant_warnings(measured, tested, rows)),
+        warnings=(*judges, *_overlap_warnings(samples, tested), *_variant_warnings(measured, tested, rows)),
         alpha=alpha,
     )
 
@@ -211,6 +215,18 @@ def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
     )
 
 
+def _overlap_warnings(samples: Sequence[VariantSample], tested: Sequence[VariantPair]) -> Iterable[str]:
+    for (first, second), pair in zip(combinations(samples, 2), tested, strict=True):
+        answered = len(first.cases.keys() | second.cases.keys())
+        if not pair.common:
+            yield f"{pair.first} and {pair.second} have no case in common: nothing is tested, and no variant is ranked."
+        elif pair.common < answered:
+            yield (
+                f"{pair.first} and {pair.second} both answered {pair.common:,} of {answered:,} cases: the tests are"
+                " over these, the other numbers over all responses of each."
+            )
+
+
 def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
     """Return the variant that wins every pair it is in; there is at most one."""
     return next(
@@ -227,10 +243,15 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
         use = f"Use {winner}: it is significantly better in {metrics}"
         if first is not None and first.name == winner:
             return f"{use}, and ranks first."
+        if rows[0].rank is None:
+            return f"{use}."
         ranked = f"{first.name} ranks first" if first else "it does not rank first alone"
         return f"{use}. But {ranked}: look at the metrics that were not tested before you decide."
     if all(row.score is None for row in rows):
         return "Nothing was measured: there is nothing to recommend."
+    apart = next((pair for pair in tested if not pair.common), None)
+    if apart is not None:
+        return f"No recommendation: {apart.first} and {apart.second} have no case in common."
     conflict = next((pair for pair in tested if _is_conflict(pair)), None)
     if conflict is not None:
         first_metrics, second_metrics = (
