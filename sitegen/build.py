@@ -58,7 +58,7 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
 
         site_files = SiteFiles(project, claim, memo, last)
         site = _publish_in_transaction(project, memo, site_files, progress)
-        if site.failed and site_files.head:
+        if site.must_be_made_again and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
             site_files = SiteFiles(project, claim, memo, LastBuild(project, claim, memo))
             site = _publish_in_transaction(project, memo, site_files, progress)

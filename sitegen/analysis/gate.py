@@ -167,8 +167,9 @@ def check_eval(draft: GateEval) -> GateEval:
         reasons += ("too many broken",)
     if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
         reasons += ("too few cases",)
+    one_side = bool(metrics) and (metrics[0].base is None) != (metrics[0].head is None)
     if draft.overlap and draft.overlap.verdict == "refused":
-        reasons += ("nothing in common",)
+        reasons += ("undefined" if one_side else "nothing in common",)
     elif draft.overlap and metrics[0].base is None and metrics[0].head is None:
         reasons += ("undefined",)
     if draft.presence == "both":

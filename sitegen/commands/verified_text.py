@@ -96,6 +96,10 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
     lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
+    for name, output in zip(names, verified, strict=True):
+        card = output.result.scorecard
+        if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):
+            lines += [f"{name}: {_finding_line(finding)}" for finding in card.findings if finding.severity == "error"]
     return lines
 
 

@@ -74,7 +74,13 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case "another kind":
             return "Its kind is not the same as at the base."
         case _:
-            return f"{check.metrics[0].label} is undefined on both sides."
+            headline = check.metrics[0]
+            if headline.base is None and headline.head is None:
+                return f"{headline.label} is undefined on both sides."
+            side = "head" if headline.head is None else "base"
+            return (
+                f"{headline.label} is undefined at the {side}: the problems page of its site says why and what to do."
+            )
 
 
 def nouns_of(check: GateEval) -> Nouns:

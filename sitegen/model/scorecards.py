@@ -15,7 +15,8 @@ from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 
 Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
-"""unreadable: the output is missing or broken, and every expected value counts as an omission.
+"""unreadable: the output is missing or broken, and every expected value counts as an omission; if this clone lacks its
+content, nothing is counted, and all metrics are undefined.
 no_ground_truth: the ground truth itself cannot be read, so that nothing can be counted."""
 
 

@@ -14,9 +14,9 @@ from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
 from sitegen.frozen import Frozen
 from sitegen.kind_files import KIND_FILES, KindFiles
-from sitegen.model.metrics import ROUNDING, Metric, MetricSpec
+from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.scorer import Scorer, ScoringInputs
 from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
@@ -117,8 +117,13 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
 
     A metric that fails is undefined, and a finding gives the reason; other numbers are not affected. The same applies
     to a metric that is not installed, which the manifest of an earlier commit may name.
+
+    All metrics are undefined if an output exists whose content this clone lacks: it says nothing about the model.
     """
     result = scorer.score(inputs)
+    lacks_output = any(file.not_fetched for file in inputs.outputs)
+    if lacks_output:
+        result = _without_scores(result)
     card = result.scorecard
     values, findings, documents = [], list(card.findings), card.documents
     try:
@@ -132,7 +137,7 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
         try:
             if scorer.kind not in metric.kinds:
                 raise TypeError(f"it is for evals of kind {' or '.join(metric.kinds)}")
-            value = metric.value(result)
+            value = None if lacks_output else metric.value(result)
             value = None if value is None else float(value)
             if value is not None and metric.of_documents is not None:
                 documents = _with_values(documents, metric, value, metric.of_documents(result))
@@ -149,6 +154,24 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
         scorecard=replace(
             card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
         ),
+    )
+
+
+def _without_scores(result: Result) -> Result:
+    """The result without anything but its findings and the names of its metrics, which are undefined."""
+    card = result.scorecard
+    return Result(
+        Scorecard(
+            status="no_ground_truth" if card.status == "no_ground_truth" else "unreadable",
+            counts=Counts(),
+            metrics=tuple(Metric(metric.name, None) for metric in card.metrics),
+            documents=(),
+            fields=(),
+            findings=card.findings,
+            convention=card.convention,
+            specs=card.specs,
+        ),
+        (),
     )
 
 

@@ -32,6 +32,8 @@ class File(Frozen):
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
     fix: str = ""
     """What to do about the missing content; empty if nobody but the scorer knows."""
+    not_fetched: bool = False
+    """Whether the content exists, and only this clone lacks it: an output of which nothing is known is not scored."""
 
 
 class ScoringInputs(Frozen):

@@ -42,6 +42,13 @@ class Site(NamedTuple):
     """The kinds and metrics that installed packages added to its evals."""
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
+    not_fetched: int = 0
+    """Number of contents in Git LFS that were not fetched: problems of the project, and no failures of sitegen."""
+
+    @property
+    def must_be_made_again(self) -> bool:
+        """Whether the next build makes the whole site again, because something was left out of this one."""
+        return bool(self.failed or self.not_fetched)
 
     @property
     def problems(self) -> int:

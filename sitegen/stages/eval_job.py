@@ -65,7 +65,7 @@ def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
     ``pool``: scores ranges of outputs in other processes; None: all are scored here.
 
     If sitegen fails, a problem is returned, and the pages written so far do not become part of the site. An output
-    whose content this clone lacks counts as unreadable; all others are shown.
+    whose content this clone lacks is not scored; all others are shown.
     """
     return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
 
@@ -74,11 +74,11 @@ def _scored_eval(task: EvalTask, pool: Pool | None) -> EvalDone:
     try:
         return _EvalJob(task, pool).run()
     except MissingObjectsError:
-        history, lost = without_lost_contents(task.context, task.history)
-        if not lost:
+        history, lost, not_fetched = without_lost_contents(task.context, task.history)
+        if not lost and not not_fetched:
             raise
         task = replace(task, history=history, first_only=False)
-        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_contents=lost)
+        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_contents=lost, not_fetched=not_fetched)
 
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:

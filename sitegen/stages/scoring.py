@@ -33,7 +33,7 @@ RANGE: Final = 64
 """Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
 HELD: Final = 4
 """Number of snapshots whose contents are held for the next one."""
-_LOST: Final = {"missing ": MISSING, "pointer ": POINTER}
+_LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
 
@@ -91,10 +91,11 @@ def results_by_ranges(
         yield from results(context, scorer(kind), task.snapshots) if done is None else done
 
 
-def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int, int]:
     """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
 
-    Returns the history with these marks, by which scoring takes them as unreadable, and the number of such contents.
+    Returns the history with these marks, by which scoring takes them as unreadable, the number of contents that
+    are missing, and the number of those that were not fetched from Git LFS.
     """
     outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
@@ -122,7 +123,8 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple
         )
         for snapshot in history.snapshots
     )
-    return replace(history, snapshots=snapshots), len(lost)
+    not_fetched = sum(mark == marks[POINTER] for mark in lost.values())
+    return replace(history, snapshots=snapshots), len(lost) - not_fetched, not_fetched
 
 
 def _why_lost(blob: Blob) -> str:
@@ -178,8 +180,9 @@ def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
 def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
     read = next(stream)
     reason = _why_lost(blob) or read.reason
-    fix = MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else None
-    return File(path=blob.path, content=read.content, reason=reason, fix=fix or "")
+    lost = reason in _LOST.values()
+    fix = MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None
+    return File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
 
 
 class EvalEmbedder:

@@ -97,6 +97,7 @@ def write_site(
         notes=counts.note,
         past=counts.past,
         failed=len(failures) + evals.lost_contents,
+        not_fetched=evals.not_fetched,
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
         patterns=tuple(

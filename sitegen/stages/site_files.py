@@ -194,13 +194,13 @@ class SiteFiles:
         remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, changes.outdated)
         memo.keep_pages(name, changes.added)
-        if site.failed and complete:  # files of a failed part were written but not recorded
+        if site.must_be_made_again and complete:  # files of a failed part were written but not recorded
             removed += self._remove_unrecorded()
         foreign = self._warn_of_foreign(changed)
-        list_size = 0 if site.failed else self._shorten_list()
+        list_size = 0 if site.must_be_made_again else self._shorten_list()
         memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
         outcome = self._with_counts(site, removed)
-        if not site.failed:
+        if not site.must_be_made_again:
             state = FolderState(
                 fingerprint=self._project.fingerprint,
                 head=head,

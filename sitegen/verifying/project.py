@@ -178,7 +178,8 @@ class WorktreeProject(Frozen):
         try:
             content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
             if is_pointer(content):
-                return File(path=name, content=None, reason=POINTER, fix=f"Run git lfs pull --include {name}.")
+                fix = f"Run git lfs pull --include {name}."
+                return File(path=name, content=None, reason=POINTER, fix=fix, not_fetched=True)
             return File(name, content)
         except OSError as error:
             return File(name, None, error.strerror or "it cannot be read")

@@ -20,7 +20,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.stages.failures import FIX
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import broken_links, build_site, content, differences, problems_text
+from tests.sites import broken_links, build_site, content, differences, problems_text, run
 
 
 @pytest.fixture
@@ -216,6 +216,33 @@ def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_sta
     assert differences(out, tmp_path / "fine") == []
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_output_in_git_lfs_that_was_not_fetched_has_no_score_and_is_in_no_mean(project, tmp_path, is_first):
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
+    files = {"evals/third/ground_truth.csv": TRUTH, "evals/third/extracted.json": pointer}
+    project.commit(files if is_first else {**files, "evals/third/extracted.json": output(1)})
+    if not is_first:
+        project.commit(files)
+    out, memo = tmp_path / "public", tmp_path / "memo"
+    newest = read_series(Options(repo=project.path, cache=memo), "third").points[-1].scorecard
+    assert (newest.status, newest.metric("f1"), sum(newest.counts)) == ("unreadable", None, 0)
+    assert build_site(project.path, out, jobs=1, cache=memo).failed == 0
+    point = json.loads((out / "data/evals/third.json").read_text())["points"][-1]
+    assert (point["status"], point["then"]["f1"]) == ("unreadable", None)
+    row = next(line for line in (out / "summary.md").read_text().splitlines() if line.startswith("| `third`"))
+    assert "0.000" not in row
+    assert "cannot be read" in row
+    assert "not the same" not in row
+    project.git("reset", "-q", "--hard")
+    said = run("verify-all", "--repo", project.path).stdout
+    assert "left out: F1 of 1" in said
+    assert "Run git lfs pull --include evals/third/extracted.json." in said
+    if not is_first:
+        said = run("check", "--base", "HEAD~1", "--repo", project.path).stdout
+        assert "F1 is undefined at the head: the problems page" in said
+        assert "no document in common" not in said
+
+
 @pytest.mark.parametrize("path", ["extracted.json", "ground_truth.csv", "field_mapping.yaml"])
 def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is(project, tmp_path, path):
     stored = {"extracted.json": output(2), "ground_truth.csv": TRUTH, "field_mapping.yaml": MAPPING}[path].encode()
@@ -223,7 +250,8 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(stored)}\n"
     project.commit({f"evals/bad/{path}": pointer})
     for _ in range(2):
-        assert build_site(project.path, out, jobs=1).failed == 1
+        site = build_site(project.path, out, jobs=1)
+        assert (site.failed, site.not_fetched, site.errors) == (0, 1, 1)  # a problem of the project, not of sitegen
         assert broken_links(out) == []
         problem = problems_text(out)
         assert f"evals/bad/{path}" in problem
@@ -231,13 +259,13 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
         assert "Make the output again" not in problem
         options = Options(repo=project.path, cache=tmp_path / "memo")
         assert len(read_series(options, "bad").points) > 1
-        assert build_site(project.path, tmp_path / "with the memo", jobs=1, cache=tmp_path / "memo").failed == 1
+        assert build_site(project.path, tmp_path / "with the memo", jobs=1, cache=tmp_path / "memo").not_fetched == 1
     fetched = project.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
     fetched.parent.mkdir(parents=True)
     fetched.write_bytes(stored + b" ")
-    assert build_site(project.path, out, jobs=1).failed == 1  # it is not the content that the pointer names
+    assert build_site(project.path, out, jobs=1).not_fetched == 1  # it is not the content that the pointer names
     fetched.write_bytes(stored)
-    assert build_site(project.path, out, jobs=1).failed == 0
+    assert build_site(project.path, out, jobs=1).not_fetched == 0
     assert "Git LFS" not in problems_text(out)
     build_site(project.path, tmp_path / "fine", jobs=1)
     assert differences(out, tmp_path / "fine") == []

@@ -115,6 +115,8 @@ def _unreadable(row: EffectRow, root: str) -> str:
             "unreadable": f"The output of {label} cannot be read,</b> and all that it should hold counts as missing",
             "no_ground_truth": f"The ground truth of {label} cannot be read,</b> so that nothing was scored",
         }[point.status]
+        if point.status == "unreadable" and point.values[0] is None:
+            consequence = f"The output of {label} cannot be read,</b> so that nothing was scored"
         href = escape(links.report(row.eval_id, point.slug))
         lines += f'<p class="by"><b>{consequence}: <a href="{root}{href}">its report</a> names the file.</p>'
     return lines
