@@ -15,7 +15,13 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
-from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest, test_case_evals
+from sitegen.configuring.finders.case_files import (
+    case_file_evals,
+    judged_by_responses,
+    judged_response_evals,
+    kind_of_newest,
+    test_case_evals,
+)
 from sitegen.configuring.finders.recorded_numbers import prompt_evaluations, recorded_evals
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
 from sitegen.configuring.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
@@ -30,6 +36,7 @@ FINDERS: Final[tuple[Finder, ...]] = (
     agentv_evals,
     case_file_evals,
     judged_evals,
+    judged_response_evals,
     test_case_evals,
     recorded_evals,
     prompt_evaluations,
@@ -50,7 +57,8 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
     if evaluation is not None:
         config = replace(config, llm=stated_llm(config.llm, evaluation))
     evals_dir = folder_path(config.evals_dir)
-    stated = tuple(kind_of_newest(files, evals_dir, entry) for entry in manifest.evals)
+    in_cases = (kind_of_newest(files, evals_dir, entry) for entry in manifest.evals)
+    stated = tuple(judged_by_responses(files, evals_dir, entry) for entry in in_cases)
     manifest = replace(manifest, evals=stated)
     search = Search(files=files, evals_dir=evals_dir, stated=stated, evaluation=evaluation)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}

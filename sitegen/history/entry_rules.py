@@ -10,7 +10,7 @@ from typing import Any, Final
 from sitegen.config import EvalConfig
 from sitegen.frozen import Frozen
 from sitegen.history.globs import RunGlob, run_glob
-from sitegen.kind_files import KIND_FILES, Kind
+from sitegen.kind_files import GROUND_TRUTHS, KIND_FILES, Kind, files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
 
@@ -58,6 +58,17 @@ def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
         return entry.kind
     name = ground_truth.rpartition("/")[2] if ground_truth else ""
     return next((files.kind for files in KIND_FILES if name in files.ground_truths), "fields")
+
+
+def truth_names(kind: Kind | None, stated: str | None) -> tuple[str, ...]:
+    """Return the names that a ground truth can have: the stated one, otherwise those of the kind by convention.
+
+    A kind that needs no ground truth has only stated test cases, whose expected texts are shown.
+    """
+    conventional = files_of(kind).ground_truths if kind else GROUND_TRUTHS
+    if stated is None:
+        return conventional
+    return (stated,) if conventional or stated.endswith(files_of("responses").ground_truths) else ()
 
 
 def is_path(outputs: str) -> bool:

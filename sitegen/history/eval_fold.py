@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.history import problems
-from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal
+from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal, truth_names
 from sitegen.history.eval_commit import EvalCommit, keep_newest_run
 from sitegen.history.fold_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
-from sitegen.kind_files import GROUND_TRUTHS, Kind, files_of
+from sitegen.kind_files import Kind, files_of
 from sitegen.model.commits import ChangedPath
 from sitegen.model.contents import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
@@ -59,10 +59,9 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
     """Return the current ground truth: the file that the commit's manifest names, otherwise the first by convention."""
-    conventional = files_of(kind).ground_truths if kind else GROUND_TRUTHS
-    if state.active is None or not conventional:
+    names = truth_names(kind, stated)
+    if state.active is None or not names:
         return None
-    names = (stated,) if stated else conventional
     paths = [normal(f"{state.active}/{name}") for name in names]
     return first_blob(paths, state.files) or first_blob(paths, shared)
 

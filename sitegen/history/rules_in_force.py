@@ -17,6 +17,7 @@ from sitegen.history.eval_fold import ground_truth
 from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import Layout
+from sitegen.kind_files import files_of
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.kinds import traits_of
@@ -89,7 +90,10 @@ class RulesInForce:
         return file and expected_side(eval_state, file, rules.settings, self._read, self._contents)
 
     def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        truth = ground_truth(eval_state, entry.kind, rules.ground_truth, self._state.shared)
+        stated = rules.ground_truth
+        if stated is None and entry.kind and not files_of(entry.kind).ground_truths:
+            stated = entry.ground_truth  # no name by convention: the test cases beside responses with verdicts
+        truth = ground_truth(eval_state, entry.kind, stated, self._state.shared)
         if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
             truth = ground_truth(eval_state, entry.kind, None, self._state.shared)
         return truth

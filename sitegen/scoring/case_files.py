@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.config import case_settings
@@ -20,6 +21,7 @@ from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.frozen import Frozen
+from sitegen.kind_files import files_of
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
@@ -36,7 +38,7 @@ from sitegen.scoring.case_lists import (
     value_at_key,
 )
 from sitegen.scoring.judged.case import VERDICTS
-from sitegen.scoring.judged.tables.usual_columns import SCORES, states_a_result
+from sitegen.scoring.judged.tables.usual_columns import SCORES, response_states_a_result, states_a_result
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in
@@ -62,6 +64,7 @@ _IDS: Final = (
 )
 _INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
 _CATEGORIES: Final = ("category",)
+RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
@@ -127,30 +130,47 @@ def case_keys(settings: str) -> CaseKeys | None:
 def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged"] | None:
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
-    A verdict or a score that the file states about texts decides, and no comparison beside it. A truncated file is
+    A verdict or a score that the file states about texts decides, and no comparison beside it. This holds for responses
+    too, whose expected texts are in another file. A truncated file is
     recognised by its keys, so that an eval does not vanish because its newest output is broken.
     """
     try:
         file = read_case_file(path, content, CaseKeys())
     except NoCasesError:
-        return None
+        return "judged" if basename(path) in RESPONSES and _responses_state_results(path, content) else None
     except UnreadableError:
-        return _kind_of_broken_file(content)
+        return _kind_of_broken_file(content, basename(path) in RESPONSES)
     if file.kind == "responses" and any(states_a_result(case.member) for case in file.cases):
         return "judged"
     return file.kind if file.complete else None
 
 
-def _kind_of_broken_file(content: bytes) -> ScoredKind | Literal["judged"] | None:
+def _responses_state_results(path: str, content: bytes) -> bool:
+    """Whether any response of a file, whose rows are a list or lines, states a verdict or a score."""
+    try:
+        if path.endswith(".jsonl"):
+            rows: Value = [parsed.value for _, parsed, error in each_line(content) if error is None]
+        else:
+            rows, _ = read_json_or_yaml("json", content)
+    except UnreadableError:
+        return False
+    if isinstance(rows, dict):
+        rows = rows.get("responses")
+    return isinstance(rows, list) and any(isinstance(row, dict) and response_states_a_result(row) for row in rows)
+
+
+def _kind_of_broken_file(content: bytes, of_responses: bool) -> ScoredKind | Literal["judged"] | None:
     values = [
         (plain_key(key.decode("utf-8", "replace")), value) for key, value in re.findall(_KEY, content[:_MAX_SEARCHED])
     ]
     expected = [value for key, value in values if key in set(map(plain_key, EXPECTED))]
+    is_judged = any(key in (*VERDICTS, *SCORES, "scores") and value != b'"' for key, value in values)
+    if of_responses and not expected:
+        return "judged" if is_judged else None
     if not expected or not any(key in set(map(plain_key, OUTPUT)) for key, _ in values):
         return None
     if any(value in b"{[" for value in expected):
         return "fields"
-    is_judged = any(key in (*VERDICTS, *SCORES, "scores") and value != b'"' for key, value in values)
     return "judged" if is_judged else "responses"
 
 

@@ -25,7 +25,7 @@ from sitegen.configuring.findings import error_in
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import POINTER, is_pointer
-from sitegen.history.entry_rules import EntryRules, kind_of
+from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
 from sitegen.kind_files import GROUND_TRUTHS, files_of
@@ -160,10 +160,10 @@ class WorktreeProject(Frozen):
             raise NothingToReportError(f"The folder of {eval_id!r} is not there.", where=folders[0])
         conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
         truth = None
-        if conventional:
-            names = (stated,) if stated else conventional
+        names = truth_names(entry.kind, stated)
+        if names:
             truth = newest_case_file(folder, entry) if entry.in_cases else first_file(folder, names)
-            if truth is None:
+            if truth is None and conventional:
                 raise NothingToReportError(
                     f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
                 )

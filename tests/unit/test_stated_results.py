@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -374,3 +374,84 @@ def _entries(repo: GitRepo) -> list[str]:
 )
 def test_init_takes_no_other_number_for_a_metric(tmp_path: Path, path: str, content: str) -> None:
     assert _entries(initialised(project(tmp_path, path, [content, content.replace("0", "1")]))) == []
+
+
+def responses(right: int, **stated: Any) -> list[dict[str, Any]]:
+    """Responses of which some are right, each with a verdict or with a score."""
+    rows: list[dict[str, Any]] = [{"case_id": f"c{n}", "output": "It is Paris."} for n in range(9)]
+    for number, row in enumerate(rows):
+        row |= stated or {"passed": number < right}
+        if "score" in stated:
+            row["score"] = float(number < right)
+    return rows
+
+
+TEST_CASES = json.dumps([{"id": f"c{n}", "input": "Capital of France?", "expected": "Paris"} for n in range(9)])
+
+
+def lines_of(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+@pytest.mark.parametrize("manifest", ["", "{evals: {q: {name: Capitals}}}"], ids=["found", "named"])
+@pytest.mark.parametrize(
+    ("places", "written", "stated", "metric"),
+    [
+        (("responses.json", "responses.json"), json.dumps, {}, "pass_rate"),
+        (("responses.jsonl", "responses.jsonl"), lines_of, {}, "pass_rate"),
+        (("responses.json", "responses.json"), json.dumps, {"score": 0}, "score"),
+        (("results/iteration-1/responses.jsonl", "results/iteration-2/responses.jsonl"), lines_of, {}, "pass_rate"),
+    ],
+)
+def test_verdicts_of_responses_beside_test_cases_decide(
+    tmp_path: Path,
+    places: tuple[str, str],
+    written: Callable[[list[dict[str, Any]]], str],
+    stated: dict[str, Any],
+    metric: str,
+    manifest: str,
+) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"prompts/a.md": "Answer.\n", "evals/q/test_cases.json": TEST_CASES})
+    if manifest:
+        repo.commit({"evals/manifest.yaml": manifest})
+    for place, right in zip(places, (9, 2), strict=True):
+        repo.commit({f"evals/q/{place}": written(responses(right, **stated))}, message=f"{right} are right")
+    assert numbers(repo, "q", metric) == [(1.0,), (0.222,)]
+    repo.git("checkout", "-q", "-f", "main")
+    done = run("check", "--base", "HEAD~1", cwd=repo.path)
+    assert done.returncode == 1, done.stdout
+    assert "Nothing changed" not in done.stdout
+    build_site(repo.path, tmp_path / "site")
+    assert "No problems" in problems_text(tmp_path / "site")
+    report = "".join(path.read_text("utf-8") for path in (tmp_path / "site").glob("evals/q/**/*.html"))
+    assert "Capital of France?" in report
+
+
+@pytest.mark.parametrize(
+    ("manifest", "stated"), [("{evals: {q: {kind: responses}}}", {}), ("", {"status": "success", "success": True})]
+)
+def test_texts_are_compared_where_the_manifest_says_so_or_nothing_is_stated(
+    tmp_path: Path, manifest: str, stated: dict[str, Any]
+) -> None:
+    files = {"evals/q/test_cases.json": TEST_CASES, **({"evals/manifest.yaml": manifest} if manifest else {})}
+    repo = project(tmp_path, "evals/q/responses.json", (json.dumps(responses(9, **stated)),), **files)
+    assert numbers(repo, "q", "accuracy", "pass_rate") == [(0.0, None)]
+    build_site(repo.path, tmp_path / "site")
+    assert ("verdicts or scores, which do not count" in problems_text(tmp_path / "site")) == bool(manifest)
+
+
+def test_responses_of_several_variants_are_compared_as_texts(tmp_path: Path) -> None:
+    rows = json.dumps(responses(9))
+    files = {"evals/q/test_cases.json": TEST_CASES, "evals/q/responses-b.json": rows}
+    repo = project(tmp_path, "evals/q/responses.json", (rows,), **files)
+    assert numbers(repo, "q", "accuracy", "pass_rate") == [(0.0, None)]
+    build_site(repo.path, tmp_path / "site")
+    assert "verdicts or scores, which do not count" in problems_text(tmp_path / "site")
+
+
+def test_a_broken_newest_file_of_responses_leaves_the_kind_of_the_eval(tmp_path: Path) -> None:
+    whole = json.dumps(responses(9))
+    files = {"evals/q/test_cases.json": TEST_CASES}
+    repo = project(tmp_path, "evals/q/responses.json", (whole, whole[:-20]), **files)
+    assert numbers(repo, "q", "pass_rate") == [(1.0,), (None,)]

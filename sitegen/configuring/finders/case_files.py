@@ -71,6 +71,38 @@ def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> E
     return replace(entry, kind=kind) if kind else entry
 
 
+def judged_response_evals(search: Search) -> Iterator[EvalConfig]:
+    """Yield an eval for each folder of evals whose responses state verdicts or scores beside a file of test cases."""
+    for eval_id, folder in search.eval_folders.items():
+        entry = EvalConfig(id=eval_id)
+        if folder not in search.homes and (judged := judged_by_responses(search.files, search.evals_dir, entry)).kind:
+            yield judged
+
+
+def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
+    """Return the entry with kind ``judged`` if it states no kind, and its newest responses state verdicts or scores.
+
+    The test cases stay its ground truth, for their expected texts. Responses of several variants are compared as texts.
+    """
+    home = home_of(entry, evals_dir)
+    names = files.names(home)
+    of_responses = files_of("responses")
+    truth = entry.ground_truth or next((name for name in GROUND_TRUTHS if names.get(name) is False), "")
+    if entry.kind is not None or entry.in_cases or basename(truth) not in of_responses.ground_truths:
+        return entry
+    stated = () if entry.outputs in ("auto", "iterations") else (entry.outputs,)
+    iterations = tuple(f"results/iteration-*/{name}" for name in of_responses.outputs)
+    overwritten = () if entry.outputs == "iterations" else of_responses.overwritten
+    for outputs in stated or (*iterations, *overwritten):
+        newest = _newest_file(files, home, folder_path(outputs).split("/"))
+        if newest:
+            beside = files.names(dirname(newest))
+            if any(map(re.compile(of_responses.variants).fullmatch, beside)) or files.kind_of_file(newest) != "judged":
+                return entry
+            return replace(entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*"))
+    return entry
+
+
 class _Kinds:
     """Determines the kinds of up to ``_MOST_READ`` files."""
 

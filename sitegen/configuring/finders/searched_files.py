@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from posixpath import join, splitext
+from posixpath import basename, join, splitext
 from typing import Final, Protocol
 
 from sitegen.config import EvalConfig
@@ -75,7 +75,9 @@ class SearchedFiles(Frozen):
 
     def kind_of_file(self, path: str) -> Kind | None:
         """Return the kind that scores a case file; None for any other file."""
-        question = f"kind of cases or results in *{splitext(path)[1]}"
+        name = basename(path)
+        shown = name if name in files_of("responses").outputs else f"*{splitext(path)[1]}"
+        question = f"kind of cases or results in {shown}"
         kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
         return kind or None
 

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.kind_files import files_of
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel
@@ -21,7 +22,8 @@ from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.responses.files import read_cases
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
@@ -57,7 +59,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 22
+    version = 23
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -89,6 +91,8 @@ class JudgedScorer:
                 of_file.setdefault(case.id, []).append(case.counted)
             answers |= of_file
             findings += results.findings
+        if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
+            findings += _add_expected_texts(answers, inputs.ground_truth)
         return _judged_result(answers, findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -99,6 +103,26 @@ class JudgedScorer:
         )
         counts = stats.total(document.counts for document in documents)
         return _judged_metrics(score, counts, pass_rate)
+
+
+def _add_expected_texts(answers: dict[str, list[JudgedCase]], file: File) -> Iterator[Finding]:
+    """Add the questions and expected texts of a file of test cases to the answers that do not state them."""
+    try:
+        cases, findings = read_cases(content_of(file, "the test cases are missing", "Restore the file."))
+    except UnreadableError as error:
+        yield error.finding("The ground truth")
+        return
+    yield from findings
+    for case_id, repeats in answers.items():
+        if test_case := cases.get(case_id):
+            expected = " | ".join(test_case.expected)
+            answers[case_id] = [
+                replace(case, expected=case.expected or expected, input=case.input or test_case.question)
+                for case in repeats
+            ]
+    if missing := [case_id for case_id in cases if case_id not in answers]:
+        message = f"{len(missing)} of {len(cases)} test cases have no response, and count in no number"
+        yield Finding("warning", message, "Run the prompt again for all test cases.")
 
 
 def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[Finding]) -> Result:

@@ -29,7 +29,7 @@ from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.case_lists import id_text, text_of_value
-from sitegen.scoring.judged.tables.usual_columns import WEAK_VERDICTS, plain_name, states_a_result
+from sitegen.scoring.judged.tables.usual_columns import response_states_a_result
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
@@ -263,9 +263,7 @@ class _ResponsesReader:
             return
         if "output" not in value and not value.get("error"):
             self._report("warning", f"{subject}{self._of} has neither an output nor an error: an empty answer", line)
-        # A success or a status of a response may be that of the call.
-        result = {key: below for key, below in value.items() if plain_name(key) not in WEAK_VERDICTS}
-        if states_a_result(result) and not self._states_results:
+        if not self._states_results and response_states_a_result(value):
             self._states_results = True
             message = f"The responses{self._of} state verdicts or scores, which do not count: their texts are compared"
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."

@@ -69,6 +69,20 @@ def states_a_result(row: Mapping[str, Value]) -> bool:
     return any(_is_result(plain_name(name), value) for name, value in row.items())
 
 
+def response_states_a_result(row: Mapping[str, Value]) -> bool:
+    """Whether a response states how good it is, by the usual names of verdicts and scores.
+
+    Its success or status may be that of the call, and objects such as ``judge_usage`` or ``metrics`` hold no verdicts.
+    """
+    return any(
+        (plain in OBJECTS and isinstance(value, dict) and bool(value))
+        or (plain in SCORES and _is_number(value))
+        or (plain in VERDICTS and is_verdict(value))
+        or (plain == _VERDICT and not is_no_score(value))
+        for plain, value in ((plain_name(name), value) for name, value in row.items())
+    )
+
+
 def _is_result(plain: str, value: Value) -> bool:
     if isinstance(value, dict | list):
         return bool(value) and (plain in OBJECTS or _GRADING.fullmatch(plain) is not None)
