@@ -95,7 +95,8 @@ def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenErro
             place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     if place is None:
-        return None
+        # The bound on time can end the handling of another error, and only that one has passed the template.
+        return own_template_error(error.__context__, own) if isinstance(error.__context__, Exception) else None
     why = f"a page took more than {MEMORY:,} bytes" if isinstance(error, MemoryError) else str(error)
     message = f"A template of the project cannot be rendered: {why or type(error).__name__}"
     return ConfigurationError(message, where=place, fix="Correct it, or build with --no-templates.")

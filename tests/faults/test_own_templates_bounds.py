@@ -13,6 +13,7 @@ from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
 from sitegen.render import bounds
 from sitegen.render.environment import Renderer
+from sitegen.render.own_templates import own_template_error
 from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -94,6 +95,19 @@ def test_a_template_that_wants_much_memory_is_one_error_that_names_it(tmp_path, 
     with pytest.raises(ConfigurationError) as caught:
         rendered(tmp_path, text)
     assert (caught.value.where or "").startswith(f"{tmp_path / NAME}:")
+
+
+def test_time_that_ends_while_another_error_is_handled_is_an_error_of_the_template(tmp_path):
+    failing = compile("raise MemoryError", str(tmp_path / NAME), "exec")
+    try:
+        try:
+            exec(failing)
+        except MemoryError:
+            raise bounds.TemplateBoundError("a page took more than 1 seconds") from None
+    except bounds.TemplateBoundError as error:
+        failure = own_template_error(error, {NAME: tmp_path / NAME})
+    assert failure
+    assert failure.where == f"{tmp_path / NAME}:1"
 
 
 def test_a_template_without_an_end_is_an_error_in_a_thread_too(tmp_path, shortly):
