@@ -441,6 +441,15 @@ def test_texts_are_compared_where_the_manifest_says_so_or_nothing_is_stated(
     assert ("verdicts or scores, which do not count" in problems_text(tmp_path / "site")) == bool(manifest)
 
 
+def test_no_iteration_is_lost_whose_responses_have_another_name(tmp_path: Path) -> None:
+    files = {
+        "evals/q/test_cases.json": TEST_CASES,
+        "evals/q/results/iteration-1/responses.json": json.dumps(responses(9)),
+    }
+    repo = project(tmp_path, "evals/q/results/iteration-2/responses.jsonl", (lines_of(responses(2)),), **files)
+    assert numbers(repo, "q", "accuracy") == [(0.0,), (0.0,)]
+
+
 def test_responses_of_several_variants_are_compared_as_texts(tmp_path: Path) -> None:
     rows = json.dumps(responses(9))
     files = {"evals/q/test_cases.json": TEST_CASES, "evals/q/responses-b.json": rows}

@@ -82,7 +82,7 @@ def judged_response_evals(search: Search) -> Iterator[EvalConfig]:
 def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
     """Return the entry with kind ``judged`` if it states no kind, and its newest responses state verdicts or scores.
 
-    The test cases stay its ground truth, for their expected texts. Responses of several variants are compared as texts.
+    The test cases stay its ground truth, for their expected texts. Files of several names are compared as texts.
     """
     home = home_of(entry, evals_dir)
     names = files.names(home)
@@ -96,8 +96,13 @@ def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig)
     for outputs in stated or (*iterations, *overwritten):
         newest = _newest_file(files, home, folder_path(outputs).split("/"))
         if newest:
-            beside = files.names(dirname(newest))
-            if any(map(re.compile(of_responses.variants).fullmatch, beside)) or files.kind_of_file(newest) != "judged":
+            folders = [dirname(newest)]
+            if outputs in iterations:
+                results = dirname(folders[0])
+                folders = [join(results, name) for name, is_folder in files.names(results).items() if is_folder]
+            beside = {name for folder in folders for name in files.names(folder)} - {basename(newest)}
+            others = re.compile("|".join((of_responses.variants, *map(re.escape, of_responses.outputs))))
+            if any(map(others.fullmatch, beside)) or files.kind_of_file(newest) != "judged":
                 return entry
             return replace(entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*"))
     return entry
