@@ -19,10 +19,7 @@ from types import TracebackType
 from typing import IO, Any, Final, Protocol, Self
 
 from sitegen.errors import RepositoryError
-from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, silent_git
-
-PATIENCE: Final = 300.0
-"""Seconds for which git may be silent while its answer is awaited: any file that it opens could be a pipe."""
+from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, wait_for_git
 
 _BUFFER: Final = 65_536
 """Bytes that are read at once: as many as a pipe of Linux holds."""
@@ -59,12 +56,13 @@ class Process:
             variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(repository.git_dir / "index")}
         self._process = _started_git(git_command(*arguments), work_tree or repository.git_dir, variables)
         self._arguments = arguments
-        self._folders = [repository.git_dir, repository.common_dir, *([work_tree] if work_tree else [])]
+        self._folders = {repository.git_dir: None, repository.common_dir: None}  # each once, in order
+        self._work_tree = work_tree
         self._stderr = bytearray()
         self._failure: BaseException | None = None
         assert self._process.stdout is not None
-        self.stdout: IO[bytes] = BufferedReader(_Answers(self._process.stdout, self._silent), _BUFFER)
-        """The output of git. Reading it raises RepositoryError after ``PATIENCE`` seconds without any."""
+        self.stdout: IO[bytes] = BufferedReader(_Answers(self._process.stdout, self._wait), _BUFFER)
+        """The output of git. Reading it raises RepositoryError if git is silent for too long."""
         self._threads = [_started_thread(self._listen)]
         if feed is not None:
             self._threads.append(_started_thread(lambda: self._write_feed(feed)))
@@ -80,15 +78,12 @@ class Process:
 
         Raises any error of the feed, or RepositoryError if git failed.
         """
-        try:
-            code = self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            raise self._silent() from None
+        self._wait(self._has_ended)
         for thread in self._threads:
             thread.join()
         if self._failure is not None:
             raise self._failure
-        if code:
+        if code := self._process.returncode:
             message = self._stderr.decode("utf-8", "replace").strip()
             raise RepositoryError(
                 f"git {self._arguments[0]} failed: {message or f'exit code {code}'}",
@@ -116,9 +111,17 @@ class Process:
     ) -> None:
         self.close()
 
-    def _silent(self) -> RepositoryError:
-        self._process.kill()
-        return silent_git(self._arguments[0], PATIENCE, *self._folders)
+    def _wait(self, has_answered: Callable[[float], bool]) -> None:
+        try:
+            wait_for_git(has_answered, self._arguments[0], self._folders, self._work_tree)
+        except RepositoryError:
+            self._process.kill()
+            raise
+
+    def _has_ended(self, seconds: float) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode is not None
 
     def _listen(self) -> None:
         assert self._process.stderr is not None
@@ -141,9 +144,9 @@ class Process:
 class _Answers(RawIOBase):
     """Reads a pipe, and raises an error if nothing comes for too long."""
 
-    def __init__(self, pipe: Any, silent: Callable[[], RepositoryError]) -> None:
+    def __init__(self, pipe: Any, wait: Callable[[Callable[[float], bool]], None]) -> None:
         self._pipe = pipe.raw
-        self._silent = silent
+        self._wait = wait
         self._poll = select.poll() if hasattr(select, "poll") else None  # Windows has none
         if self._poll:
             self._poll.register(pipe, select.POLLIN)
@@ -152,9 +155,11 @@ class _Answers(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> Any:
-        if self._poll and not self._poll.poll(PATIENCE * 1000):
-            raise self._silent()
+        self._wait(self._is_ready)
         return self._pipe.readinto(buffer)
+
+    def _is_ready(self, seconds: float) -> bool:
+        return self._poll is None or bool(self._poll.poll(seconds * 1000))
 
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:

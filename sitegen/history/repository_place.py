@@ -8,11 +8,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import subprocess
+import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from sitegen.errors import RepositoryError
+from sitegen.errors import Notice, RepositoryError
 from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 
@@ -98,8 +101,10 @@ class RepositoryPlace(NamedTuple):
         return digest_files(self.common_dir / "config", self.common_dir / "shallow")
 
 
-PATIENCE: Final = 60.0
-"""Seconds that git may take for the first question, which normally takes some milliseconds."""
+PATIENCE: Final = 10.0
+"""Seconds of silence after which ``wait_for_git`` looks for the cause."""
+LONGEST: Final = 120.0
+"""Seconds of silence after which git is ended, although no cause was found. A slow disk takes some."""
 
 
 def git_environment() -> dict[str, str]:
@@ -205,11 +210,11 @@ def _refuse_pipes(folder: Path) -> None:
         except (OSError, ValueError):
             pass  # git says what is wrong
         for file in files:
-            if os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
+            if _would_block(file):
                 raise RepositoryError(
                     "This file of the repository is a pipe or a device, for which git would wait for ever.",
                     where=str(file),
-                    fix="Delete it, or put back the file from a copy of the repository, and run git fsck.",
+                    fix=_WITHOUT_PIPE,
                 )
 
 
@@ -245,38 +250,73 @@ def is_tracked(path: Path) -> bool:
 
 
 def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = git_command(*arguments)
     try:
-        return subprocess.run(
-            git_command(*arguments),
-            cwd=folder,
-            env=git_environment(),
-            capture_output=True,
-            check=False,
-            timeout=PATIENCE,
+        git = subprocess.Popen(
+            command, cwd=folder, env=git_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-    except subprocess.TimeoutExpired:
-        raise silent_git(arguments[0], PATIENCE, *_git_folders(folder)) from None
     except FileNotFoundError as error:
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
+    with git:
+        output = [b"", b""]
+
+        def has_answered(seconds: float) -> bool:
+            try:
+                output[:] = git.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                return False
+            return True
+
+        try:
+            wait_for_git(has_answered, arguments[0], _git_folders(folder))
+        except BaseException:
+            git.kill()
+            raise
+    return subprocess.CompletedProcess(command, git.returncode, *output)
 
 
-def silent_git(command: str, seconds: float, *folders: Path) -> RepositoryError:
-    """The error for a git process that printed nothing for so long. Searches the folders for the file it waits for."""
-    for folder in folders:
-        for parent, _, names in os.walk(folder):
-            for file in (os.path.join(parent, name) for name in names):
-                if os.path.exists(file) and not os.path.isfile(file):
-                    return RepositoryError(
-                        f"git {command} was silent for {seconds:g} s. This file is a pipe or a device, for which git "
-                        "waits.",
+def wait_for_git(
+    has_answered: Callable[[float], bool], command: str, folders: Iterable[Path], work_tree: Path | None = None
+) -> None:
+    """Wait until git answers, which every wait for git does here: any file that git opens could be a pipe.
+
+    ``has_answered`` waits for at most so many seconds. After ``PATIENCE`` the folders of git are searched for a pipe,
+    and the work tree for one that git opens there. Raises RepositoryError if there is one, or after ``LONGEST``.
+    """
+    if has_answered(PATIENCE):
+        return
+    silent = f"git {command} was silent for"
+    for top in (*folders, *([work_tree] if work_tree else [])):
+        for parent, _, names in os.walk(top):
+            for name in names:
+                if (top != work_tree or name.startswith(".git")) and _would_block(file := os.path.join(parent, name)):
+                    raise RepositoryError(
+                        f"{silent} {PATIENCE:g} s. This file is a pipe or a device, for which git waits.",
                         where=file,
-                        fix="Delete it, or put back the file from a copy of the repository, and run git fsck.",
+                        fix=_WITHOUT_PIPE,
                     )
-    return RepositoryError(
-        f"git {command} was silent for {seconds:g} s.",
-        where=str(folders[0]) if folders else None,
-        fix="Look for a pipe or a device among the files that git reads, such as those that its configuration includes "
-        "(include.path), and for a disk that does not answer.",
+    warnings.warn(f"{silent} {PATIENCE:g} s; waiting for {LONGEST:g} s at most.", Notice, stacklevel=1)
+    if not has_answered(LONGEST - PATIENCE):
+        raise RepositoryError(
+            f"{silent} {LONGEST:g} s.",
+            where=str(next(iter(folders), "")) or None,
+            fix="Look for a pipe or a device among the files that git reads, such as those that its configuration "
+            "includes (include.path), and for a disk that does not answer.",
+        )
+
+
+_WITHOUT_PIPE: Final = "Delete it, or put back the file from a copy of the repository, and run git fsck."
+
+
+def _would_block(file: str | Path) -> bool:
+    """Whether it is a pipe or a device, from which a reader may wait for ever. Nothing comes from a socket."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return False
+    is_empty = stat.S_ISCHR(status.st_mode) and os.path.samefile(file, os.devnull)
+    return not is_empty and (
+        stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sitegen.configuring import read_manifest, read_site
-from sitegen.errors import ConfigurationError, RepositoryError
-from sitegen.history import process, repository_place
+from sitegen.errors import ConfigurationError, Notice, RepositoryError
+from sitegen.history import repository_place
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import work_tree_paths
 from sitegen.llm.prompts import read_prompt_cases
@@ -131,7 +131,7 @@ def test_test_cases_in_a_pipe_are_an_error(tmp_path):
 
 def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):
     os.mkfifo(repo.path / ".gitignore")
-    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(
         RepositoryError, match=r"git ls-files was silent for 0.5 s. This file is a pipe[^/]*at: .*/.gitignore"
     ):
@@ -142,8 +142,12 @@ def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, mon
     os.mkfifo(repo.path / "pipe")
     with (repo.path / ".git" / "config").open("a", encoding="utf-8") as config:
         config.write("[include]\npath = ../pipe\n")
-    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
-    with pytest.raises(RepositoryError, match=r"(?s)git rev-parse was silent for 0.5 s\..*include.path"):
+    monkeypatch.setattr(repository_place, "PATIENCE", 0.3)
+    monkeypatch.setattr(repository_place, "LONGEST", 0.6)
+    with (
+        pytest.warns(Notice, match=r"git rev-parse was silent for 0.3 s; waiting for 0.6 s at most\."),
+        pytest.raises(RepositoryError, match=r"(?s)git rev-parse was silent for 0.6 s\..*include.path"),
+    ):
         repository_place.find_repository(repo.path)
 
 
@@ -171,8 +175,7 @@ def test_a_pipe_in_the_folder_of_git_is_named_and_not_waited_for(repo, tmp_path,
     pipe.parent.mkdir(parents=True, exist_ok=True)
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
-    for module in (process, repository_place):
-        monkeypatch.setattr(module, "PATIENCE", 0.5)
+    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="(?s)a pipe or a device, for which git") as refused:
         build_site(repo.path, tmp_path / "site", jobs=1, worktree=worktree)
     assert refused.value.where == str(pipe)
@@ -183,6 +186,14 @@ def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path
     pipe = repo.path / ".git" / _loose(repo, "HEAD:evals/a/extracted.json")
     pipe.unlink()
     os.mkfifo(pipe)
-    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="git cat-file was silent for 0.5 s"):
         build_site(repo.path, tmp_path / "site", jobs=2)
+
+
+def test_a_file_of_git_that_leads_to_dev_null_is_read_as_empty(repo: GitRepo) -> None:
+    exclude = repo.path / ".git/info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)
+    exclude.symlink_to(os.devnull)
+    assert work_tree_paths(Repository.open(repo.path))
