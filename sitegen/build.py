@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Final
 
 from sitegen.analysis.memo import Memo
-from sitegen.errors import MemoDamagedError
+from sitegen.errors import MemoUnreadableError
 from sitegen.named_tuple import NamedTuple
 from sitegen.project import Options, Project, open_project
 from sitegen.render.output_folder import Claim, claimed, refuse_project
@@ -45,7 +45,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     with claimed(project.out, force=options.force) as claim:
         try:
             return _bring_up_to_date(project, claim, progress)
-        except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is created
+        except MemoUnreadableError:  # it was thrown away, so that a new one is created
             return _bring_up_to_date(project, claim, progress)
 
 

@@ -86,11 +86,11 @@ class CacheFolderError(SitegenError):
 
 
 class MemoError(SitegenError):
-    """The memo cannot be read or written: the disk is full, another program has locked it, or it is damaged."""
+    """The memo cannot be read or written: the disk is full, another program has locked it, or it is unreadable."""
 
 
-class MemoDamagedError(MemoError):
-    """The memo was damaged. It was moved aside, so that the command can begin again without it."""
+class MemoUnreadableError(MemoError):
+    """The memo could not be read. It was thrown away, so that the command can begin again without it."""
 
 
 class WorkerError(SitegenError):

@@ -2,7 +2,7 @@
 
 It is safe to delete at any time (the next build is a cold one), and several processes can use it: SQLite's write-ahead
 log separates readers and writers, scorecards are content-addressed, and the rows of one output folder are replaced in
-one transaction. A damaged file is renamed and replaced by a new one; it never ends a build.
+one transaction. A file that cannot be read is thrown away and made again; it never ends a build.
 """
 
 from __future__ import annotations
@@ -14,22 +14,19 @@ from pathlib import Path
 from typing import Final, Self
 
 from sitegen.analysis.memo_damage import (
-    DamageError,
-    holds_damage,
     is_damage,
+    is_readable,
     memo_error,
     patiently,
-    put_aside,
-    with_checksum,
-    without_checksum,
+    throw_away,
 )
-from sitegen.errors import MemoDamagedError, SitegenError
+from sitegen.errors import MemoUnreadableError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
 from sitegen.named_tuple import NamedTuple
 
-SCHEMA_VERSION: Final = 82
+SCHEMA_VERSION: Final = 83
 """Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
 version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
@@ -84,7 +81,7 @@ class Memo:
                     raise memo_error(error, folder) from error
             except UnicodeDecodeError:
                 pass  # the message quotes a damaged declaration of a table
-            put_aside(folder)
+            throw_away(folder)
             return cls(_connect(folder / MEMO), folder)
 
     def close(self) -> None:
@@ -95,21 +92,22 @@ class Memo:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Close the memo. After an unexpected error, check whether the file is damaged, and if so move it aside.
+        """Close the memo. If it turned out to be unreadable, throw it away.
 
-        Raises MemoDamagedError, or MemoError if the disk or another program is at fault.
+        Raises MemoUnreadableError, or MemoError if the disk or another program is at fault.
         """
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             self._give_up()
             raise memo_error(error, self._folder) from error
         unexpected = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
-        damaged = unexpected and (isinstance(error, (sqlite3.Error, DamageError)) or holds_damage(self._db))
+        # A value that cannot be decoded is a ValueError.
+        unreadable = unexpected and (isinstance(error, (sqlite3.Error, ValueError)) or not is_readable(self._db))
         self._give_up()
-        if damaged:
+        if unreadable:
             with _locked(self._folder):
-                put_aside(self._folder)
-            raise MemoDamagedError(
-                "The memo was damaged, and was put aside.",
+                throw_away(self._folder)
+            raise MemoUnreadableError(
+                "The memo could not be read, and was thrown away.",
                 where=str(self._folder),
                 fix="Run this again: the next one begins without it.",
             ) from error
@@ -161,7 +159,7 @@ class Memo:
     def get(self, kind: str, key: str) -> bytes | None:
         """Return the content of a value, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
-        return without_checksum(row[0]) if row else None
+        return row[0] if row else None
 
     def has(self, kind: str) -> bool:
         """Decide whether there is any value of a kind."""
@@ -174,13 +172,13 @@ class Memo:
             batch = distinct[start : start + 500]
             marks = ",".join("?" * len(batch))
             rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
-            yield from (CachedRow(kind, key, without_checksum(body)) for key, body in rows)
+            yield from (CachedRow(kind, key, body) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
         """Yield the values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
         rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
-        return (CachedRow(kind, key, without_checksum(body)) for key, body in rows)
+        return (CachedRow(kind, key, body) for key, body in rows)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Store a value."""
@@ -193,7 +191,7 @@ class Memo:
             self._put_meanwhile += (row for row in rows if row[0] in self._lasting)
         self._db.executemany(
             "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
-            ((kind, stored(key), with_checksum(content)) for kind, key, content in rows),
+            ((kind, stored(key), content) for kind, key, content in rows),
         )
 
     def delete(self, kind: str, key: str) -> None:
@@ -217,18 +215,18 @@ class Memo:
     def all(self, kind: str) -> tuple[bytes, ...]:
         """Return the contents of a kind, sorted by key."""
         rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
-        return tuple(without_checksum(body) for (body,) in rows)
+        return tuple(body for (body,) in rows)
 
     # The files of an output folder.
 
     def site(self, site: str) -> bytes | None:
         """Return the state of an output folder after the last finished build; None if unknown or a build was killed."""
         row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
-        return without_checksum(row[0]) if row else None
+        return row[0] if row else None
 
     def keep_site(self, site: str, body: bytes) -> None:
         """Store the state of an output folder after its build has finished."""
-        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, with_checksum(body)))
+        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, body))
 
     def mark_dirty(self, site: str) -> None:
         """Delete the state of an output folder before the first write into it, visible at once to every process."""

@@ -1,14 +1,9 @@
-"""Handles faults of the memo's file: damage, a full disk, a lock that another program holds.
-
-SQLite detects a broken structure and a value of another type than its column, but not a changed byte in a value. So
-every stored value begins with a checksum.
-"""
+"""Handles faults of the memo's file: it cannot be read, the disk is full, or another program holds a lock."""
 
 from __future__ import annotations
 
 import sqlite3
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +11,6 @@ from sitegen.errors import MemoError, Notice
 from sitegen.history.cache_folder import MEMO, MEMO_FILES
 from sitegen.locking import PATIENCE, holder, say_waiting
 
-ASIDE: Final = "memo.damaged.sqlite3"
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""
 _NO_DAMAGE: Final = {
@@ -28,22 +22,6 @@ _NO_DAMAGE: Final = {
     sqlite3.SQLITE_PERM: "cannot be opened",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails, or is full",
 }
-
-
-class DamageError(Exception):
-    """A stored value does not match its checksum."""
-
-
-def with_checksum(body: bytes) -> bytes:
-    """Return a value with its checksum in front."""
-    return zlib.crc32(body).to_bytes(4, "big") + body
-
-
-def without_checksum(stored: bytes) -> bytes:
-    """Return a stored value without its checksum. Raises DamageError if the checksum does not match."""
-    if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
-        raise DamageError
-    return body
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -75,26 +53,16 @@ def patiently(connection: sqlite3.Connection, statement: str, folder: Path, valu
         connection.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
 
 
-def holds_damage(connection: sqlite3.Connection) -> bool:
-    """Decide whether any part of the file is damaged. Reads the whole file; called only after an error."""
+def is_readable(connection: sqlite3.Connection) -> bool:
+    """Decide whether SQLite can read the whole file, with values of the declared types. Called only after an error."""
     try:
-        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            return True
-        for table in ("parts", "sites"):
-            for (body,) in connection.execute(f"SELECT body FROM {table}"):
-                without_checksum(body)
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except (sqlite3.Error, UnicodeDecodeError, MemoryError):
         return False
-    except sqlite3.Error as error:
-        return is_damage(error)
-    except (DamageError, UnicodeDecodeError, MemoryError):
-        return True
 
 
-def put_aside(folder: Path) -> None:
-    """Rename a damaged memo, and print a warning."""
-    if (folder / MEMO).exists():
-        (folder / MEMO).replace(folder / ASIDE)
-    for name in MEMO_FILES[1:]:
+def throw_away(folder: Path) -> None:
+    """Delete a memo that cannot be read, and print a warning."""
+    for name in MEMO_FILES:
         (folder / name).unlink(missing_ok=True)
-    text = f"The memo in {folder} was damaged: it was put aside as {ASIDE}, and a new one is begun."
-    warnings.warn(text, Notice, stacklevel=1)
+    warnings.warn(f"The memo in {folder} could not be read: it is made again.", Notice, stacklevel=1)
