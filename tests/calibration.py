@@ -16,6 +16,9 @@ whole outputs resemble the ones before, with a correlation of 0.3. *no documents
 *few values*: a single document of 20 values, nearly all right. *copies*: half of the outputs are copies of the ones
 before. *drifting*: the headline falls by two standard deviations in all, in no single place.
 
+*Losses.* The same series: a loss that stays, and one that later outputs regained before the newest falls again. What
+its status is then counts, of the losses that are found.
+
 *Numbers without documents.* Each trial is a series of recorded numbers, with normal noise or with Student's t of three
 degrees of freedom. Whatever the page of steps would list counts as told: steps, falls too new to tell and bad runs.
 """
@@ -37,7 +40,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import Decision
-from sitegen.model.regressions import LEVELS
+from sitegen.model.regressions import LEVELS, StepStatus
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats
@@ -181,6 +184,8 @@ NOISES: Final = (
     Noise("copies", copies=0.5),
     Noise("drifting", drift=2),
 )
+VARYING: Final = Noise("outputs most of all", common=8)
+"""Whole outputs vary so much that 0.20 of F1 are two standard deviations, with documents alone six."""
 STEPPED: Final = NOISES[:2] + NOISES[4:5]
 """The noises in which steps are looked for."""
 LENGTHS: Final = (5, 6, 8, 10, 12, 20)
@@ -192,26 +197,25 @@ SERIES: Final = 300
 """Trials of each."""
 
 
-def headline_series(rng: random.Random, noise: Noise, length: int, fall: float = 0.0, at: int = 0) -> Series:
-    """A series of outputs that get worse, from index *at* on, by this many standard deviations of the headline."""
+def headline_series(rng: random.Random, noise: Noise, lost: Sequence[float]) -> Series:
+    """A series of outputs, each of them worse than it would be by so many standard deviations of the headline."""
     values = VALUES * noise.documents
     base = [rng.betavariate(70 * noise.right, 70 * (1 - noise.right)) for _ in range(noise.documents)]
     single = sqrt(sum(chance * (1 - chance) for chance in base) * VALUES) / values
     deviation = single * sqrt(1 + noise.common)
     points: list[Point] = []
     common = 0.0
-    for index in range(length):
+    for index, loss in enumerate(lost):
         draw = rng.gauss(0, 1) / (sqrt(rng.gammavariate(noise.tails / 2, 2)) if noise.tails else 1)
         common = noise.alike * common + sqrt(1 - noise.alike**2) * draw if index else draw
-        moved = common * single * sqrt(noise.common) - deviation * (noise.drift * index / length)
-        moved -= deviation * fall * (index >= at)
+        moved = common * single * sqrt(noise.common) - deviation * (noise.drift * index / len(lost) + loss)
         rows = [sum(rng.random() < chance + moved for _ in range(VALUES)) for chance in base]
         counts = [Counts(tp=right, fp=VALUES - right, fn=VALUES - right) for right in rows]
         scores = tuple(DocumentScore(f"d{number}", "scored", one) for number, one in enumerate(counts))
         whole = stats.total(counts)
         scorecard = Scorecard("scored", whole, (Metric("f1", stats.f1(whole)),), scores, (), expected_values=values)
         made = Point(sample.snapshot(index + 1, sample.commit(index)), scorecard)
-        if points and rng.random() < noise.copies and not (fall and index == at):
+        if points and rng.random() < noise.copies and loss == lost[index - 1]:
             original = points[-1]
             outputs = original.snapshot.outputs
             made = replace(made, snapshot=replace(made.snapshot, outputs=outputs), scorecard=original.scorecard)
@@ -257,14 +261,35 @@ def told_of_fall(tails: int, before: int, after: int, fall: float, back: int = 0
 def steps_found(noise: Noise, before: int, after: int, fall: float, trials: int = SERIES) -> float:
     """In how many of 100 series a fall is found at its place, or beside it."""
     rng = random.Random(f"{noise} {before} {after} {fall}")
-    hits = (found(headline_series(rng, noise, before + after, fall, before)) for _ in range(trials))
+    hits = (found(headline_series(rng, noise, [0.0] * before + [fall] * after)) for _ in range(trials))
     return 100 * sum(any(abs(at - before) <= 1 for at in places) for places in hits) / trials
 
 
 def false_steps(noise: Noise, length: int, trials: int = SERIES) -> float:
     """In how many of 100 series of nothing but noise there is any step."""
     rng = random.Random(f"{noise} {length}")
-    return 100 * sum(bool(found(headline_series(rng, noise, length))) for _ in range(trials)) / trials
+    return 100 * sum(bool(found(headline_series(rng, noise, [0.0] * length))) for _ in range(trials)) / trials
+
+
+def said_of_loss(noise: Noise, lost: Sequence[float], builds: int = 1, trials: int = SERIES) -> Counter[StepStatus]:
+    """In how many series a loss is found, by its status: *fixed* if any of the last builds says so.
+
+    Args:
+        noise: how outputs vary.
+        lost: the loss of each output, in standard deviations; the first ones are from before it.
+        builds: how many builds are asked, each of them of one output more.
+        trials: number of series.
+
+    """
+    rng = random.Random(f"{noise} {lost}")
+    at = next(index for index, loss in enumerate(lost) if loss)
+    said: Counter[StepStatus] = Counter()
+    for _ in range(trials):
+        series = headline_series(rng, noise, lost)
+        built = [replace(series, points=series.points[: len(lost) - later]) for later in range(builds)]
+        statuses = {step.status for one in built for step in steps_of(one) if abs(step.at - at) <= 1}
+        said.update([status for status in LEVELS[1::-1] if status in statuses][:1])
+    return said
 
 
 def print_table(heads: Sequence[object], rows: Sequence[Sequence[object]]) -> None:
@@ -287,6 +312,39 @@ def print_steps() -> None:
         ("noise", *LENGTHS),
         [(noise.name, *(f"{false_steps(noise, length):.1f}" for length in LENGTHS)) for noise in NOISES],
     )
+
+
+STAYS: Final = 20
+"""Outputs of a loss that stays."""
+BACK: Final = (3, 4, 6, 10)
+"""Outputs that regain a loss, before the newest one is as low again."""
+
+
+def print_losses() -> None:
+    """Print two tables of losses that were found: closed although they stay, and open although they were regained."""
+    falls = (2, 3, 4, 6)
+
+    def share(status: StepStatus, said: Counter[StepStatus]) -> str:
+        return f"{100 * said[status] / max(1, said.total()):.1f}"
+
+    print(f"\nLosses that stay for {STAYS} outputs: called fixed at any of these, of 100\n")
+    rows = [
+        (
+            noise.name,
+            *(share("fixed", said_of_loss(noise, [0.0] * 8 + [fall] * STAYS, builds=STAYS - 1)) for fall in falls),
+        )
+        for noise in (*NOISES, VARYING)
+    ]
+    print_table(("noise", *(f"{fall} deviations" for fall in falls)), rows)
+    print("\nLosses by four deviations in five outputs, regained, then one output as low: still called open, of 100\n")
+    rows = [
+        (
+            noise.name,
+            *(share("open", said_of_loss(noise, [0.0] * 8 + [4.0] * 5 + [0.0] * back + [4.0])) for back in BACK),
+        )
+        for noise in (*NOISES, VARYING)
+    ]
+    print_table(("noise", *(f"{back} outputs" for back in BACK)), rows)
 
 
 RECORDED: Final = ((10, 5, 0), (5, 5, 0), (10, 1, 0), (10, 2, 0), (10, 1, 10), (20, 1, 20))
@@ -332,4 +390,5 @@ def print_words() -> None:
 if __name__ == "__main__":
     print_words()
     print_steps()
+    print_losses()
     print_recorded()

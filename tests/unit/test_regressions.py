@@ -28,6 +28,7 @@ from sitegen.pages.change_text import Part
 from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
+from tests.calibration import NOISES, STAYS, VARYING, Noise, said_of_loss
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, renderer_of
 
@@ -99,6 +100,20 @@ def test_a_loss_that_new_outputs_regained_stays_closed_when_the_newest_output_fa
     until = len(high) + len(low)
     assert (loss.at, loss.status, loss.until, rise.undoes) == (len(high), "fixed", until, loss.at)
     assert (fall.at, fall.status) == (until + len(again), "new")
+
+
+@pytest.mark.parametrize(("noise", "loss"), [(NOISES[0], 6.0), (NOISES[1], 3.0), (VARYING, 2.0)])
+def test_a_loss_of_a_fifth_that_stays_is_hardly_ever_called_fixed(noise: Noise, loss: float) -> None:
+    """It is 0.20 of F1, in as many standard deviations, at each of the twenty builds that follow."""
+    said = said_of_loss(noise, [0.0] * 8 + [loss] * STAYS, builds=STAYS - 1, trials=40)
+    assert said.total() >= 25
+    assert said["fixed"] <= 0.05 * said.total()
+
+
+def test_a_loss_that_was_regained_is_hardly_ever_called_open_after_the_next_fall() -> None:
+    said = said_of_loss(NOISES[1], [0.0] * 8 + [4.0] * 5 + [0.0] * 6 + [4.0], trials=100)
+    assert said.total() >= 40
+    assert said["open"] <= 0.05 * said.total()
 
 
 def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -> None:
