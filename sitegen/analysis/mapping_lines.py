@@ -86,7 +86,7 @@ def _distance(judgement: Judgement) -> Decimal | None:
 
 def _is_equal(judgement: Judgement, rule: FieldRule, rules: FieldRules) -> bool:
     try:
-        judge = comparison(judgement.expected, rule, rules, written=False).judge
+        judge = comparison(judgement.expected, rule, rules).judge
     except TruthError:
         return False
     return judge(judgement.actual) == CORRECT

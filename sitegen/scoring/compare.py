@@ -7,7 +7,7 @@ called only with values that are not empty.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, TypeAlias
@@ -16,7 +16,16 @@ from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.rules import FieldRule, FieldRules
-from sitegen.scoring.values import EXACT, Emptiness, Number, coerced_number, is_number, plain_number, spells
+from sitegen.scoring.values import (
+    EXACT,
+    Emptiness,
+    Number,
+    coerced_number,
+    is_number,
+    number_readings,
+    plain_number,
+    spells,
+)
 from sitegen.stats.assignment import pairs_up
 from sitegen.text.similarity import normalise
 
@@ -32,6 +41,8 @@ _FULL_CIRCLE: Final = Decimal(360)
 _MAX_UNORDERED: Final = 300
 _ZEROS: Final = re.compile(r"\s*0[0-9]")
 """Digits that begin with a zero, such as a zip code: coercion alone does not turn them into a number."""
+_WITH_UNIT: Final = re.compile(r"[-+−]?[0-9][0-9.,]*\s?[^0-9\s]{1,6}(\s[^0-9\s]{1,4})?")
+"""A number and a unit or the like after it: ``12 ft``, ``90°``, ``1.000 sq ft``."""
 
 Comparison: TypeAlias = Callable[[Value], Outcome | None]
 """Judges an actual value: ``correct``, ``wrong_value`` or ``format_error``; None if the expected value is at fault."""
@@ -57,38 +68,39 @@ class ExpectedValue(NamedTuple):
     """The outcome of an output without the value."""
 
 
-def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> ExpectedValue:
+def comparison(value: Value, rule: FieldRule, rules: FieldRules, marks: Set[str] | None = None) -> ExpectedValue:
     """Make the function that judges actual values by an expected one. Raises TruthError.
 
-    *written*: the value is from a CSV file, so that an undeclared type has to be inferred.
+    *marks*: the decimal marks that the column of a CSV file proves, whose undeclared types have to be inferred; None
+    for a value of any other file.
     """
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
-        items = [None if rules.empty(item) else comparison(item, rule, rules, written=written) for item in value]
+        items = [None if rules.empty(item) else comparison(item, rule, rules, marks) for item in value]
         values = [item.value if item else empty for item, empty in zip(items, value, strict=True)]
         return ExpectedValue(values, _is_list([item and item.judge for item in items], rule.ordered, rules.empty))
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
-    if written and isinstance(value, str) and rule.type != "string" and normalise(value) in _NOTHING:
+    if marks is not None and isinstance(value, str) and rule.type != "string" and normalise(value) in _NOTHING:
         return ExpectedValue(value, _is_nothing, missing="true_negative")
-    expected, judge = _scalar_comparison(value, rule, rules, written=written)
+    expected, judge = _scalar_comparison(value, rule, rules, marks)
     if rules.mapping.equality == "strict":
         if rule.type == "string":
             expected = str(expected)
-        if written and rule.type is None and isinstance(expected, str):
-            return ExpectedValue(expected, _is_as_typed(expected, rules, _is_identical))
+        if marks is not None and rule.type is None and isinstance(expected, str):
+            return ExpectedValue(expected, _is_as_typed(expected, rules, marks, _is_identical))
         return ExpectedValue(expected, _is_identical(expected))
     return ExpectedValue(expected, judge)
 
 
 def _scalar_comparison(
-    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, *, written: bool
+    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, marks: Set[str] | None
 ) -> tuple[Value, Comparison]:
     if rule.type is not None:
-        return _declared_comparison(value, rule, rules)
-    if written and isinstance(value, str):
-        return _inferred_comparison(value, rule, rules)
+        return _declared_comparison(value, rule, rules, marks or frozenset())
+    if marks is not None and isinstance(value, str):
+        return _inferred_comparison(value, rule, rules, marks)
     if isinstance(value, bool):
         return value, _is_boolean(value, rules)
     if isinstance(value, str):
@@ -98,7 +110,7 @@ def _scalar_comparison(
 
 
 def _declared_comparison(
-    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules
+    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, marks: Set[str]
 ) -> tuple[Value, Comparison]:
     if rule.type == "string":
         if isinstance(value, bool):
@@ -114,22 +126,29 @@ def _declared_comparison(
         if day is None:
             raise TruthError(f"fits none of the date formats {', '.join(rule.formats)}", value)
         return value, _is_date(day, rule.formats)
-    number = coerced_number(value) if isinstance(value, str) else value
-    if number is None or isinstance(number, bool):
+    numbers = _readings(value, marks) if isinstance(value, str) else [value] if is_number(value) else []
+    if not numbers:
         raise TruthError("is not a number", value)
     read = coerced_number if rule.coerce else _never
-    if rule.type == "angle":
-        return number, _is_angle(number, _absolute_tolerance(number, rule), read)
-    return number, _is_number(number, rule, read)
+    is_like = _is_angle if rule.type == "angle" else _is_number
+    return numbers[0], _is_first_of([is_like(number, rule, read) for number in numbers])
 
 
-def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
-    number = plain_number(value)
-    if number is None and rule.coerce and not _ZEROS.match(value):
-        number = coerced_number(value)
-    if number is not None:
+def _readings(text: str, marks: Set[str]) -> list[Number]:
+    """The distinct numbers that a text may mean: by the decimal mark that its column proves, else by each."""
+    by_mark = number_readings(text)
+    proven = [by_mark[mark] for mark in marks & by_mark.keys()] if len(marks) == 1 else []
+    return proven or list(dict.fromkeys(by_mark.values()))
+
+
+def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules, marks: Set[str]) -> tuple[Value, Comparison]:
+    plain = plain_number(value)
+    numbers = [] if _ZEROS.match(value) else _readings(value, marks)
+    if plain is not None and "," not in marks:
+        numbers = [plain]
+    if numbers and (rule.coerce or (plain is not None and len(numbers) == 1)):
         read = coerced_number if rule.coerce else plain_number
-        return number, _is_number(number, rule, read)
+        return numbers[0], _is_first_of([_is_number(number, rule, read) for number in numbers])
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", _is_boolean(word == "true", rules)
@@ -139,26 +158,61 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
             return _is_boolean(typed, rules)
         return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule, _never)  # type: ignore[arg-type]
 
-    return value, _is_as_typed(value, rules, judged_as)
+    return value, _is_as_typed(value, rules, marks, judged_as)
 
 
-def _is_as_typed(cell: str, rules: FieldRules, judged_as: Callable[[Value], Comparison]) -> Comparison:
+def _is_first_of(judges: list[Comparison]) -> Comparison:
+    """Compare with the first reading of a number; where only another one is right, the truth is doubtful."""
+    first, *others = judges
+
+    def judge(actual: Value) -> Outcome | None:
+        outcome = first(actual)
+        return None if outcome == WRONG and any(other(actual) == CORRECT for other in others) else outcome
+
+    return judge if others else first
+
+
+def _is_as_typed(cell: str, rules: FieldRules, marks: Set[str], judged_as: Callable[[Value], Comparison]) -> Comparison:
     """Compare with the text of a cell; where the output has a boolean or a number, with the one that people mean by it.
 
-    ``Yes`` is true beside a boolean, and ``$1,200.50`` is 1200.5 beside a number.
+    ``Yes`` is true beside a boolean, and ``$1,200.50`` is 1200.5 beside a number. A number beside a cell that has
+    several readings or a unit makes the cell doubtful.
     """
     as_text = judged_as(cell)
     boolean = read_boolean(cell, rules.true_words | _YES, rules.false_words | _NO)
-    number = None if _ZEROS.match(cell) else coerced_number(cell)
     as_boolean = as_text if boolean is None else judged_as(boolean)
-    as_number = as_text if number is None else judged_as(number)
+    as_numbers = [] if _ZEROS.match(cell) else [judged_as(number) for number in _readings(cell, marks)]
+    is_doubtful = len(as_numbers) > 1 or (not as_numbers and _WITH_UNIT.fullmatch(cell.strip()) is not None)
 
     def judge(actual: Value) -> Outcome | None:
         if isinstance(actual, bool):
             return as_boolean(actual)
-        return as_number(actual) if is_number(actual) else as_text(actual)
+        if not is_number(actual):
+            return as_text(actual)
+        outcomes = {as_number(actual) for as_number in as_numbers or [as_text]}
+        return None if is_doubtful and outcomes != {CORRECT} else outcomes.pop()
 
     return judge
+
+
+def doubt(expected: Value) -> tuple[str, str]:
+    """Why a comparison with this expected value returned None, and what to do about it."""
+    texts = [text for text in (expected if isinstance(expected, list) else [expected]) if isinstance(text, str)]
+    if any(normalise(text) in _NOTHING for text in texts):
+        return (
+            "has a word for nothing, and the output has a value",
+            "Leave the cell blank or list the word in null_values if nothing is expected; declare `type: string` if "
+            "the word is.",
+        )
+    if any(map(number_readings, texts)):
+        return (
+            "has a number that can be read in two ways",
+            "Write it with a decimal point and without any other separator, as in 1200 or 1.2.",
+        )
+    return (
+        "has a number with something after it, and the output has a number",
+        "Write the number alone; declare `type: string` if the text is expected.",
+    )
 
 
 def _is_nothing(actual: Value) -> Outcome | None:
@@ -173,7 +227,7 @@ def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
     def judge(actual: Value) -> Outcome:
         if isinstance(actual, str):
             return CORRECT if actual == expected or normalise(actual) == normalised else WRONG
-        if inferred and is_number(actual) and spells(normalised, actual):  # type: ignore[arg-type]
+        if inferred and is_number(actual) and spells(normalised, actual):
             return CORRECT
         return FORMAT
 
@@ -215,14 +269,15 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader) -> Compari
     return judge
 
 
-def _is_angle(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
+def _is_angle(expected: Number, rule: FieldRule, read: NumberReader) -> Comparison:
     """Compare angles in degrees like numbers, by the shorter way round the circle."""
+    tolerance = _absolute_tolerance(expected, rule)
 
     def judge(actual: Value) -> Outcome:
         number = read(actual) if isinstance(actual, str) else actual
         if not is_number(number):
             return FORMAT
-        turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, expected)), _FULL_CIRCLE)  # type: ignore[arg-type]
+        turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, expected)), _FULL_CIRCLE)
         return CORRECT if min(turn, EXACT.subtract(_FULL_CIRCLE, turn)) <= tolerance else WRONG
 
     return judge
@@ -255,20 +310,28 @@ def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
 def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness) -> Comparison:
     """Compare a list of scalars as one attribute, in order or as a multiset. None stands for an empty item."""
 
-    def suits(judge_item: Comparison | None, item: Value) -> bool:
+    def outcome(judge_item: Comparison | None, item: Value) -> Outcome | None:
         if judge_item is None or empty(item):
-            return judge_item is None and empty(item)
-        return judge_item(item) == CORRECT
+            return CORRECT if judge_item is None and empty(item) else WRONG
+        return judge_item(item)
 
-    def judge(actual: Value) -> Outcome:
+    def judge(actual: Value) -> Outcome | None:
         if not isinstance(actual, list) or any(isinstance(item, dict) for item in actual):
             return FORMAT
         if len(actual) != len(expected):
             return WRONG
-        if ordered or len(actual) > _MAX_UNORDERED:
-            return CORRECT if all(map(suits, expected, actual)) else WRONG
-        choices = [[place for place, item in enumerate(actual) if suits(judge_item, item)] for judge_item in expected]
-        return CORRECT if pairs_up(choices, len(actual)) else WRONG
+
+        def all_are(*outcomes: Outcome | None) -> bool:
+            if ordered or len(actual) > _MAX_UNORDERED:
+                return all(outcome(each, item) in outcomes for each, item in zip(expected, actual, strict=True))
+            choices = [
+                [place for place, item in enumerate(actual) if outcome(each, item) in outcomes] for each in expected
+            ]
+            return pairs_up(choices, len(actual))
+
+        if all_are(CORRECT):
+            return CORRECT
+        return None if all_are(CORRECT, None) else WRONG
 
     return judge
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from operator import is_
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import field
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, TruthDocument, located
 from sitegen.scoring.mapping import Mapping as FieldMapping
-from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project, with_key
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
 from sitegen.scoring.truth_tree import (
@@ -35,12 +36,16 @@ from sitegen.scoring.truth_tree import (
     invalid_expected_value,
     judgement_at,
 )
-from sitegen.scoring.values import is_same
+from sitegen.scoring.values import decimal_mark, is_same
 
 MAX_DOCUMENTS: Final = 100_000
 """The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
 MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
+
+
+DecimalMarks: TypeAlias = Mapping[str, Set[str]]
+"""The decimal marks that the texts of each attribute prove."""
 
 
 class CompiledDocument(NamedTuple):
@@ -64,8 +69,8 @@ class CompiledTruth(Frozen):
     findings: tuple[Finding, ...]
     rules: FieldRules
     """The rules by which it was compiled."""
-    written: bool
-    """Whether types had to be inferred, as ``GroundTruth.written``."""
+    marks: DecimalMarks | None
+    """None if no types had to be inferred."""
     convention: Convention = "standard"
     """By which its judgements are counted."""
     values: int = 0
@@ -123,9 +128,10 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
     findings = list(truth.findings)
     values = 0
     trees = {document.id: document.tree for document in before.documents} if before else {}
-    alike = before is not None and before.written == truth.written and rules.judges_like(before.rules)
+    marks = _decimal_marks(truth.documents) if truth.written else None
+    alike = before is not None and before.marks == marks and rules.judges_like(before.rules)
     for document in truth.documents:
-        compiler = DocumentCompiler(document, rules, written=truth.written, alike=alike)
+        compiler = DocumentCompiler(document, rules, marks, alike=alike)
         tree = compiler.branch(document.root, DOCUMENT, trees.get(document.id))
         documents.append(CompiledDocument(document.id, tree, document.lines))
         attributes |= compiler.attributes
@@ -144,21 +150,46 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
         convention=convention,
         findings=tuple(findings),
         rules=rules,
-        written=truth.written,
+        marks=marks,
         values=values,
         last=last,
         objects=frozenset(objects),
     )
 
 
+def _decimal_marks(documents: Iterable[TruthDocument]) -> DecimalMarks:
+    """The decimal marks that a CSV file proves, by attribute; with one document, for all of its attributes."""
+    marks: dict[str, set[str]] = defaultdict(set)
+    roots = [document.root for document in documents]
+    for root in roots:
+        for attribute, text in _texts_below(root, ""):
+            marks[attribute].update(decimal_mark(text))
+    of_file = set().union(*marks.values()) if len(roots) == 1 else set()
+    return {attribute: own or of_file for attribute, own in marks.items()}
+
+
+def _texts_below(value: Value, attribute: str) -> Iterator[tuple[str, str]]:
+    """Yield each text of a document with its attribute."""
+    if isinstance(value, str):
+        yield attribute, value
+    elif isinstance(value, list | ByIndex):
+        for item in value.values() if isinstance(value, ByIndex) else value:
+            yield from _texts_below(item, attribute if isinstance(item, str) else f"{attribute}[]")
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            yield from _texts_below(below, with_key(attribute, key))
+
+
 class DocumentCompiler:
     """Compiles the tree of one document. Collects its attributes and ground-truth errors, and counts its values."""
 
-    def __init__(self, document: TruthDocument, rules: FieldRules, *, written: bool, alike: bool = False) -> None:
+    def __init__(
+        self, document: TruthDocument, rules: FieldRules, marks: DecimalMarks | None, *, alike: bool = False
+    ) -> None:
         """``alike``: whether nodes with equal rules judge as in the ground truth compiled last."""
         self.document = document
         self.rules = rules
-        self.written = written
+        self.marks = marks
         self.alike = alike
         self.attributes: dict[str, None] = {}
         self.objects: set[str] = set()
@@ -211,7 +242,8 @@ class DocumentCompiler:
         expected, compare, nothing = value, None, "true_negative"
         if rule is not None:
             try:
-                expected, compare, nothing = comparison(value, rule, rules, written=self.written)
+                marks = None if self.marks is None else self.marks.get(place.attribute, frozenset())
+                expected, compare, nothing = comparison(value, rule, rules, marks)
             except TruthError as error:
                 self._report(f"{place.path} {error}", error.value, place.path)
                 return None

@@ -9,6 +9,7 @@ from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.scoring.compare import doubt
 from sitegen.scoring.lists import paired_items
 from sitegen.scoring.paths import ANY, ListItem, ValuePlace, follow, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules
@@ -132,17 +133,10 @@ class Judge:
         )
 
     def _doubt(self, leaf: Leaf) -> None:
-        """Report a word for nothing where the output has a value, instead of calling the value an error."""
+        """Report an expected value of which nobody can tell what it says of the output's, in place of an error."""
         path = leaf.place.path
-        self.findings.append(
-            invalid_expected_value(
-                f"{path} has a word for nothing, and the output has a value",
-                "Leave the cell blank or list the word in null_values if nothing is expected; declare `type: string` "
-                "if the word is.",
-                repr(leaf.value),
-                path,
-            )
-        )
+        why, fix = doubt(leaf.read)
+        self.findings.append(invalid_expected_value(f"{path} {why}", fix, repr(leaf.read), path))
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):

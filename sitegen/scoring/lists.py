@@ -134,7 +134,7 @@ def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool)
         if boolean is not None:
             return Exact(("boolean", boolean))
     if is_number(value) and rule.type != "string":
-        return Exact(Decimal(value))  # type: ignore[arg-type]
+        return Exact(Decimal(value))
     if isinstance(value, str):
         if rule.type in ("numeric", "integer", "angle") or (numbers and rule.type is None):
             number = coerced_number(value) if rule.type else plain_number(value)

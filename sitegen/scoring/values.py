@@ -6,7 +6,7 @@ import decimal
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
 from sitegen.model.values import LARGEST_NUMBER, Unusable, Value
@@ -19,8 +19,26 @@ EXACT: Final = decimal.Context(prec=2_000, Emax=999_999, Emin=-999_999)
 
 _PLAIN: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _LITERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_GROUPED: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]+(\.[0-9]+)?")
-_CURRENCY: Final = "$€£¥"
+_SPACES: Final = " \u00a0\u2007\u2009\u202f'’"
+"""Between groups of three digits, besides the comma or the point that is no decimal mark."""
+_BY_DECIMAL_MARK: Final = {
+    mark: re.compile(
+        rf"(?:[0-9]+|[1-9][0-9]{{0,2}}(?P<gap>[{other}{_SPACES}])[0-9]{{3}}(?:(?P=gap)[0-9]{{3}})*{lakhs})?"
+        rf"(?:[{mark}][0-9]+)?"
+    )
+    for mark, other, lakhs in ((".", ",", "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"), (",", ".", ""))
+}
+_CURRENCY: Final = (
+    r"(?:(?:US|CA|AU|NZ|HK|SG|[ARSC])?\$|[€£¥₹₩₽₺₫₪฿₴]|euros?|dollars?|pounds?|francs?|kr\.?|fr\.|rs\.?|zł|kč"
+    r"|AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KRW|MXN|MYR|NOK|NZD|PHP|PLN|RON"
+    r"|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR)"
+)
+_TYPED: Final = re.compile(
+    rf"(?P<bracket>\()?\s*(?P<sign>[-+−]?)\s*{_CURRENCY}?\s*(?P<inner>[-+−]?)(?P<digits>[0-9.,]([0-9.,{_SPACES}]*[0-9])?)"
+    rf"\s*{_CURRENCY}?\s*(?:%|per ?cent)?\s*(?(bracket)\))",
+    re.IGNORECASE,
+)
+_LONGEST_TYPED: Final = 100
 
 
 def plain_number(text: str) -> Number | None:
@@ -32,25 +50,40 @@ def plain_number(text: str) -> Number | None:
 def coerced_number(text: str) -> Number | None:
     """Read a number in common spellings: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
 
-    None for ``1.200,00`` and ``12,5``, which are ambiguous.
+    None for ``1.200,00`` and ``12,5``: a comma is never taken for a decimal mark.
+    """
+    return number_readings(text).get(".")
+
+
+def number_readings(text: str) -> dict[str, Number]:
+    """Return the number that a text means if the decimal mark is a point, and if it is a comma.
+
+    ``1,200`` and ``1.200`` are a number by either, ``1.200,50`` and ``12,5`` by the comma alone.
     """
     stripped = text.strip()
-    if _LITERAL.fullmatch(stripped):
-        return _usable(stripped)
-    negative = False
-    if stripped.startswith("(") and stripped.endswith(")"):
-        negative, stripped = True, stripped[1:-1].strip()
-    if stripped[:1] in ("-", "+") and not negative:
-        negative, stripped = stripped[0] == "-", stripped[1:].strip()
-    stripped = stripped.strip(_CURRENCY).strip().removesuffix("%").strip()
-    if stripped[:1] == "-" and not negative:
-        negative, stripped = True, stripped[1:]
-    if not _GROUPED.fullmatch(stripped):
-        return None
-    number = _usable(stripped.replace(",", ""))
-    if number is None or not negative:
-        return number
-    return -number if isinstance(number, int) else number.copy_negate()
+    readings: dict[str, Number] = {}
+    if _LITERAL.fullmatch(stripped) and (number := _usable(stripped)) is not None:
+        readings["."] = number
+    typed = _TYPED.fullmatch(stripped) if len(stripped) <= _LONGEST_TYPED else None
+    signs = [typed[name] for name in ("bracket", "sign", "inner") if typed[name]] if typed else []
+    if typed is None or len(signs) > 1:
+        return readings
+    for mark, form in _BY_DECIMAL_MARK.items():
+        whole, found, fraction_part = typed["digits"].partition(mark)
+        if mark in readings or not form.fullmatch(typed["digits"]):
+            continue
+        digits = "".join(filter(str.isdigit, whole)) or "0"
+        number = _usable(f"{digits}.{fraction_part}" if found else digits)
+        if number is not None:
+            is_negative = signs not in ([], ["+"])
+            readings[mark] = (-number if isinstance(number, int) else number.copy_negate()) if is_negative else number
+    return readings
+
+
+def decimal_mark(text: str) -> str:
+    """The decimal mark of a text that is a number by one of them alone; empty if it proves none."""
+    readings = number_readings(text) if "." in text or "," in text else {}
+    return next(iter(readings)) if len(readings) == 1 else ""
 
 
 def _usable(literal: str) -> Number | None:
@@ -79,7 +112,7 @@ def spells(text: str, number: Number) -> bool:
     return isinstance(written, Decimal) and written.as_tuple() == number.as_tuple()
 
 
-def is_number(value: Value) -> bool:
+def is_number(value: Value) -> TypeGuard[Number]:
     """Whether a value is an int or a Decimal; a boolean is never a number (rule 13)."""
     return type(value) is int or type(value) is Decimal
 

@@ -118,7 +118,7 @@ def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     truth = tuple(CompiledDocument(str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
     output = ReadOutput({CountedName(one + 10): {} for one in range(number)}, {}, [])
     CountedName.compared = 0
-    compiled = CompiledTruth(documents=truth, attributes=(), key="id", findings=(), rules=rules, written=False)
+    compiled = CompiledTruth(documents=truth, attributes=(), key="id", findings=(), rules=rules, marks=None)
     fields._FieldsScoring(rules, compiled, output, ()).result()
     assert CountedName.compared < 10 * number
 

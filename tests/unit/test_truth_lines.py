@@ -19,6 +19,8 @@ SECTIONS = {
     ("truth", "output", "settings", "line"),
     [
         ("id,n\na,1\nb,N/A\n", [{"id": "a", "n": 1}, {"id": "b", "n": 2}], {}, 3),
+        ('id,n\na,7\nb,"1,200"\n', [{"id": "a", "n": 7}, {"id": "b", "n": 1200}], {}, 3),
+        ("id,n\na,7\nb,12 ft\n", [{"id": "a", "n": 7}, {"id": "b", "n": 12}], {}, 3),
         ("id,n\na,1\nb,x\n", [{"id": "a", "n": 1}, {"id": "b", "n": 2}], {"fields": {"n": {"type": "integer"}}}, 3),
         ("field,value\na,1\n\nb.c,-\n", {"a": 1, "b": {"c": 2}}, {}, 4),
         ("Report\n,Title,None\n", {"title": "Hall"}, {"ground_truth_format": "building_summary_csv", **SECTIONS}, 2),
