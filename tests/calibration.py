@@ -101,11 +101,11 @@ def card(rows: list[list[bool]]) -> Scorecard:
     fields = [stats.total(_RIGHT if right else _WRONG for right in column) for column in zip(*rows, strict=True)]
     whole = stats.total(documents)
     return Scorecard(
-        "scored",
-        whole,
-        (Metric("f1", stats.f1(whole)),),
-        tuple(DocumentScore(f"d{number}", "scored", counts) for number, counts in enumerate(documents)),
-        tuple(FieldScore(f"f{number}", counts) for number, counts in enumerate(fields)),
+        status="scored",
+        counts=whole,
+        metrics=(Metric("f1", stats.f1(whole)),),
+        documents=tuple(DocumentScore(f"d{number}", "scored", counts) for number, counts in enumerate(documents)),
+        fields=tuple(FieldScore(f"f{number}", counts) for number, counts in enumerate(fields)),
     )
 
 
@@ -213,7 +213,14 @@ def headline_series(rng: random.Random, noise: Noise, lost: Sequence[float]) -> 
         counts = [Counts(tp=right, fp=VALUES - right, fn=VALUES - right) for right in rows]
         scores = tuple(DocumentScore(f"d{number}", "scored", one) for number, one in enumerate(counts))
         whole = stats.total(counts)
-        scorecard = Scorecard("scored", whole, (Metric("f1", stats.f1(whole)),), scores, (), expected_values=values)
+        scorecard = Scorecard(
+            status="scored",
+            counts=whole,
+            metrics=(Metric("f1", stats.f1(whole)),),
+            documents=scores,
+            fields=(),
+            expected_values=values,
+        )
         made = Point(sample.snapshot(index + 1, sample.commit(index)), scorecard)
         if points and rng.random() < noise.copies and loss == lost[index - 1]:
             original = points[-1]
@@ -222,7 +229,12 @@ def headline_series(rng: random.Random, noise: Noise, lost: Sequence[float]) -> 
         points.append(made)
     first = first_points_with_output([point.snapshot for point in points])
     points = [replace(point, first_with_output=start) for point, start in zip(points, first, strict=True)]
-    return Series(EvalInfo("e", "E"), sample.history("e", tuple(points)), sample.SPECS[:1], tuple(points))
+    return Series(
+        info=EvalInfo("e", "E"),
+        history=sample.history("e", tuple(points)),
+        specs=sample.SPECS[:1],
+        points=tuple(points),
+    )
 
 
 def found(series: Series) -> list[int]:
@@ -237,10 +249,12 @@ def recorded_series(rng: random.Random, tails: int, values: Sequence[float]) -> 
     for index, value in enumerate(values):
         draw = rng.gauss(0, 1) / (sqrt(rng.gammavariate(tails / 2, 2) / tails) if tails else 1.0)
         number = 0.7 + 0.01 * (value + draw / deviation)
-        scorecard = Scorecard("scored", Counts(), (Metric("f1", number),), (), ())
+        scorecard = Scorecard(
+            status="scored", counts=Counts(), metrics=(Metric("f1", number),), documents=(), fields=()
+        )
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), scorecard))
     info = EvalInfo("e", "E", kind="recorded")
-    return Series(info, sample.history("e", tuple(points)), sample.SPECS[:1], tuple(points))
+    return Series(info=info, history=sample.history("e", tuple(points)), specs=sample.SPECS[:1], points=tuple(points))
 
 
 def told_of_noise(tails: int, length: int, trials: int = SERIES) -> float:

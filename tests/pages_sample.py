@@ -34,7 +34,12 @@ from sitegen.model.values import MetadataEntry, Unusable, Value
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.stats.counts import error_numbers
 
-SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
+SITE = SiteInfo(
+    title="Freight desk",
+    version="0.1.0",
+    repository_url="https://example.org/freight/desk",
+    base_url="https://example.org/desk",
+)
 
 SPECS = (
     MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN)."),
@@ -117,7 +122,13 @@ def commit(position: int, subject: str | None = None) -> Commit:
 
 def edit(position: int, path: str = ".claude/instructions/waybill.md") -> Edit:
     """A modification of one instruction file."""
-    return Edit(commit(position), path, "modified", Blob(path, f"{position:040x}"), Blob(path, f"{position + 1:040x}"))
+    return Edit(
+        commit=commit(position),
+        path=path,
+        status="modified",
+        old=Blob(path, f"{position:040x}"),
+        new=Blob(path, f"{position + 1:040x}"),
+    )
 
 
 _EXPECTED: dict[str, Value] = {
@@ -159,7 +170,14 @@ def judgements(seed: int, wrong_in_1000: int, documents: tuple[str, ...] = ("",)
                     blank = dice.below(12) == 0
                     value = None if blank else expected
                     out.append(
-                        Judgement(document, path, attribute, "true_negative" if blank else "correct", value, value)
+                        Judgement(
+                            document=document,
+                            path=path,
+                            attribute=attribute,
+                            outcome="true_negative" if blank else "correct",
+                            expected=value,
+                            actual=value,
+                        )
                     )
                     continue
                 out.append(_wrong(dice, document, path, attribute, expected))
@@ -169,13 +187,37 @@ def judgements(seed: int, wrong_in_1000: int, documents: tuple[str, ...] = ("",)
 def _wrong(dice: _Dice, document: str, path: str, attribute: str, expected: Value) -> Judgement:
     kind: Outcome = ERROR_TYPES[(0, 0, 1, 2, 2, 2, 3)[dice.below(7)]]
     if kind == "omission":
-        return Judgement(document, path, attribute, kind, expected, None)
+        return Judgement(
+            document=document, path=path, attribute=attribute, outcome=kind, expected=expected, actual=None
+        )
     if kind == "hallucination":
         note = ("expected blank", "not in ground truth")[dice.below(2)]
-        return Judgement(document, path, attribute, kind, None, _ACTUAL.get(attribute, "Made up"), note)
+        return Judgement(
+            document=document,
+            path=path,
+            attribute=attribute,
+            outcome=kind,
+            expected=None,
+            actual=_ACTUAL.get(attribute, "Made up"),
+            note=note,
+        )
     if kind == "format_error":
-        return Judgement(document, path, attribute, kind, 120, "one hundred and twenty")
-    return Judgement(document, path, attribute, kind, expected, _ACTUAL.get(attribute, f"{expected} or so"))
+        return Judgement(
+            document=document,
+            path=path,
+            attribute=attribute,
+            outcome=kind,
+            expected=120,
+            actual="one hundred and twenty",
+        )
+    return Judgement(
+        document=document,
+        path=path,
+        attribute=attribute,
+        outcome=kind,
+        expected=expected,
+        actual=_ACTUAL.get(attribute, f"{expected} or so"),
+    )
 
 
 def counts_of(outcomes: Iterator[Outcome] | list[Outcome]) -> Counts:
@@ -183,14 +225,14 @@ def counts_of(outcomes: Iterator[Outcome] | list[Outcome]) -> Counts:
     n = Counter(outcomes)
     both = n["wrong_value"] + n["format_error"]
     return Counts(
-        n["correct"],
-        n["hallucination"] + both,
-        n["omission"] + both,
-        n["true_negative"],
-        n["omission"],
-        n["hallucination"],
-        n["wrong_value"],
-        n["format_error"],
+        tp=n["correct"],
+        fp=n["hallucination"] + both,
+        fn=n["omission"] + both,
+        tn=n["true_negative"],
+        omission=n["omission"],
+        hallucination=n["hallucination"],
+        wrong_value=n["wrong_value"],
+        format_error=n["format_error"],
     )
 
 
@@ -246,7 +288,9 @@ def snapshot(number: int, at: Commit, cause: tuple[Cause, ...] = ("outputs",), *
 def unreadable(judged: list[Judgement]) -> Scorecard:
     """Every expected value omitted: what an output that cannot be read scores."""
     omitted = [replace(one, outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
-    finding = Finding("error", "The output is no JSON: it ends inside a string.", "Extract again.", 1)
+    finding = Finding(
+        severity="error", message="The output is no JSON: it ends inside a string.", fix="Extract again.", line=1
+    )
     return scorecard(omitted, "unreadable", (finding,))
 
 
@@ -266,7 +310,12 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         if index == 30:
             finding = Finding("error", "The ground truth has the column `eta` twice.", "Remove one of the columns.")
             card = Scorecard(
-                "no_ground_truth", Counts(), tuple(Metric(s.name, None) for s in SPECS), (), (), (finding,)
+                status="no_ground_truth",
+                counts=Counts(),
+                metrics=tuple(Metric(s.name, None) for s in SPECS),
+                documents=(),
+                fields=(),
+                findings=(finding,),
             )
         if index in (24, 51):
             cause = ("ground_truth", "mapping") if index == 24 else ("settings",)
@@ -276,7 +325,9 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
         now = scorecard(judged[5:]) if index < 24 and card.status == "scored" and len(documents) == 1 else card
         before = out[-1] if out else None
-        point = Point(at, card, edits, now, stale=index == 51, interval=interval_of(card, "fields"))
+        point = Point(
+            snapshot=at, scorecard=card, edits=edits, now=now, stale=index == 51, interval=interval_of(card, "fields")
+        )
         out.append(compared(before, point, flips(followed, index - 1, index)) if before else point)
     return tuple(out)
 
@@ -310,7 +361,14 @@ def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
 
 def history(eval_id: str, some: tuple[Point, ...], deleted: bool = False) -> EvalHistory:
     """The history behind points."""
-    return EvalHistory(eval_id, "fields", "iterations", tuple(p.snapshot for p in some), ("waybill",), deleted)
+    return EvalHistory(
+        id=eval_id,
+        kind="fields",
+        layout="iterations",
+        snapshots=tuple(p.snapshot for p in some),
+        renamed_from=("waybill",),
+        deleted=deleted,
+    )
 
 
 WAYBILLS = EvalInfo(
@@ -331,13 +389,19 @@ CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=(T
 def series(number: int = 60) -> Series:
     """The eval that most pages show."""
     some = points(number)
-    return Series(WAYBILLS, history("waybills", some), SPECS, some, cells(number))
+    return Series(info=WAYBILLS, history=history("waybills", some), specs=SPECS, points=some, cells=cells(number))
 
 
 def single() -> Series:
     """An eval with one point and three documents."""
     some = points(1, ("f-001", "f-002", "f-003"))
-    return Series(RECEIPTS, history("receipts", some), SPECS, some, cells(1, ("f-001", "f-002", "f-003")))
+    return Series(
+        info=RECEIPTS,
+        history=history("receipts", some),
+        specs=SPECS,
+        points=some,
+        cells=cells(1, ("f-001", "f-002", "f-003")),
+    )
 
 
 def long(number: int = 500) -> Series:
@@ -349,32 +413,42 @@ def long(number: int = 500) -> Series:
         for point in (some[index % 60],)
     ]
     return Series(
-        EvalInfo("manifests", "Manifests"), history("manifests", tuple(out)), SPECS, tuple(out), cells(number)
+        info=EvalInfo("manifests", "Manifests"),
+        history=history("manifests", tuple(out)),
+        specs=SPECS,
+        points=tuple(out),
+        cells=cells(number),
     )
 
 
 def gone() -> Series:
     """An eval that the newest commit no longer has."""
     some = points(3)
-    return Series(EvalInfo("labels", "Parcel labels"), history("labels", some, deleted=True), SPECS, some, cells(3))
+    return Series(
+        info=EvalInfo("labels", "Parcel labels"),
+        history=history("labels", some, deleted=True),
+        specs=SPECS,
+        points=some,
+        cells=cells(3),
+    )
 
 
 def none_yet() -> Series:
     """An eval with ground truth and no output."""
-    return Series(CUSTOMS, history("customs", ()), SPECS, ())
+    return Series(info=CUSTOMS, history=history("customs", ()), specs=SPECS, points=())
 
 
 def headline(point: Point) -> Headline:
     """A point in a few numbers."""
     at, card = point.snapshot, point.scorecard
     return Headline(
-        at.commit.position,
-        at.commit.sha,
-        at.slug,
-        at.label,
-        card.status,
-        tuple(card.metric(spec.name) for spec in SPECS[:3]),
-        error_numbers(card.counts),
+        commit_position=at.commit.position,
+        sha=at.commit.sha,
+        slug=at.slug,
+        label=at.label,
+        status=card.status,
+        values=tuple(card.metric(spec.name) for spec in SPECS[:3]),
+        errors=error_numbers(card.counts),
     )
 
 
@@ -387,85 +461,134 @@ def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
     heads = tuple(headline(p) for p in one.points)
     best = peak(one.points, [(commit(0),)] * len(one.points), one.specs[0], one.info.kind)
-    return EvalSummary(one.info, one.specs[:3], heads, one.history.deleted, steps=steps_of(one), peak=best)
+    return EvalSummary(
+        info=one.info, specs=one.specs[:3], headlines=heads, deleted=one.history.deleted, steps=steps_of(one), peak=best
+    )
 
 
 def effects(one: Series, at: int) -> tuple[Effect, ...]:
     """What stands before and after the point with an index."""
     heads = [headline(p) for p in one.points]
     before = heads[at - 1] if at else None
-    return (Effect(one.info.id, one.info.name, before, heads[at]), Effect("receipts", "Receipts", None, None))
+    return (
+        Effect(eval_id=one.info.id, name=one.info.name, before=before, after=heads[at]),
+        Effect(eval_id="receipts", name="Receipts", before=None, after=None),
+    )
 
 
 def nasty_judgements() -> list[Judgement]:
     """One discrepancy for each string that a page must survive, in values, paths and documents."""
     out = [
-        Judgement(text[:40], f"remarks[{i}]", "remarks", "wrong_value", text, text[::-1], text[:60])
+        Judgement(
+            document=text[:40],
+            path=f"remarks[{i}]",
+            attribute="remarks",
+            outcome="wrong_value",
+            expected=text,
+            actual=text[::-1],
+            note=text[:60],
+        )
         for i, text in enumerate(NASTY)
     ]
-    out.append(Judgement("", 'extra["a.b<c>"].x', 'extra["a.b<c>"].x', "hallucination", None, [1, {"a": SCRIPT}]))
     out.append(
-        Judgement("", "totals.freight", "totals.freight", "format_error", Decimal("1E+3"), Unusable("NaN", "NaN"))
+        Judgement(
+            document="",
+            path='extra["a.b<c>"].x',
+            attribute='extra["a.b<c>"].x',
+            outcome="hallucination",
+            expected=None,
+            actual=[1, {"a": SCRIPT}],
+        )
     )
-    out.append(Judgement("", "incoterm", "incoterm", "omission", "FOB", "   "))
-    out.append(Judgement("", "hidden\udcff", "hidden\udcff", "wrong_value", True, False))
+    out.append(
+        Judgement(
+            document="",
+            path="totals.freight",
+            attribute="totals.freight",
+            outcome="format_error",
+            expected=Decimal("1E+3"),
+            actual=Unusable("NaN", "NaN"),
+        )
+    )
+    out.append(
+        Judgement(document="", path="incoterm", attribute="incoterm", outcome="omission", expected="FOB", actual="   ")
+    )
+    out.append(
+        Judgement(
+            document="",
+            path="hidden\udcff",
+            attribute="hidden\udcff",
+            outcome="wrong_value",
+            expected=True,
+            actual=False,
+        )
+    )
     return out
 
 
 def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
     """A result with an alignment and panels of every kind."""
     rows = (
-        AlignmentRow(0, 0, 1.0, "key", "Dried cod, in cartons of 25 kg"),
-        AlignmentRow(1, 2, 0.857142, "agreement", "Stockfish <first quality>"),
-        AlignmentRow(2, None, None, None, "Cod roe"),
-        AlignmentRow(None, 1, None, None, "Pallets"),
-        AlignmentRow(None, 3, None, None, ""),
+        AlignmentRow(expected=0, actual=0, similarity=1.0, paired_by="key", label="Dried cod, in cartons of 25 kg"),
+        AlignmentRow(
+            expected=1, actual=2, similarity=0.857142, paired_by="agreement", label="Stockfish <first quality>"
+        ),
+        AlignmentRow(expected=2, actual=None, similarity=None, paired_by=None, label="Cod roe"),
+        AlignmentRow(expected=None, actual=1, similarity=None, paired_by=None, label="Pallets"),
+        AlignmentRow(expected=None, actual=3, similarity=None, paired_by=None, label=""),
     )
     own: tuple[Panel, ...] = (
-        AlignmentPanel("", "cargo", "greedy", 0.8, rows),
+        AlignmentPanel(document="", path="cargo", algorithm="greedy", threshold=0.8, rows=rows),
         NotePanel("warning", "Two columns of the ground truth are not mapped."),
         TablePanel(
-            "Unmapped columns",
-            "not scored",
-            (PanelColumn("Column", "code"), PanelColumn("Rows", "number")),
-            (("eta_2", "4"),),
+            title="Unmapped columns",
+            note="not scored",
+            columns=(PanelColumn("Column", "code"), PanelColumn("Rows", "number")),
+            rows=(("eta_2", "4"),),
         ),
     )
     return Result(scorecard(judged, findings=FINDINGS), tuple(judged), panels or own)
 
 
 FINDINGS = (
-    Finding("warning", "The column `eta_2` is not mapped.", "Map it in csv_to_json, or ignore it.", 1),
-    Finding("note", "The key `remarks` occurs twice; the last one counts.", "Write it once.", 12),
+    Finding(
+        severity="warning",
+        message="The column `eta_2` is not mapped.",
+        fix="Map it in csv_to_json, or ignore it.",
+        line=1,
+    ),
+    Finding(
+        severity="note", message="The key `remarks` occurs twice; the last one counts.", fix="Write it once.", line=12
+    ),
 )
 
 PROBLEMS = (
     Problem(
-        "error",
-        "The output is no JSON: it ends inside a string.",
-        "Extract again.",
-        "evals/waybills/results/iteration-018/extracted.json",
-        1,
-        commit(36).sha,
-        "waybills",
+        severity="error",
+        message="The output is no JSON: it ends inside a string.",
+        fix="Extract again.",
+        path="evals/waybills/results/iteration-018/extracted.json",
+        line=1,
+        commit=commit(36).sha,
+        eval_id="waybills",
     ),
     Problem(
-        "warning",
-        "The column `eta_2` is not mapped.",
-        "Map it, or ignore it.",
-        "evals/waybills/ground_truth.csv",
-        1,
-        commit(4).sha,
-        "waybills",
+        severity="warning",
+        message="The column `eta_2` is not mapped.",
+        fix="Map it, or ignore it.",
+        path="evals/waybills/ground_truth.csv",
+        line=1,
+        commit=commit(4).sha,
+        eval_id="waybills",
     ),
     Problem(
-        "note",
-        f"A stranger in the folder: {SCRIPT}",
-        "Nothing.",
-        "evals/waybills/results/old\udcff",
-        None,
-        None,
-        "waybills",
+        severity="note",
+        message=f"A stranger in the folder: {SCRIPT}",
+        fix="Nothing.",
+        path="evals/waybills/results/old\udcff",
+        line=None,
+        commit=None,
+        eval_id="waybills",
     ),
     Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),
 )

@@ -108,12 +108,12 @@ def oid(text: str) -> str:
 
 def commit(position: int, subject: str, body: str = "", author: str = "Wren Abara") -> Commit:
     return Commit(
-        oid(f"commit {position} {subject}"),
-        position,
-        author,
-        f"2026-03-{1 + position % 28:02}T10:30:00+01:00",
-        subject,
-        body,
+        sha=oid(f"commit {position} {subject}"),
+        position=position,
+        author=author,
+        committed_at=f"2026-03-{1 + position % 28:02}T10:30:00+01:00",
+        subject=subject,
+        body=body,
     )
 
 
@@ -128,11 +128,11 @@ def patch_of(old: str, new: str, context: int = 3, name: str = "instructions.md"
 
 def edit(at: Commit, old: str | None, new: str | None, path: str = PATH, status: EditStatus = "modified") -> Edit:
     return Edit(
-        at,
-        path,
-        status,
-        Blob(path, oid(old)) if old is not None else None,
-        Blob(path, oid(new)) if new is not None else None,
+        commit=at,
+        path=path,
+        status=status,
+        old=Blob(path, oid(old)) if old is not None else None,
+        new=Blob(path, oid(new)) if new is not None else None,
     )
 
 
@@ -157,18 +157,18 @@ def headline(position: int, f1: float | None, slug: str | None = None) -> Headli
         label=f"iteration-{int(name[:4]):03}",
         status="scored",
         values=values,
-        errors=ErrorNumbers(2, 1, 3, 0),
+        errors=ErrorNumbers(omission=2, hallucination=1, wrong_value=3, format_error=0),
     )
 
 
 def effect(name: str, before: float | None, after: float) -> Effect:
     """``before``: None without an output before."""
     return Effect(
-        name,
-        name.replace("-", " ").capitalize(),
-        None if before is None else headline(4, before),
-        headline(6, after),
-        SPECS,
+        eval_id=name,
+        name=name.replace("-", " ").capitalize(),
+        before=None if before is None else headline(4, before),
+        after=headline(6, after),
+        specs=SPECS,
     )
 
 
@@ -190,7 +190,12 @@ The price of "Aurora" was read from the wrong corner. <b>Not bold.</b>
 
 
 def _touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: bool = False) -> Touched:
-    return Touched(ChangedPath(path, oid(path + "0") if old else None, oid(path)), role, eval_id, iteration)  # type: ignore[arg-type]
+    return Touched(
+        change=ChangedPath(path, oid(path + "0") if old else None, oid(path)),
+        role=role,  # type: ignore[arg-type]
+        eval_id=eval_id,
+        iteration=iteration,
+    )
 
 
 TOUCHED = (
@@ -208,35 +213,49 @@ TOUCHED = (
 )
 MOVES = (
     EvalMove(
-        EvalInfo("vegetables", "Vegetables"),
-        SPECS,
-        headline(4, 0.8123),
-        tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
-        ("outputs",),
+        info=EvalInfo("vegetables", "Vegetables"),
+        specs=SPECS,
+        before=headline(4, 0.8123),
+        points=tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
+        causes=("outputs",),
         originals=(*(None,) * 38, "iteration-038", "iteration-036"),
         outputs=38,
     ),
     EvalMove(
-        EvalInfo("herbs", "Herbs"),
-        SPECS,
-        headline(4, 0.91),
-        (headline(6, 0.8987, "0007"),),
-        ("outputs", "ground_truth"),
+        info=EvalInfo("herbs", "Herbs"),
+        specs=SPECS,
+        before=headline(4, 0.91),
+        points=(headline(6, 0.8987, "0007"),),
+        causes=("outputs", "ground_truth"),
     ),
-    EvalMove(EvalInfo("bulbs", "Bulbs"), SPECS, None, (headline(6, 0.5, "0001"),), ("outputs",)),
-    EvalMove(EvalInfo("mosses", "Mosses"), SPECS, headline(3, 0.5), (headline(6, None, "0002"),), ("mapping",)),
+    EvalMove(
+        info=EvalInfo("bulbs", "Bulbs"),
+        specs=SPECS,
+        before=None,
+        points=(headline(6, 0.5, "0001"),),
+        causes=("outputs",),
+    ),
+    EvalMove(
+        info=EvalInfo("mosses", "Mosses"),
+        specs=SPECS,
+        before=headline(3, 0.5),
+        points=(headline(6, None, "0002"),),
+        causes=("mapping",),
+    ),
 )
 FILES = {PATH: PATH}
 NAMES = {move.info.id: move.info.name for move in MOVES}
 RECORD = CommitRecord(
-    replace(FILE.edits[1].commit, body=BODY),
-    tuple(item.change for item in TOUCHED),
-    3,
-    tuple(StartedSnapshot(move.info.id, point.slug) for move in MOVES for point in move.points),
-    (PATH,),
+    commit=replace(FILE.edits[1].commit, body=BODY),
+    changes=tuple(item.change for item in TOUCHED),
+    other_changes=3,
+    snapshots=tuple(StartedSnapshot(move.info.id, point.slug) for move in MOVES for point in move.points),
+    edits=(PATH,),
 )
 EDIT_TOUCHED = (Touched(ChangedPath(PATH, oid(V2), oid(V3)), "instruction"),)
-EDIT_RECORD = CommitRecord(FILE.edits[2].commit, (EDIT_TOUCHED[0].change,), 0, (), (PATH,))
+EDIT_RECORD = CommitRecord(
+    commit=FILE.edits[2].commit, changes=(EDIT_TOUCHED[0].change,), other_changes=0, snapshots=(), edits=(PATH,)
+)
 
 
 def inputs(**changes: Any) -> CommitPageInputs:

@@ -44,28 +44,50 @@ def size_rows(result: SizeResult) -> list[Row]:
     reference, unchanged, one_more = map(seconds, (result.reference, result.unchanged, result.one_more.builds))
     build_cpu = cpu(result.first)
     rows = [
-        Row("CPU for a page", name, 1000 * build_cpu.median / pages.files, f"{build_cpu}; {pages.files:,} pages"),
-        Row("pages written per CPU second", name, pages.total / 1e6 / build_cpu.median, f"{pages.total / 1e6:.0f} MB"),
-        Row("first build", name, first.median / reference.median, f"{first}; R {reference}"),
-        Row("nothing changed", name, unchanged.median, unchanged.least),
-        Row("one more commit", name, one_more.median, one_more.least),
         Row(
-            "memory of the largest process", name, max(build.peak_bytes for build in result.first) / 1e6, "without git"
+            kind="CPU for a page",
+            label=name,
+            value=1000 * build_cpu.median / pages.files,
+            note=f"{build_cpu}; {pages.files:,} pages",
+        ),
+        Row(
+            kind="pages written per CPU second",
+            label=name,
+            value=pages.total / 1e6 / build_cpu.median,
+            note=f"{pages.total / 1e6:.0f} MB",
+        ),
+        Row(kind="first build", label=name, value=first.median / reference.median, note=f"{first}; R {reference}"),
+        Row(kind="nothing changed", label=name, value=unchanged.median, note=unchanged.least),
+        Row(kind="one more commit", label=name, value=one_more.median, note=one_more.least),
+        Row(
+            kind="memory of the largest process",
+            label=name,
+            value=max(build.peak_bytes for build in result.first) / 1e6,
+            note="without git",
         ),
     ]
     early = Samples(tuple(build.first_page_seconds for build in result.first))
-    rows.append(Row("overview, trends and newest reports written", name, early.median, early.least))
+    rows.append(
+        Row(kind="overview, trends and newest reports written", label=name, value=early.median, note=early.least)
+    )
     if result.first_one_process:
         alone = seconds(result.first_one_process)
-        rows.append(Row("two processes against one", name, alone.median / first.median, f"one: {alone}"))
+        rows.append(
+            Row(kind="two processes against one", label=name, value=alone.median / first.median, note=f"one: {alone}")
+        )
     for kind, weight in result.weights.items():
         if kind == "site":
-            rows.append(Row(kind, name, weight.total / 1e6, f"{weight.files:,} files"))
+            rows.append(Row(kind=kind, label=name, value=weight.total / 1e6, note=f"{weight.files:,} files"))
         elif kind == "largest trend page":
             rows.append(Row(kind, name, weight.largest / 1e3))
         elif kind != "page":
             rows.append(
-                Row(kind, name, weight.total / 1e3, f"{weight.files} files, the largest {number(weight.largest / 1e3)}")
+                Row(
+                    kind=kind,
+                    label=name,
+                    value=weight.total / 1e3,
+                    note=f"{weight.files} files, the largest {number(weight.largest / 1e3)}",
+                )
             )
     return rows + page_rows(result) + other_rows(result)
 
@@ -76,7 +98,12 @@ def page_rows(result: SizeResult) -> list[Row]:
         return []
     empty = result.pages[""].ready
     return [
-        Row("page ready", f"{name}, {result.name}", load.ready, f"{load}; an empty page {number(empty)}")
+        Row(
+            kind="page ready",
+            label=f"{name}, {result.name}",
+            value=load.ready,
+            note=f"{load}; an empty page {number(empty)}",
+        )
         for name, load in result.pages.items()
         if name
     ]
@@ -88,11 +115,13 @@ def other_rows(result: SizeResult) -> list[Row]:
     if others.hugo:
         theirs, weight = seconds(others.hugo), others.hugo_weight
         note = f"Hugo {theirs}; CPU {cpu(others.hugo)}; {weight.files:,} pages, {weight.total / 1e6:.0f} MB"
-        rows.append(Row("first build against Hugo", result.name, ours / theirs.median, note))
+        rows.append(Row(kind="first build against Hugo", label=result.name, value=ours / theirs.median, note=note))
     if others.asv:
         theirs = seconds(others.asv)
         note = f"asv {theirs}; for {others.asv_points:,} recorded points"
-        rows.append(Row("first build against asv publish", result.name, ours / theirs.median, note))
+        rows.append(
+            Row(kind="first build against asv publish", label=result.name, value=ours / theirs.median, note=note)
+        )
     return rows
 
 
@@ -102,14 +131,30 @@ def growth_rows(results: Sequence[SizeResult]) -> list[Row]:
     for before, after in pairwise(results):
         page = [cpu(result.first).median / result.weights["page"].files for result in (before, after)]
         rows.append(
-            Row("CPU for a page against the size before", after.name, page[1] / page[0], f"{before.name} before")
+            Row(
+                kind="CPU for a page against the size before",
+                label=after.name,
+                value=page[1] / page[0],
+                note=f"{before.name} before",
+            )
         )
     smallest = results[0]
     for result in results[1:]:
         unchanged = seconds(result.unchanged).median / seconds(smallest.unchanged).median
         one_more = seconds(result.one_more.builds).median / seconds(smallest.one_more.builds).median
-        rows.append(Row("nothing changed, against the smallest size", result.name, unchanged, smallest.name))
-        rows.append(Row("one more commit, against the smallest size", result.name, one_more, smallest.name))
+        rows.append(
+            Row(
+                kind="nothing changed, against the smallest size",
+                label=result.name,
+                value=unchanged,
+                note=smallest.name,
+            )
+        )
+        rows.append(
+            Row(
+                kind="one more commit, against the smallest size", label=result.name, value=one_more, note=smallest.name
+            )
+        )
     return rows
 
 
@@ -118,8 +163,18 @@ def one_eval_rows(builds: OneEval) -> list[Row]:
     short, long = cpu(builds.short), cpu(builds.long)
     alone, together = seconds(builds.long), seconds(builds.long_two_processes)
     return [
-        Row("CPU of one eval with 7.7 times the commits", "", long.median / short.median, f"{long}; {short}"),
-        Row("two processes against one", "one eval", alone.median / together.median, f"{alone}; {together}"),
+        Row(
+            kind="CPU of one eval with 7.7 times the commits",
+            label="",
+            value=long.median / short.median,
+            note=f"{long}; {short}",
+        ),
+        Row(
+            kind="two processes against one",
+            label="one eval",
+            value=alone.median / together.median,
+            note=f"{alone}; {together}",
+        ),
     ]
 
 
@@ -130,12 +185,17 @@ def start_rows(result: SizeResult, runs: int) -> list[Row]:
     imports = measure_imports(modules, runs)
     sitegens = sum(name.split(".")[0] == "sitegen" for name in modules)
     return [
-        Row("`sitegen --help` against `python -c pass`", "", ours.median / bare.median, f"{ours}; {bare}"),
         Row(
-            "imports of one more commit",
-            "",
-            imports.median,
-            f"{imports.least}; {len(modules)} modules, {sitegens} of sitegen",
+            kind="`sitegen --help` against `python -c pass`",
+            label="",
+            value=ours.median / bare.median,
+            note=f"{ours}; {bare}",
+        ),
+        Row(
+            kind="imports of one more commit",
+            label="",
+            value=imports.median,
+            note=f"{imports.least}; {len(modules)} modules, {sitegens} of sitegen",
         ),
     ]
 

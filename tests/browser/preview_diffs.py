@@ -53,16 +53,19 @@ def pages() -> list[Page]:
         instructions_page(
             [
                 FileRecord(
-                    sample.FILE,
-                    file_size([record.counts for record in records]),
-                    (GradeCount("better", 2), GradeCount("cannot tell", 3)),
-                    sample.EFFECTS,
-                    sample.FILE.edits[1].commit,
+                    history=sample.FILE,
+                    size=file_size([record.counts for record in records]),
+                    grades=(GradeCount("better", 2), GradeCount("cannot tell", 3)),
+                    newest_effects=sample.EFFECTS,
+                    newest_measured=sample.FILE.edits[1].commit,
                 ),
                 FileRecord(hostile, file_size([record.counts for record in odd]), ()),
                 FileRecord(replace(sample.FILE, path="prompts/old.md", deleted=True), file_size([None] * 3), ()),
                 FileRecord(
-                    replace(sample.FILE, path="prompts/sowing.md"), file_size([None] * 3), (), sample.MANY_EFFECTS
+                    history=replace(sample.FILE, path="prompts/sowing.md"),
+                    size=file_size([None] * 3),
+                    grades=(),
+                    newest_effects=sample.MANY_EFFECTS,
                 ),
             ]
         )

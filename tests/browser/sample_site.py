@@ -50,12 +50,17 @@ from sitegen.text.quotes import SearchedText
 from tests import pages_sample as sample
 from tests.pictures import png
 
-COUNTS = SiteCounts(121, 14, 9, 3, count_causes(causes_of(sample.PROBLEMS)))
+COUNTS = SiteCounts(commits=121, edits=14, raised=9, lowered=3, problems=count_causes(causes_of(sample.PROBLEMS)))
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
 FIXED = tuple(
-    CellFlip("fixed", Cell(text, text, "remarks", False, (WAS,)), WAS, Period(1, "correct", WAS.expected, WAS.expected))
+    CellFlip(
+        fate="fixed",
+        cell=Cell(document=text, path=text, attribute="remarks", extra=False, periods=(WAS,)),
+        before=WAS,
+        after=Period(start=1, state="correct", expected=WAS.expected, actual=WAS.expected),
+    )
     for text in sample.NASTY
-    for WAS in [Period(0, "wrong_value", f'"{text[:150]}"', f'"{text[:150]}?"')]
+    for WAS in [Period(start=0, state="wrong_value", expected=f'"{text[:150]}"', actual=f'"{text[:150]}?"')]
 )
 
 
@@ -105,10 +110,14 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     after_flips = sample.compared(before, after, FLIPS)
     assert after_flips.change is not None
     found = commit_effect(series.info, series.specs[:3], before, after_flips, after_flips.change)
-    found = replace(found, fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
+    found = replace(
+        found, fields=fields, more_fields=3, flipped=Flipped(fixed=2, broken=9, still=7, appeared=1, vanished=0)
+    )
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
-    record = CommitRecord(replace(sample.commit(121), sha=WORKTREE), (), 2, (), ())
+    record = CommitRecord(
+        commit=replace(sample.commit(121), sha=WORKTREE), changes=(), other_changes=2, snapshots=(), edits=()
+    )
     view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={})).view
     assert isinstance(view, CommitView)
     head, counts = sample.commit(120), COUNTS
@@ -133,10 +142,13 @@ def _field_pages(series: Series) -> list[Page]:
 def _nasty_cells(series: Series) -> Series:
     """Names, paths, documents and values that a page must survive."""
     runs = tuple(
-        Period(index, "wrong_value", f'"{text[:150]}', f'"{text[:149]}?')
+        Period(start=index, state="wrong_value", expected=f'"{text[:150]}', actual=f'"{text[:149]}?')
         for index, text in enumerate(sample.NASTY[: len(series.points)])
     )
-    cells = (Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, runs) for index, text in enumerate(sample.NASTY))
+    cells = (
+        Cell(document=text, path=f"{text}[0]", attribute=sample.SCRIPT, extra=index % 2 == 1, periods=runs)
+        for index, text in enumerate(sample.NASTY)
+    )
     return replace(series, cells=sample.cell_map(len(series.points), tuple(cells)))
 
 
@@ -154,7 +166,16 @@ def more_pages() -> list[Page]:
 
 def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     """A cell that is wrong for each of these attributes."""
-    cells = (Cell("", name, name, False, (Period(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
+    cells = (
+        Cell(
+            document="",
+            path=name,
+            attribute=name,
+            extra=False,
+            periods=(Period(start=0, state="omission", expected="1", actual=""),),
+        )
+        for name in dict.fromkeys(attributes)
+    )
     return replace(series, cells=sample.cell_map(len(series.points), tuple(cells)))
 
 

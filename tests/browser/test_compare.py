@@ -74,7 +74,10 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(
 
 def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
     signs = ["+-+"] * 40 + ["+--"] * 150 + ["-+-"] * 30 + ["++-"] * 12 + ["--+"] * 3
-    cells = tuple(Cell("", f"f{index}", f"f{index}", False, runs(each)) for index, each in enumerate(signs))
+    cells = tuple(
+        Cell(document="", path=f"f{index}", attribute=f"f{index}", extra=False, periods=runs(each))
+        for index, each in enumerate(signs)
+    )
     series = replace(sample.series(3), cells=sample.cell_map(3, cells))
     page = compare_page(series)
     (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
@@ -84,7 +87,10 @@ def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
 
 
 def runs(signs: str) -> tuple[Period, ...]:
-    return tuple(Period(index, "correct" if sign == "+" else "omission", "1", "") for index, sign in enumerate(signs))
+    return tuple(
+        Period(start=index, state="correct" if sign == "+" else "omission", expected="1", actual="")
+        for index, sign in enumerate(signs)
+    )
 
 
 def test_the_newest_point_is_compared_with_the_best_one_before_it(visit):

@@ -40,46 +40,74 @@ class Question(NamedTuple):
 
 HANDBOOK: Final = (
     Paragraph(
-        "p-1",
-        "Bisque is clay that was fired once. It is porous, so that glaze holds on to it.",
-        ("Bisque", "porous", "glaze"),
-        ("Bisque is clay that was fired once.",),
-        ("clay",),
+        id="p-1",
+        text="Bisque is clay that was fired once. It is porous, so that glaze holds on to it.",
+        terms=("Bisque", "porous", "glaze"),
+        concepts=("Bisque is clay that was fired once.",),
+        tempting=("clay",),
     ),
     Paragraph(
-        "p-2",
-        "A witness cone bends when the kiln has done its work. The pyrometer only knows the heat of the air.",
-        ("witness cone", "pyrometer"),
-        ("A witness cone bends when the kiln has done its work.",),
-        ("work", "air"),
+        id="p-2",
+        text="A witness cone bends when the kiln has done its work. The pyrometer only knows the heat of the air.",
+        terms=("witness cone", "pyrometer"),
+        concepts=("A witness cone bends when the kiln has done its work.",),
+        tempting=("work", "air"),
     ),
     Paragraph(
-        "p-3",
-        "Wedging drives air out of the clay. Air that stays can lift a plate off its shelf.",
-        ("Wedging",),
-        ("Wedging drives air out of the clay.",),
-        ("plate", "shelf"),
+        id="p-3",
+        text="Wedging drives air out of the clay. Air that stays can lift a plate off its shelf.",
+        terms=("Wedging",),
+        concepts=("Wedging drives air out of the clay.",),
+        tempting=("plate", "shelf"),
     ),
     Paragraph(
-        "p-4",
-        "Crawling means that glaze draws back from dust or grease. Wipe bisque with a wet sponge first.",
-        ("Crawling", "glaze", "bisque"),
-        ("Crawling means that glaze draws back from dust or grease.",),
-        ("sponge",),
+        id="p-4",
+        text="Crawling means that glaze draws back from dust or grease. Wipe bisque with a wet sponge first.",
+        terms=("Crawling", "glaze", "bisque"),
+        concepts=("Crawling means that glaze draws back from dust or grease.",),
+        tempting=("sponge",),
     ),
     Paragraph(
-        "p-5", "Sweep with water, never with a dry brush. The last one to leave turns off the lights.", (), (), ()
+        id="p-5",
+        text="Sweep with water, never with a dry brush. The last one to leave turns off the lights.",
+        terms=(),
+        concepts=(),
+        tempting=(),
     ),
 )
 DESK: Final = (
-    Question("open-1", "hours", "When do you open on Mondays?", "at ten", "on Mondays"),
-    Question("open-2", "hours", "Can I come on a Sunday?", "no", "yes, at ten"),
-    Question("price-1", "prices", "What does a bag of grey clay cost?", "14.50 EUR", "14.50"),
-    Question("price-2", "prices", "What does one firing cost?", "6.00 EUR", "depends"),
-    Question("price-3", "prices", "How much is a course?", "90.00 EUR", "9.00 EUR"),
-    Question("firing-1", "firing", "How hot is a bisque firing?", "1,000 degrees", "hot"),
-    Question("firing-2", "firing", "How long does a glaze firing take?", "two days", "12 hours"),
-    Question("firing-3", "firing", "May I open the kiln when it is red?", "no", "yes, with care"),
+    Question(
+        id="open-1", category="hours", input="When do you open on Mondays?", expected="at ten", mistaken="on Mondays"
+    ),
+    Question(id="open-2", category="hours", input="Can I come on a Sunday?", expected="no", mistaken="yes, at ten"),
+    Question(
+        id="price-1",
+        category="prices",
+        input="What does a bag of grey clay cost?",
+        expected="14.50 EUR",
+        mistaken="14.50",
+    ),
+    Question(
+        id="price-2", category="prices", input="What does one firing cost?", expected="6.00 EUR", mistaken="depends"
+    ),
+    Question(id="price-3", category="prices", input="How much is a course?", expected="90.00 EUR", mistaken="9.00 EUR"),
+    Question(
+        id="firing-1", category="firing", input="How hot is a bisque firing?", expected="1,000 degrees", mistaken="hot"
+    ),
+    Question(
+        id="firing-2",
+        category="firing",
+        input="How long does a glaze firing take?",
+        expected="two days",
+        mistaken="12 hours",
+    ),
+    Question(
+        id="firing-3",
+        category="firing",
+        input="May I open the kiln when it is red?",
+        expected="no",
+        mistaken="yes, with care",
+    ),
 )
 LETTERS: Final = {
     f"letter-{number}": ("sender", "date", "subject", "amount", "deadline")

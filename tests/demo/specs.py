@@ -7,13 +7,13 @@ from typing import Final
 from tests.demo.documents import EvalSpec, Field, Items
 
 LAB: Final = EvalSpec(
-    "lab-reports",
-    "Lab reports",
-    "Four reports of a small clinic's laboratory, with a table of results each",
-    "wide",
-    "iterations",
-    ("report-a", "report-b", "report-c", "report-d"),
-    (
+    id="lab-reports",
+    name="Lab reports",
+    description="Four reports of a small clinic's laboratory, with a table of results each",
+    truth="wide",
+    layout="iterations",
+    documents=("report-a", "report-b", "report-c", "report-d"),
+    fields=(
         Field("patient_ref", "string", ("P-1044", "P-1071", "P-1120", "P-1188", "P-1203"), skill=820),
         Field("laboratory", "string", ("North Wing Laboratory", "Harbour Diagnostics", "Labor Am Kanal"), skill=760),
         Field("sampled_on", "date", skill=560),
@@ -21,11 +21,11 @@ LAB: Final = EvalSpec(
         Field("fasting", "boolean", skill=600, blank=20),
         Field("remarks", "string", ("haemolysed sample", "repeat in two weeks", "small volume"), skill=640, blank=55),
     ),
-    Items(
-        "results",
-        3,
-        5,
-        (
+    items=Items(
+        path="results",
+        least=3,
+        most=5,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -37,17 +37,17 @@ LAB: Final = EvalSpec(
             Field("flag", "string", ("H", "L"), skill=660, blank=60),
         ),
     ),
-    (".claude/instructions/lab/**", ".claude/instructions/shared/**"),
+    instructions=(".claude/instructions/lab/**", ".claude/instructions/shared/**"),
 )
 
 FREIGHT: Final = EvalSpec(
-    "freight-papers",
-    "Freight papers",
-    "One consignment note with a long list of goods",
-    "json",
-    "iterations",
-    ("consignment",),
-    (
+    id="freight-papers",
+    name="Freight papers",
+    description="One consignment note with a long list of goods",
+    truth="json",
+    layout="iterations",
+    documents=("consignment",),
+    fields=(
         Field("consignor.name", "string", ("Kiln & Clay Supplies", "Westend Timber", "Alder Mill"), skill=780),
         Field("consignor.city", "string", ("Norrtorp", "Oldebridge", "Saint-Aubin"), skill=760),
         Field("consignee.name", "string", ("Tile House", "Studio Supply Co-op", "Brick Barn"), skill=700),
@@ -59,11 +59,11 @@ FREIGHT: Final = EvalSpec(
         Field("temperature_controlled", "boolean", skill=640),
         Field("seal_number", "string", ("SL 00712", "SL 00920", "SL 01455"), skill=560),
     ),
-    Items(
-        "goods",
-        9,
-        11,
-        (
+    items=Items(
+        path="goods",
+        least=9,
+        most=11,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -87,17 +87,17 @@ FREIGHT: Final = EvalSpec(
             Field("hazard_class", "string", ("2.1", "6.1", "9"), skill=700, blank=80),
         ),
     ),
-    (".claude/instructions/freight/**", ".claude/instructions/shared/**", ".claude/agents/*.md"),
+    instructions=(".claude/instructions/freight/**", ".claude/instructions/shared/**", ".claude/agents/*.md"),
 )
 
 BILLS: Final = EvalSpec(
-    "utility-bills",
-    "Utility bills",
-    "Five bills for power and water of one household",
-    "jsonl",
-    "overwritten",
-    ("bill-01", "bill-02", "bill-03", "bill-04", "bill-05"),
-    (
+    id="utility-bills",
+    name="Utility bills",
+    description="Five bills for power and water of one household",
+    truth="jsonl",
+    layout="overwritten",
+    documents=("bill-01", "bill-02", "bill-03", "bill-04", "bill-05"),
+    fields=(
         Field("customer_ref", "string", ("0044 1183", "0044 1190", "0051 2007"), skill=700),
         Field("meter.id", "string", ("W-220817", "E-118802", "E-118945", "W-310022"), skill=680),
         Field("meter.reading", "integer", low=1200, high=88000, skill=600),
@@ -108,11 +108,11 @@ BILLS: Final = EvalSpec(
         Field("total", "numeric", low=1900, high=64000, skill=580),
         Field("direct_debit", "boolean", skill=660),
     ),
-    Items(
-        "charges",
-        2,
-        4,
-        (
+    items=Items(
+        path="charges",
+        least=2,
+        most=4,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -130,17 +130,17 @@ BILLS: Final = EvalSpec(
             Field("vat_percent", "numeric", low=500, high=2000, skill=620, blank=20),
         ),
     ),
-    (".claude/instructions/bills/**", ".claude/instructions/shared/**"),
+    instructions=(".claude/instructions/bills/**", ".claude/instructions/shared/**"),
 )
 
 RENTAL: Final = EvalSpec(
-    "rental-contracts",
-    "Rental contracts",
-    "One contract for a flat, eleven pages",
-    "long",
-    "iterations",
-    ("contract",),
-    (
+    id="rental-contracts",
+    name="Rental contracts",
+    description="One contract for a flat, eleven pages",
+    truth="long",
+    layout="iterations",
+    documents=("contract",),
+    fields=(
         Field("landlord", "string", ("Lime Yard Housing", "Canal Street Homes"), skill=760),
         Field("address.street", "string", ("4 Weir Lane", "19 Old Dairy Road", "2 Sluice Street"), skill=740),
         Field("address.city", "string", ("Oldebridge", "Marlow Cross"), skill=800),
@@ -154,11 +154,11 @@ RENTAL: Final = EvalSpec(
         Field("included", "list", ("heating", "water", "waste", "internet", "cellar"), skill=460),
         Field("parking_bay", "string", ("B 07", "B 12"), skill=540, blank=40),
     ),
-    Items(
-        "rooms",
-        4,
-        6,
-        (
+    items=Items(
+        path="rooms",
+        least=4,
+        most=6,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -169,18 +169,18 @@ RENTAL: Final = EvalSpec(
             Field("floor_covering", "string", ("oak boards", "tiles", "linoleum", "carpet"), skill=620, blank=15),
         ),
     ),
-    (".claude/instructions/rental/**", ".claude/instructions/shared/**"),
+    instructions=(".claude/instructions/rental/**", ".claude/instructions/shared/**"),
     records_runs=True,
 )
 
 RECIPES: Final = EvalSpec(
-    "recipe-cards",
-    "Recipe cards",
-    "A card from a canteen's box, with a dozen ingredients",
-    "yaml",
-    "overwritten",
-    ("card",),
-    (
+    id="recipe-cards",
+    name="Recipe cards",
+    description="A card from a canteen's box, with a dozen ingredients",
+    truth="yaml",
+    layout="overwritten",
+    documents=("card",),
+    fields=(
         Field("title", "string", ("Lentil soup with lemon", "Leek and barley pot", "Beetroot cakes"), skill=860),
         Field("serves", "integer", low=4, high=40, skill=700),
         Field("minutes", "integer", low=15, high=180, skill=600),
@@ -190,11 +190,11 @@ RECIPES: Final = EvalSpec(
         Field("season.from", "string", ("March", "May", "September"), skill=620),
         Field("season.to", "string", ("June", "August", "November"), skill=600),
     ),
-    Items(
-        "ingredients",
-        10,
-        12,
-        (
+    items=Items(
+        path="ingredients",
+        least=10,
+        most=12,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -219,28 +219,28 @@ RECIPES: Final = EvalSpec(
             Field("unit", "string", ("g", "ml", "tbsp", "bunch", "pinch"), skill=640, blank=10),
         ),
     ),
-    (".claude/instructions/recipes/**",),
+    instructions=(".claude/instructions/recipes/**",),
 )
 
 ROOFS: Final = EvalSpec(
-    "roof-surveys",
-    "Roof surveys",
-    "Two surveys for solar panels: slopes, their directions and areas",
-    "json",
-    "iterations",
-    ("survey-east", "survey-west"),
-    (
+    id="roof-surveys",
+    name="Roof surveys",
+    description="Two surveys for solar panels: slopes, their directions and areas",
+    truth="json",
+    layout="iterations",
+    documents=("survey-east", "survey-west"),
+    fields=(
         Field("site", "string", ("Barn by the lock", "School hall", "Depot roof"), skill=780),
         Field("surveyed_on", "date", skill=560),
         Field("magnetic_declination", "angle", low=0, high=9, skill=560),
         Field("listed_building", "boolean", skill=700),
         Field("year_built", "integer", low=1890, high=2019, skill=640, blank=10),
     ),
-    Items(
-        "slopes",
-        3,
-        5,
-        (
+    items=Items(
+        path="slopes",
+        least=3,
+        most=5,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -253,17 +253,17 @@ ROOFS: Final = EvalSpec(
             Field("shaded", "boolean", skill=600),
         ),
     ),
-    (".claude/instructions/roof/**", ".claude/instructions/shared/**"),
+    instructions=(".claude/instructions/roof/**", ".claude/instructions/shared/**"),
 )
 
 JOBS: Final = EvalSpec(
-    "job-adverts",
-    "Job adverts",
-    "One advert for a workshop job",
-    "long",
-    "iterations",
-    ("advert",),
-    (
+    id="job-adverts",
+    name="Job adverts",
+    description="One advert for a workshop job",
+    truth="long",
+    layout="iterations",
+    documents=("advert",),
+    fields=(
         Field("title", "string", ("Kiln operator", "Workshop assistant"), skill=760),
         Field("employer", "string", ("Brick Barn", "Tile House"), skill=700),
         Field("apply_by", "date", skill=520),
@@ -272,11 +272,11 @@ JOBS: Final = EvalSpec(
         Field("remote", "boolean", skill=560),
         Field("languages", "list", ("Dutch", "English", "French", "German"), skill=480),
     ),
-    Items(
-        "duties",
-        3,
-        5,
-        (
+    items=Items(
+        path="duties",
+        least=3,
+        most=5,
+        fields=(
             Field(
                 "description",
                 "string",
@@ -286,7 +286,7 @@ JOBS: Final = EvalSpec(
             Field("share_percent", "integer", low=10, high=50, skill=560, blank=30),
         ),
     ),
-    (".claude/instructions/jobs/**", ".claude/instructions/shared/**"),
+    instructions=(".claude/instructions/jobs/**", ".claude/instructions/shared/**"),
 )
 
 SPECS: Final = (LAB, FREIGHT, BILLS, RENTAL, RECIPES, ROOFS, JOBS)

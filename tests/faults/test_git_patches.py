@@ -24,7 +24,13 @@ def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
         for path, old, new in revision.changes:
             status = "added" if old is None else "deleted" if new is None else "modified"
             edits.append(
-                Edit(revision.commit, path, status, Blob(path, old) if old else None, Blob(path, new) if new else None)  # type: ignore[arg-type]
+                Edit(
+                    commit=revision.commit,
+                    path=path,
+                    status=status,  # type: ignore[arg-type]
+                    old=Blob(path, old) if old else None,
+                    new=Blob(path, new) if new else None,
+                )
             )
     return edits
 
@@ -107,7 +113,10 @@ def test_renamed_files_of_one_commit_need_no_answer_about_the_commit(
         for number in range(9):
             old, new = f"docs/{number}.md", f"docs/new-{number}.md"
             blobs = Blob(old, repo.oid(first, old)), Blob(new, repo.oid(second, new))
-            (patch,) = repository.patches([Edit(Commit(second, 1, "", "", ""), new, "renamed", *blobs)], ("docs",))
+            (patch,) = repository.patches(
+                [Edit(Commit(sha=second, position=1, author="", committed_at="", subject=""), new, "renamed", *blobs)],
+                ("docs",),
+            )
             assert patch.endswith(f"-{number}\n+{number} new\n".encode())
     assert answers == []
 
@@ -197,10 +206,10 @@ def test_a_rename_is_patched_against_the_file_it_was(repo: GitRepo) -> None:
     text = "".join(f"{number}\n" for number in range(8))
     first = repo.commit({"old.md": text})
     second = repo.commit({"old.md": None, "new.md": text + "8\n"})
-    commit = Commit(second, 1, "", "", "")
+    commit = Commit(sha=second, position=1, author="", committed_at="", subject="")
     old, new = Blob("old.md", repo.oid(first, "old.md")), Blob("new.md", repo.oid(second, "new.md"))
-    renamed = Edit(commit, "new.md", "renamed", old, new)
-    moved = Edit(commit, "new.md", "renamed", old, Blob("new.md", old.oid))
+    renamed = Edit(commit=commit, path="new.md", status="renamed", old=old, new=new)
+    moved = Edit(commit=commit, path="new.md", status="renamed", old=old, new=Blob("new.md", old.oid))
     assert bodies(repo, [renamed, moved]) == ["@@ -6,3 +6,4 @@\n 5\n 6\n 7\n+8\n", ""]
 
 

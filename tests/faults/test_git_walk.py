@@ -28,11 +28,18 @@ def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) 
     one, two, three = (repo.git("hash-object", "--stdin", stdin=text) for text in (b"1\n", b"2\n", b"3\n"))
     assert walk(repo) == [
         Revision(
-            Commit(first, 0, "Ann", "2023-11-15T14:13:20-08:00", "Start", "With a body."),
+            Commit(
+                sha=first,
+                position=0,
+                author="Ann",
+                committed_at="2023-11-15T14:13:20-08:00",
+                subject="Start",
+                body="With a body.",
+            ),
             (ChangedPath("a.txt", None, one), ChangedPath("b.txt", None, two)),
         ),
         Revision(
-            Commit(second, 1, "Ann", "2023-11-16T22:13:20+00:00", "Go on"),
+            Commit(sha=second, position=1, author="Ann", committed_at="2023-11-16T22:13:20+00:00", subject="Go on"),
             (ChangedPath("a.txt", one, three), ChangedPath("b.txt", two, None)),
         ),
     ]

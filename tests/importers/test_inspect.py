@@ -98,7 +98,17 @@ def test_totals_are_those_of_the_tool(ending: str) -> None:
     assert sum(case.call.usage.tokens_in or 0 for case in cases) == tokens
     assert sum(case.call.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
     card = (
-        scorer("judged").score(ScoringInputs((File(f"x.{ending}", content(ending)),), None, None, None, "{}")).scorecard
+        scorer("judged")
+        .score(
+            ScoringInputs(
+                outputs=(File(f"x.{ending}", content(ending)),),
+                ground_truth=None,
+                mapping=None,
+                schema=None,
+                settings="{}",
+            )
+        )
+        .scorecard
     )
     assert card.metric("score") == pytest.approx(sum(own.values()) / 4)
     accuracy = own["match"]
@@ -147,7 +157,9 @@ def test_the_run_says_its_time_and_commit() -> None:
         log = stated(ending)["eval"]
         run = JudgedRun(at=log["created"], commit=log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
-        assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded((), None, run.at, run.commit, ())
+        assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded(
+            metrics=(), iteration=None, timestamp=run.at, git_commit=run.commit, instruction_hashes=()
+        )
 
 
 def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:

@@ -28,7 +28,9 @@ def content(name: str) -> bytes:
 
 
 def score(body: bytes) -> Result:
-    return scorer("judged").score(ScoringInputs((File("output.json", body),), None, None, None, "{}"))
+    return scorer("judged").score(
+        ScoringInputs(outputs=(File("output.json", body),), ground_truth=None, mapping=None, schema=None, settings="{}")
+    )
 
 
 def changed(name: str, **results: Any) -> bytes:

@@ -128,14 +128,20 @@ def test_the_same_object_for_an_unchanged_judgement_changes_nothing_even_if_plac
     sharing, plain = CellTracker(), CellTracker()
     objects: dict[Judgement, Judgement] = {}
     for point in points:
-        judged = [Judgement("", path, path, outcome, 1, value) for path, outcome, value in point]
+        judged = [
+            Judgement(document="", path=path, attribute=path, outcome=outcome, expected=1, actual=value)
+            for path, outcome, value in point
+        ]
         sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)], DOCUMENTS)
         plain.follow(list(dict.fromkeys(judged)), DOCUMENTS)
         assert (sharing.cells(), sharing.flipped()) == (plain.cells(), plain.flipped())
 
 
 def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
-    right, wrong = Judgement("", "a", "a", "correct", 1, 1), Judgement("", "a", "a", "omission", 1, None)
+    right, wrong = (
+        Judgement(document="", path="a", attribute="a", outcome="correct", expected=1, actual=1),
+        Judgement(document="", path="a", attribute="a", outcome="omission", expected=1, actual=None),
+    )
     for order in ([right, wrong], [wrong, right]):
         follower = CellTracker()
         follower.follow(order, DOCUMENTS)
@@ -145,7 +151,10 @@ def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
 def test_a_cell_that_moves_to_another_category_is_found_under_both():
     follower = CellTracker()
     for category in ("(none)", "red", "(none)", "blue"):
-        follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")], ["case"])
+        follower.follow(
+            [Judgement(document="case", path="a", attribute=category, outcome="wrong_value", expected="x", actual="y")],
+            ["case"],
+        )
         follower = CellTracker(follower.cells())
     (cell,) = follower.cells().cells
     assert (cell.attribute, cell.earlier_attributes, len(cell.periods)) == ("blue", ("red", "(none)"), 1)
@@ -156,8 +165,18 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
     follower = CellTracker()
     follower.follow(
         [
-            Judgement("", "items[0].c", "items[].c", "omission", 1, None),
-            Judgement("", "items[0].c", "items[].c", "hallucination", None, 2, "extra item"),
+            Judgement(
+                document="", path="items[0].c", attribute="items[].c", outcome="omission", expected=1, actual=None
+            ),
+            Judgement(
+                document="",
+                path="items[0].c",
+                attribute="items[].c",
+                outcome="hallucination",
+                expected=None,
+                actual=2,
+                note="extra item",
+            ),
         ],
         DOCUMENTS,
     )

@@ -23,7 +23,10 @@ def variants(draw: st.DrawFn) -> list[ComparedVariant]:
 
 
 def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> ComparedVariant:
-    answers = tuple(Answer(name, f"case-{case}", "", right, grade) for case, right, grade in given_)
+    answers = tuple(
+        Answer(variant=name, case_id=f"case-{case}", category="", correct=right, quality=grade)
+        for case, right, grade in given_
+    )
     scored = [answer.correct for answer in answers if answer.correct is not None]
     grades = [answer.quality for answer in answers if answer.quality is not None]
     metrics = (

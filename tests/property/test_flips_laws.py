@@ -27,14 +27,23 @@ POINT = st.integers(0, POINTS - 1)
 def runs(draw: st.DrawFn) -> tuple[Period, ...]:
     starts = sorted(draw(st.sets(POINT, min_size=1, max_size=4)))
     return tuple(
-        Period(start, draw(st.sampled_from(STATES)), draw(st.sampled_from(["", "1", "2"])), "") for start in starts
+        Period(
+            start=start, state=draw(st.sampled_from(STATES)), expected=draw(st.sampled_from(["", "1", "2"])), actual=""
+        )
+        for start in starts
     )
 
 
 @st.composite
 def cell_maps(draw: st.DrawFn) -> CellMap:
     cells = [
-        Cell(draw(st.sampled_from(["", "a"])), f"f[{index}].x", draw(st.sampled_from(["x", "y", "z"])), False, some)
+        Cell(
+            document=draw(st.sampled_from(["", "a"])),
+            path=f"f[{index}].x",
+            attribute=draw(st.sampled_from(["x", "y", "z"])),
+            extra=False,
+            periods=some,
+        )
         for index, some in enumerate(draw(st.lists(runs(), max_size=6)))
     ]
     documents = {name: tuple(sorted(draw(st.sets(POINT)))) for name in ("", "a")}

@@ -24,7 +24,19 @@ VALUES = st.floats(0, 1)
 LIMITS = st.builds(MetricLimits, st.none() | VALUES, st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(
-    lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
+    lambda decision: (
+        lambda spec: ChangeVerdict(
+            decision=decision,
+            why="beyond chance",
+            change=None,
+            interval=None,
+            fixed=0,
+            broken=0,
+            p_value=None,
+            detectable=None,
+            lost_fields=(),
+        )
+    )
 )
 OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a",)), overlap("refused", 0, ("a",))])
 
@@ -90,7 +102,7 @@ def test_a_name_is_one_piece_of_code_in_one_cell_of_a_table(text):
 
 @given(TEXTS.filter(bool), TEXTS, TEXTS.filter(bool))
 def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, message, title):
-    command = str(Annotation("error", message, title, file))
+    command = str(Annotation(level="error", message=message, title=title, file=file))
     assert len(command.splitlines()) == 1
     match = re.fullmatch(r"::error file=([^,:]*),title=([^,:]*)::(.*)", command, re.DOTALL)
     assert match is not None

@@ -79,11 +79,11 @@ JSONS = st.recursive(
 def score(gold: Any, given_: Any, said: str = "{}") -> Result:
     return HighlightsScorer().score(
         ScoringInputs(
-            (File("raw-llm-run.json", json.dumps(given_).encode()),),
-            File("gold-standard.json", json.dumps(gold).encode()),
-            None,
-            None,
-            said,
+            outputs=(File("raw-llm-run.json", json.dumps(given_).encode()),),
+            ground_truth=File("gold-standard.json", json.dumps(gold).encode()),
+            mapping=None,
+            schema=None,
+            settings=said,
         )
     )
 
@@ -99,7 +99,15 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
 @example(b'{"a":' * 100_000, "log.ndjson", b'{"p-1": {"terms": ["a"]}}', "[" * 100_000)
 @example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
 def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
-    result = HighlightsScorer().score(ScoringInputs((File(name, output),), File("gold.json", gold), None, None, said))
+    result = HighlightsScorer().score(
+        ScoringInputs(
+            outputs=(File(name, output),),
+            ground_truth=File("gold.json", gold),
+            mapping=None,
+            schema=None,
+            settings=said,
+        )
+    )
     card = result.scorecard
     assert card.counts == stats.tally(result.judgements)
     assert card.counts == (stats.total(each.counts for each in card.documents) if card.documents else card.counts)
@@ -137,7 +145,12 @@ def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> Non
     log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
     files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log).content)]
     truth = File("gold.json", json.dumps(gold).encode())
-    first, second = (HighlightsScorer().score(ScoringInputs((file,), truth, None, None, "{}")) for file in files)
+    first, second = (
+        HighlightsScorer().score(
+            ScoringInputs(outputs=(file,), ground_truth=truth, mapping=None, schema=None, settings="{}")
+        )
+        for file in files
+    )
     assert set(first.judgements) == set(second.judgements)
 
 
@@ -153,7 +166,7 @@ def test_no_bytes_make_extracting_fail_but_as_unreadable(log: bytes) -> None:
 NASTY = st.sampled_from([*sample.NASTY, "&amp;", "<!--", "</mark>", "\udcff", "\x00"]) | st.text(max_size=20)
 PLACES = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted)
 MARKS = st.builds(
-    lambda place, outcome, category: Mark(place[0], place[1], outcome, category),
+    lambda place, outcome, category: Mark(start=place[0], end=place[1], outcome=outcome, category=category),
     PLACES,
     st.sampled_from(["correct", "missed", "wrong"]),
     NASTY,

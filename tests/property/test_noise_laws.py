@@ -22,7 +22,7 @@ WRONG = Counts(fp=1, fn=1, wrong_value=1)
 
 COUNTS = st.builds(
     lambda tp, wrong, omitted, made_up: Counts(
-        tp, wrong + made_up, wrong + omitted, 0, omission=omitted, hallucination=made_up, wrong_value=wrong
+        tp=tp, fp=wrong + made_up, fn=wrong + omitted, tn=0, omission=omitted, hallucination=made_up, wrong_value=wrong
     ),
     *[st.integers(0, 30)] * 4,
 )
@@ -38,7 +38,9 @@ Cells = list[list[bool]]
 def card(documents: list[Counts], fields: tuple[FieldScore, ...] = ()) -> Scorecard:
     scores = tuple(DocumentScore(f"d{index}", "scored", counts) for index, counts in enumerate(documents))
     counts = stats.total(documents)
-    return Scorecard("scored", counts, (Metric("f1", stats.f1(counts)),), scores, fields)
+    return Scorecard(
+        status="scored", counts=counts, metrics=(Metric("f1", stats.f1(counts)),), documents=scores, fields=fields
+    )
 
 
 def card_of(cells: Cells) -> Scorecard:

@@ -105,7 +105,9 @@ class History:
             truth = "field,value\n" + "".join(f"{json.dumps(key)},{value}\n" for key, value in flat.items())
         expected = File(f"ground_truth.{self.ending}", truth.encode())
         output = File("extracted.json", self.text.encode())
-        return ScoringInputs((output,), expected, None, None, json.dumps(self.rules))
+        return ScoringInputs(
+            outputs=(output,), ground_truth=expected, mapping=None, schema=None, settings=json.dumps(self.rules)
+        )
 
 
 def _changed(side: Any, what: str, key: Any, value: Any) -> Any:
@@ -189,7 +191,11 @@ TWO = b'[{"id": "x", "a": 1}, {"id": "y", "a": 1}]'
 def test_an_output_is_read_again_if_other_documents_are_expected(output: bytes, first: Any, second: Any) -> None:
     inputs = [
         ScoringInputs(
-            (File("extracted.json", output),), File("ground_truth.json", truth), None, None, json.dumps(rules)
+            outputs=(File("extracted.json", output),),
+            ground_truth=File("ground_truth.json", truth),
+            mapping=None,
+            schema=None,
+            settings=json.dumps(rules),
         )
         for truth, rules in (first, second)
     ]
@@ -217,7 +223,9 @@ def test_values_that_a_correction_or_other_rules_leave_alone_keep_their_very_jud
 
     def judgements(truth: Any, rules: str) -> dict[str, Judgement]:
         expected = File("ground_truth.json", json.dumps(truth).encode())
-        result = scorer.score(ScoringInputs((output,), expected, None, None, rules))
+        result = scorer.score(
+            ScoringInputs(outputs=(output,), ground_truth=expected, mapping=None, schema=None, settings=rules)
+        )
         return {judgement.path: judgement for judgement in result.judgements}
 
     first = judgements(truth, "{}")

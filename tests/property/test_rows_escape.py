@@ -252,8 +252,16 @@ def test_rows_of_flipped_fields_show_names_as_text_and_add_no_element(found: lis
 
 def fixed_cell(path: str, document: str, expected: str, earlier: str, before: str) -> CellFlip:
     texts = [json.dumps(text) for text in (expected, earlier, before)]
-    wrong, right = Period(0, "wrong_value", texts[1], texts[2]), Period(1, "correct", texts[0], texts[0])
-    return CellFlip("fixed", Cell(document, path, path, False, (wrong, right)), wrong, right)
+    wrong, right = (
+        Period(start=0, state="wrong_value", expected=texts[1], actual=texts[2]),
+        Period(start=1, state="correct", expected=texts[0], actual=texts[0]),
+    )
+    return CellFlip(
+        fate="fixed",
+        cell=Cell(document=document, path=path, attribute=path, extra=False, periods=(wrong, right)),
+        before=wrong,
+        after=right,
+    )
 
 
 @given(st.lists(st.builds(fixed_cell, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), max_size=3), st.booleans())
@@ -275,13 +283,34 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
-        1, label, "0001.html", replace(sample.commit(1), subject=subject, author=author), "unreadable", "x", True, True,
-        (0.5, None, 1.0), (1, 0, 0, 2), (f"prompts/{label}",), changes=(DisplayedChange(None, (), note),),
-    )  # fmt: skip
+        number=1,
+        label=label,
+        file="0001.html",
+        commit=replace(sample.commit(1), subject=subject, author=author),
+        status="unreadable",
+        cause="x",
+        rescored=True,
+        deleted=True,
+        values=(0.5, None, 1.0),
+        errors=(1, 0, 0, 2),
+        edited=(f"prompts/{label}",),
+        changes=(DisplayedChange(None, (), note),),
+    )
     heat = HeatMap((), (), 0)
     view = TrendView(
-        sample.WAYBILLS, (), False, sample.SPECS, 3, (point,), (), Counts(), (), (), heat, ()
-    )  # fmt: skip
+        info=sample.WAYBILLS,
+        renamed_from=(),
+        deleted=False,
+        specs=sample.SPECS,
+        drawn=3,
+        points=(point,),
+        metrics=(),
+        counts=Counts(),
+        targets=(),
+        fields=(),
+        heat=heat,
+        files=(),
+    )
     read = _Reader(trend_rows.iterations(view, "../../"))
     assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "bdi", "small"}
     assert all(_clean(text) in read.text for text in (subject, author, label, note))

@@ -35,11 +35,11 @@ TEXTS = st.text(st.sampled_from("abcdE \u00e9\u0301ß"), max_size=6)
 def score(expected: Any, given_: Any, **rules: Any) -> Result:
     return scorer("fields").score(
         ScoringInputs(
-            (File("extracted.json", json.dumps(given_).encode()),),
-            File("ground_truth.json", json.dumps(expected).encode()),
-            None,
-            None,
-            json.dumps(rules),
+            outputs=(File("extracted.json", json.dumps(given_).encode()),),
+            ground_truth=File("ground_truth.json", json.dumps(expected).encode()),
+            mapping=None,
+            schema=None,
+            settings=json.dumps(rules),
         )
     )
 
@@ -191,11 +191,11 @@ def test_no_bytes_make_scoring_fail(
 ) -> None:
     result = scorer("fields").score(
         ScoringInputs(
-            (File(f"extracted.{ending}", output),),
-            File(f"ground_truth.{truth_ending}", truth),
-            File("mapping.yaml", mapping),
-            File("schema.json", schema),
-            rules,
+            outputs=(File(f"extracted.{ending}", output),),
+            ground_truth=File(f"ground_truth.{truth_ending}", truth),
+            mapping=File("mapping.yaml", mapping),
+            schema=File("schema.json", schema),
+            settings=rules,
         )
     )
     counts = result.scorecard.counts

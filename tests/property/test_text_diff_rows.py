@@ -36,7 +36,7 @@ def test_rows_hold_what_a_template_would_write(drawn: list[DiffRow]):
 
 @given(st.text(max_size=60))
 def test_the_text_of_any_row_can_be_read_back(text: str):
-    row = DiffRow("context", 1, 1, (WordSpan(text, False),))
+    row = DiffRow(kind="context", old_line=1, new_line=1, old=(WordSpan(text, False),))
     wide = [DiffRow("hunk", old=(WordSpan(text, False),)), DiffRow("remark", old=(WordSpan(text, False),))]
     html = diff_lines([row, *wide], [Passage(anchor="p1", number=1, fields=())])
     assert html.count("<") == html.count(">")

@@ -32,7 +32,9 @@ JUDGE = "Correct the judge's results."
 
 def score(content: bytes | None) -> Result:
     output = File("results.jsonl", content, "" if content is not None else "a Git LFS pointer")
-    return scorer("judged").score(ScoringInputs((output,), None, None, None, "{}"))
+    return scorer("judged").score(
+        ScoringInputs(outputs=(output,), ground_truth=None, mapping=None, schema=None, settings="{}")
+    )
 
 
 def lines(*cases: dict[str, Any]) -> bytes:
@@ -71,8 +73,8 @@ def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_
     why = "it is not valid JSON: Expecting value at line 3, column 8"
     assert [each.id for each in result.scorecard.documents] == ["a", "b"]
     assert result.scorecard.findings == (
-        Finding("error", f"Line 3 cannot be read: {why}", JUDGE, 3),
-        Finding("error", "Line 4 is not an object", JUDGE, 4),
+        Finding(severity="error", message=f"Line 3 cannot be read: {why}", fix=JUDGE, line=3),
+        Finding(severity="error", message="Line 4 is not an object", fix=JUDGE, line=4),
     )
 
 
@@ -81,7 +83,11 @@ COLUMNS = '{"columns": {"id": "id", "expected": "target", "output": "answer", "p
 
 
 def judged_table() -> Result:
-    return scorer("judged").score(ScoringInputs((File("results.csv", TABLE),), None, None, None, COLUMNS))
+    return scorer("judged").score(
+        ScoringInputs(
+            outputs=(File("results.csv", TABLE),), ground_truth=None, mapping=None, schema=None, settings=COLUMNS
+        )
+    )
 
 
 def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them() -> None:
@@ -112,15 +118,24 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
 def test_what_is_odd_is_said_with_its_line() -> None:
     result = score(lines({"id": "a", "sample_index": 1, "score": 2}, {"id": "a", "sample_index": 1, "error": "no key"}))
     assert result.scorecard.findings == (
-        Finding("error", "The score of the case 'a' is not a number from 0 to 1, and is left out", JUDGE, 1),
-        Finding("warning", "A sample of the case 'a' occurs twice; the last one counts", JUDGE, 2),
-        Finding("warning", "The judge failed at the case 'a'", JUDGE, 2, value="no key"),
+        Finding(
+            severity="error",
+            message="The score of the case 'a' is not a number from 0 to 1, and is left out",
+            fix=JUDGE,
+            line=1,
+        ),
+        Finding(
+            severity="warning", message="A sample of the case 'a' occurs twice; the last one counts", fix=JUDGE, line=2
+        ),
+        Finding(severity="warning", message="The judge failed at the case 'a'", fix=JUDGE, line=2, value="no key"),
     )
 
 
 def test_a_key_that_stands_twice_is_said_with_its_line() -> None:
     result = score(b'{"id": "a", "score": 1}\n{"id": "b", "score": 0, "score": 1}\n')
-    assert result.scorecard.findings == (Finding("warning", DUPLICATE_KEY, "Remove one.", 2, value="'score'"),)
+    assert result.scorecard.findings == (
+        Finding(severity="warning", message=DUPLICATE_KEY, fix="Remove one.", line=2, value="'score'"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +149,11 @@ def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: s
 
 
 def test_a_missing_output_has_no_numbers() -> None:
-    card = scorer("judged").score(ScoringInputs((), None, None, None, "{}")).scorecard
+    card = (
+        scorer("judged")
+        .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
+        .scorecard
+    )
     assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
 

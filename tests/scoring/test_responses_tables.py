@@ -43,7 +43,9 @@ def score(row: dict[str, str]) -> Result:
     else:
         output = File("responses.json", row["given"].encode())
     cases = File("test_cases.json", (row.get("cases") or json.dumps(CASES)).encode())
-    return scorer("responses").score(ScoringInputs((output,), cases, None, None, "{}"))
+    return scorer("responses").score(
+        ScoringInputs(outputs=(output,), ground_truth=cases, mapping=None, schema=None, settings="{}")
+    )
 
 
 def said(result: Result, row: dict[str, str]) -> dict[str, str]:

@@ -78,7 +78,13 @@ def section_case(title: str, blocks: dict[str, str], found: list[list[dict[str, 
         File(name, body.encode()) for name, body in blocks.items() if name.startswith(("extracted", "out/"))
     )
     settings = blocks.get("settings.json", "{}")
-    inputs = ScoringInputs(outputs, first("ground_truth"), first("mapping"), first("schema"), settings)
+    inputs = ScoringInputs(
+        outputs=outputs,
+        ground_truth=first("ground_truth"),
+        mapping=first("mapping"),
+        schema=first("schema"),
+        settings=settings,
+    )
     checks: dict[str, Any] = {}
     for table in found:
         if "path" in table[0]:
@@ -104,7 +110,11 @@ def row_case(title: str, row: dict[str, str]) -> Case:
         name: row[name] for name in ("outcome", "counts", "judgements", "alignment", "shown", "status") if name in row
     }
     assert checks, row
-    return Case(f"{title}: {row['case']}", ScoringInputs((given,), truth, None, None, json.dumps(settings)), checks)
+    return Case(
+        f"{title}: {row['case']}",
+        ScoringInputs(outputs=(given,), ground_truth=truth, mapping=None, schema=None, settings=json.dumps(settings)),
+        checks,
+    )
 
 
 def document(cell: str, one: bool) -> bytes:

@@ -41,7 +41,7 @@ def read_rows(document: str) -> tuple[Row, ...]:
     """The rows of a document's table, in their order."""
     text = (HERE / document / "rows.md").read_text(encoding="utf-8")
     found = (_ROW.fullmatch(line.strip()) for line in text.splitlines())
-    return tuple(Row(int(row[1]), row[2], row[3], row[4]) for row in found if row)
+    return tuple(Row(number=int(row[1]), statement=row[2], state=row[3], seen_by=row[4]) for row in found if row)
 
 
 def evals_of(document: str) -> list[str]:

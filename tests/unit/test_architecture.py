@@ -110,7 +110,9 @@ def imports() -> list[Import]:
                 names = [node.module or ""]
                 if node.module == "sitegen":
                     names = [f"sitegen.{alias.name}" for alias in node.names]
-            found += [Import(module, name, id(node) not in lazy, node.lineno) for name in names]
+            found += [
+                Import(module=module, imported=name, at_start=id(node) not in lazy, line=node.lineno) for name in names
+            ]
     return found
 
 

@@ -101,7 +101,7 @@ def test_the_table_has_a_line_for_every_row_in_the_order_of_the_readme() -> None
     rows = [
         Row("feed", "S", 8_618),
         Row("two processes against one", "M", 1.85),
-        Row("first build", "S", 20.04, "0.5 s"),
+        Row(kind="first build", label="S", value=20.04, note="0.5 s"),
     ]
     assert table(rows).splitlines() == [
         "| | measured | goal | not above | |",

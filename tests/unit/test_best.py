@@ -22,7 +22,7 @@ def series(*values: float | None, now: tuple[float | None, ...] = ()) -> Series:
         replace(point, scorecard=card(point.scorecard, value), now=card(point.scorecard, today))
         for point, value, today in zip(sample.points(len(values)), values, now or values, strict=True)
     )
-    return Series(sample.WAYBILLS, sample.history("waybills", points), sample.SPECS, points)
+    return Series(info=sample.WAYBILLS, history=sample.history("waybills", points), specs=sample.SPECS, points=points)
 
 
 def card(of: Scorecard, value: float | None) -> Scorecard:
@@ -113,7 +113,7 @@ def test_outputs_are_comparable_as_long_as_each_has_a_document_or_case_of_the_on
     def card(documents: str, cases: str = "") -> Scorecard:
         scores = tuple(DocumentScore(name, "scored", Counts()) for name in documents)
         answered = tuple(FieldScore(name, Counts()) for name in cases)
-        return Scorecard("scored", Counts(), (), scores, (), cases=answered)
+        return Scorecard(status="scored", counts=Counts(), metrics=(), documents=scores, fields=(), cases=answered)
 
     for cards, expected in (
         (("ab", "bc", "cd"), [0, 0, 0]),

@@ -19,7 +19,7 @@ from tests.sites import run
 
 
 def cell(*runs: tuple[int, State, str, str], path: str = "total", document: str = "", extra: bool = False) -> Cell:
-    return Cell(document, path, path, extra, tuple(Period(*one) for one in runs))
+    return Cell(document=document, path=path, attribute=path, extra=extra, periods=tuple(Period(*one) for one in runs))
 
 
 OUTPUTS: tuple[Role, ...] = ("outputs",)
@@ -60,10 +60,10 @@ def test_a_cell_is_followed_from_run_to_run():
     assert found == CellBlame(
         one,
         (
-            ExplainedPeriod(first, 2, None, (), outputs=2),
-            ExplainedPeriod(second, 3, "broken", ("outputs",), outputs=1),
-            ExplainedPeriod(third, 5, "still_wrong", ("outputs",), outputs=2),
-            ExplainedPeriod(last, 7, "fixed", ("outputs",), outputs=2),
+            ExplainedPeriod(period=first, end=2, fate=None, causes=(), outputs=2),
+            ExplainedPeriod(period=second, end=3, fate="broken", causes=("outputs",), outputs=1),
+            ExplainedPeriod(period=third, end=5, fate="still_wrong", causes=("outputs",), outputs=2),
+            ExplainedPeriod(period=last, end=7, fate="fixed", causes=("outputs",), outputs=2),
         ),
         wrong_since=None,
         judged=7,
@@ -179,9 +179,15 @@ def test_what_happened_is_summed_up_by_point():
     cells = sample.cell_map(4, (one, other, late))
     blame = Blame(cells, some, never)
     assert change_points(map(blame.trace, cells.cells), 4) == (
-        ChangePoint(0, {}, (), 1, 2),
-        ChangePoint(1, {"broken": 1}, ("outputs",), 2, 2),
-        ChangePoint(2, {"appeared": 1, "fixed": 1, "still_wrong": 1}, ("ground_truth", "outputs"), 2, 3),
+        ChangePoint(point=0, fates={}, causes=(), wrong=1, judged=2),
+        ChangePoint(point=1, fates={"broken": 1}, causes=("outputs",), wrong=2, judged=2),
+        ChangePoint(
+            point=2,
+            fates={"appeared": 1, "fixed": 1, "still_wrong": 1},
+            causes=("ground_truth", "outputs"),
+            wrong=2,
+            judged=3,
+        ),
     )
 
 
@@ -191,7 +197,7 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     past = cell((0, "wrong_value", "1", "2"), (1, "correct", "1", "1"), path="past")
     stuck = cell((0, "omission", "1", ""), path="stuck")
     flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
-    flaky = flaky._replace(periods=(*flaky.periods, Period(3, "omission", "1", "")))
+    flaky = flaky._replace(periods=(*flaky.periods, Period(start=3, state="omission", expected="1", actual="")))
     cells = sample.cell_map(4, (right, past, stuck, flaky))
     blame = Blame(cells, some, never)
     assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]

@@ -254,17 +254,17 @@ def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
 def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     series = sample.series(10)
     step = steps_of(sample.series())[0]
-    lost = MetricStep("f1", 0.8, 0.74, -6.0)
+    lost = MetricStep(name="f1", before=0.8, after=0.74, points=-6.0)
     steps = (
         replace(step, at=4, status="open", metrics=(lost,)),
         replace(step, at=7, status="blip", metrics=(lost,)),
-        replace(step, at=8, status="better", metrics=(MetricStep("f1", 0.74, 0.79, 5.0),)),
+        replace(step, at=8, status="better", metrics=(MetricStep(name="f1", before=0.74, after=0.79, points=5.0),)),
     )
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (
-        StepMark(3.5, "40.00%", "worse", "regression: F1 −0.060 at iteration-005"),
-        StepMark(7, "75.00%", "blip", "bad run: F1 −0.060 at iteration-008"),
-        StepMark(7.5, "80.00%", "better", "better: F1 +0.050 at iteration-009"),
+        StepMark(place=3.5, at="40.00%", tone="worse", text="regression: F1 −0.060 at iteration-005"),
+        StepMark(place=7, at="75.00%", tone="blip", text="bad run: F1 −0.060 at iteration-008"),
+        StepMark(place=7.5, at="80.00%", tone="better", text="better: F1 +0.050 at iteration-009"),
     )
 
 

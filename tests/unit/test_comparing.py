@@ -41,7 +41,10 @@ HOSTILE = (
 
 
 def variant(label: str, right: int, quality: float | None = None) -> ComparedVariant:
-    answers = tuple(Answer(label, f"case-{index}", label, index < right, None) for index in range(12))
+    answers = tuple(
+        Answer(variant=label, case_id=f"case-{index}", category=label, correct=index < right, quality=None)
+        for index in range(12)
+    )
     metrics = (Metric("accuracy", right / 12), Metric("consistency_score", 0.5), Metric("average_quality", quality))
     return ComparedVariant(label, answers, metrics)
 
@@ -56,8 +59,8 @@ def change() -> ResultChange:
         before="main",
         after="HEAD",
         metrics=(
-            MetricChange("f1", "F1", None, 0.75, None, True),
-            MetricChange("recall", "Recall", 0.5, 0.25, -0.25, True),
+            MetricChange(name="f1", label="F1", before=None, after=0.75, change=None, higher_is_better=True),
+            MetricChange(name="recall", label="Recall", before=0.5, after=0.25, change=-0.25, higher_is_better=True),
         ),
         fixed=1,
         broken=1,
@@ -66,10 +69,10 @@ def change() -> ResultChange:
         unpaired=3,
         judgements=Significance("McNemar, exact binomial", 1.0, 1.0),
         documents=(DocumentChange("note", None, 0.75),),
-        by_document=Significance("paired t-test", None, None, "fewer than two pairs"),
+        by_document=Significance(method="paired t-test", statistic=None, p_value=None, note="fewer than two pairs"),
         flips=(
-            Flip("note", "total", "broken", "correct", "wrong_value", "12"),
-            Flip("note", "extra", "fixed", "hallucination", None),
+            Flip(document="note", path="total", change="broken", before="correct", after="wrong_value", value="12"),
+            Flip(document="note", path="extra", change="fixed", before="hallucination", after=None),
         ),
     )
 
@@ -105,7 +108,9 @@ def test_the_report_of_a_change_is_what_it_should_be():
 
 def test_a_metric_that_neither_side_has_is_left_out():
     one = change()
-    unknown = MetricChange("precision", "Precision", None, None, None, True)
+    unknown = MetricChange(
+        name="precision", label="Precision", before=None, after=None, change=None, higher_is_better=True
+    )
     more = replace(one, metrics=(*one.metrics, unknown))
     texts = [comparison_markdown(ComparisonDocument(changes=(each,))) for each in (one, more)]
     assert texts[0] == texts[1]
@@ -118,12 +123,12 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
         too_few="too few values: only changes above about 0.15 can be told from chance",
         difference=-0.125,
-        before=HeadlineInterval(0.6, 0.9, "fields", 40, "Wilson"),
-        after=HeadlineInterval(0.4, 0.8, "fields", 39, "Wilson"),
-        change=HeadlineInterval(-0.25, -0.01, "fields", 40, "paired"),
-        bootstrap_before=HeadlineInterval(0.61, 0.91, "fields", 40, "bootstrap"),
+        before=HeadlineInterval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
+        after=HeadlineInterval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
+        change=HeadlineInterval(low=-0.25, high=-0.01, unit="fields", n=40, method="paired"),
+        bootstrap_before=HeadlineInterval(low=0.61, high=0.91, unit="fields", n=40, method="bootstrap"),
         bootstrap_after=None,
-        bootstrap_change=HeadlineInterval(-0.26, 0.005, "fields", 40, "bootstrap"),
+        bootstrap_change=HeadlineInterval(low=-0.26, high=0.005, unit="fields", n=40, method="bootstrap"),
         fixed=2,
         broken=5,
         p_value=0.453,
@@ -152,7 +157,9 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
 
 
 def test_a_report_lists_a_bounded_number_of_flips():
-    flips = tuple(Flip("", f"f{index}", "broken", "correct", "omission") for index in range(70))
+    flips = tuple(
+        Flip(document="", path=f"f{index}", change="broken", before="correct", after="omission") for index in range(70)
+    )
     text = comparison_markdown(ComparisonDocument(changes=(replace(change(), flips=flips),)))
     assert text.count("| omission |") == 50
     assert "20 more are in the JSON." in text
@@ -241,8 +248,10 @@ def test_a_picture_has_a_panel_of_what_both_sides_took_where_it_is_stated(monkey
         return left
 
     monkeypatch.setattr(drawing, "_beside_usage", spy)
-    cost = MetricChange("cost", "Total cost", 0.5, 2.0, 1.5, higher_is_better=False)
-    time = MetricChange("latency_median", "Median latency", None, 1.25, None, higher_is_better=False)
+    cost = MetricChange(name="cost", label="Total cost", before=0.5, after=2.0, change=1.5, higher_is_better=False)
+    time = MetricChange(
+        name="latency_median", label="Median latency", before=None, after=1.25, change=None, higher_is_better=False
+    )
     stated, measured = replace(change(), metrics=(*change().metrics, cost, time)), comparison()
     took = replace(measured, variants=tuple(replace(each, tokens_out=20.0) for each in measured.variants))
     document = ComparisonDocument(variants=(took, measured), changes=(stated, change()))

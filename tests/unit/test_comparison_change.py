@@ -34,11 +34,11 @@ SPECS = (MetricSpec("score", "Score", ""),)
 
 def scored(truth: object, output: object) -> Result:
     inputs = ScoringInputs(
-        (File("extracted.json", json.dumps(output).encode()),),
-        File("ground_truth.json", json.dumps(truth).encode()),
-        None,
-        None,
-        "{}",
+        outputs=(File("extracted.json", json.dumps(output).encode()),),
+        ground_truth=File("ground_truth.json", json.dumps(truth).encode()),
+        mapping=None,
+        schema=None,
+        settings="{}",
     )
     return scorer("fields").score(inputs)
 
@@ -62,10 +62,10 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
     assert found.flips == (
-        Flip("", "a", "broken", "correct", "omission", "x"),
-        Flip("", "b", "fixed", "omission", "correct", "x"),
-        Flip("", "c", "still_wrong", "wrong_value", "wrong_value", "x"),
-        Flip("", "d", "still_wrong", "omission", "omission", "x"),
+        Flip(document="", path="a", change="broken", before="correct", after="omission", value="x"),
+        Flip(document="", path="b", change="fixed", before="omission", after="correct", value="x"),
+        Flip(document="", path="c", change="still_wrong", before="wrong_value", after="wrong_value", value="x"),
+        Flip(document="", path="d", change="still_wrong", before="omission", after="omission", value="x"),
     )
     assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
     assert (found.before, found.after) == ("iteration-001", "iteration-002")
@@ -74,8 +74,8 @@ def test_judgements_are_paired_by_document_and_path():
 def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
     found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1.50})
     assert found.flips == (
-        Flip("", "new", "broken", None, "hallucination", "1.5"),
-        Flip("", "old", "fixed", "hallucination", None, "1"),
+        Flip(document="", path="new", change="broken", before=None, after="hallucination", value="1.5"),
+        Flip(document="", path="old", change="fixed", before="hallucination", after=None, value="1"),
     )
 
 
@@ -133,17 +133,24 @@ def test_the_sign_test_counts_what_broke_against_what_was_fixed():
 def test_metrics_stand_before_and_after_and_undefined_has_no_change():
     found = change({"a": "x", "b": "x"}, {}, {"a": "x"})
     known = {metric.name: metric for metric in found.metrics}
-    assert known["f1"] == MetricChange("f1", known["f1"].label, 0.0, 2 / 3, 2 / 3, True)
+    assert known["f1"] == MetricChange(
+        name="f1", label=known["f1"].label, before=0.0, after=2 / 3, change=2 / 3, higher_is_better=True
+    )
     assert (known["precision"].before, known["precision"].after, known["precision"].change) == (None, 1.0, None)
 
 
 def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
     def judged(*scores: float | None) -> Result:
         documents = tuple(
-            DocumentScore(f"case-{index}", "scored", Counts(), (Metric("score", score),))
+            DocumentScore(id=f"case-{index}", status="scored", counts=Counts(), metrics=(Metric("score", score),))
             for index, score in enumerate(scores)
         )
-        return Result(Scorecard("scored", Counts(), (Metric("score", 0.5),), documents, ()), ())
+        return Result(
+            Scorecard(
+                status="scored", counts=Counts(), metrics=(Metric("score", 0.5),), documents=documents, fields=()
+            ),
+            (),
+        )
 
     found = compared("judge", judged(0.5, 0.6, None), judged(0.7, 0.9, 0.4))
     assert found.documents == (
@@ -153,7 +160,9 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
     )
     assert structs.replace(found.by_document, statistic=None, p_value=None) == Significance("paired t-test", None, None)
     assert found.by_document.statistic == pytest.approx(-5.0)
-    assert found.metrics == (MetricChange("score", "Score", 0.5, 0.5, 0.0, True),)
+    assert found.metrics == (
+        MetricChange(name="score", label="Score", before=0.5, after=0.5, change=0.0, higher_is_better=True),
+    )
 
 
 def test_a_result_against_itself_changes_nothing():
@@ -244,12 +253,12 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: P
     assert second.change is not None
     assert third.change is not None
     more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
-    assert second.change.overlap == Overlap("bridged", 4, (), more, "cases")
+    assert second.change.overlap == Overlap(verdict="bridged", common=4, only_before=(), only_after=more, unit="cases")
     assert second.change.headline == MetricDelta("accuracy", 0.0, DeltaParts(0.0, 0.0, 0.0))
     assert second.change.verdict is not None
     assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
     assert second.change.flips.appeared == (("(no category)", 4),)
-    assert third.change.overlap == Overlap("bridged", 6, fewer, (), "cases")
+    assert third.change.overlap == Overlap(verdict="bridged", common=6, only_before=fewer, only_after=(), unit="cases")
     assert third.change.headline.change == pytest.approx(5 / 6)
     assert third.change.headline.parts == pytest.approx((5 / 6, 0.0, 0.0))
     assert third.change.verdict is not None

@@ -141,11 +141,22 @@ def test_flips_go_from_the_first_variant_to_the_second():
 
 
 def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
-    answers = [Answer("a", "one", "", correct, quality) for correct, quality in ((True, 5), (True, 4), (False, 3))]
+    answers = [
+        Answer(variant="a", case_id="one", category="", correct=correct, quality=quality)
+        for correct, quality in ((True, 5), (True, 4), (False, 3))
+    ]
     first = ComparedVariant(
-        "a", (*answers, Answer("a", "two", "", True, 2)), (Metric("accuracy", 0.75), Metric("average_quality", 3.5))
+        "a",
+        (*answers, Answer(variant="a", case_id="two", category="", correct=True, quality=2)),
+        (Metric("accuracy", 0.75), Metric("average_quality", 3.5)),
     )
-    second = structs.replace(variant("b"), answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
+    second = structs.replace(
+        variant("b"),
+        answers=(
+            Answer(variant="b", case_id="one", category="", correct=False, quality=4),
+            Answer(variant="b", case_id="two", category="", correct=True, quality=2),
+        ),
+    )
     test, grades = variant_comparison("faq", (first, second)).pairs[0].tests
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
@@ -256,7 +267,10 @@ def test_only_common_cases_are_tested():
 def test_nothing_measured_is_nothing_to_recommend():
     found = variant_comparison("faq", (variant("a"), variant("b")))
     assert found.recommendation == "Nothing was measured: there is nothing to recommend."
-    assert found.ranking == (Ranked(None, "a", None, (), False), Ranked(None, "b", None, (), False))
+    assert found.ranking == (
+        Ranked(rank=None, name="a", score=None, measured=(), comparable=False),
+        Ranked(rank=None, name="b", score=None, measured=(), comparable=False),
+    )
 
 
 NOTHING = measure(variant("nothing"))

@@ -273,10 +273,10 @@ def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) ->
     assert manifest.entry("a").metadata == (("owner", "Kim"), (key, "x"))
     assert remarks == (
         Finding(
-            "warning",
-            f"The key 'evals.a.{key}' is not known and counts as metadata.",
-            f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
-            4,
+            severity="warning",
+            message=f"The key 'evals.a.{key}' is not known and counts as metadata.",
+            fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+            line=4,
         ),
     )
     assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())

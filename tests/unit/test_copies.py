@@ -24,7 +24,7 @@ from sitegen.pages.trend.trend_rows import iterations
 from tests import pages_sample as sample
 
 AT = sample.commit(5)
-CARD = Scorecard("scored", Counts(), (), (), ())
+CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 
 
 def series_of(*outputs: str, kind: str = "fields", truths: str = "") -> list[Point]:

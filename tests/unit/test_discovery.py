@@ -252,7 +252,9 @@ def test_every_name_is_read_as_it_was_found(name):
         [WrittenEntry(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name
     )
     assert yaml.safe_load(text)["evals"] == {name: {"dir": name, "settings": {name: [name, 3, True]}}}
-    assert tomllib.loads(site_text([InstructionGlob(name, "x", 1, 1)]))["instructions"][0] == name
+    assert (
+        tomllib.loads(site_text([InstructionGlob(glob=name, meaning="x", files=1, edits=1)]))["instructions"][0] == name
+    )
 
 
 def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):

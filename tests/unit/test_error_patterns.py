@@ -20,7 +20,7 @@ CASES = tables(Path(__file__).with_name("error_patterns.md").read_text(encoding=
 
 
 def _judged(path: str, expected: Value, actual: Value, outcome: Outcome = "wrong_value") -> Judgement:
-    return Judgement("", path, path, outcome, expected, actual)
+    return Judgement(document="", path=path, attribute=path, outcome=outcome, expected=expected, actual=actual)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
@@ -70,7 +70,9 @@ def test_without_errors_the_counts_are_those_of_right_values(convention):
     rest = [_judged("c", "x", "y"), _judged("d", "x", None, "omission"), _judged("e", "x", "x", "correct")]
     right = [replace(judgement, outcome="correct") for judgement in wrong]
     assert without_errors(tally([*wrong, *rest], convention), wrong, convention) == tally([*right, *rest], convention)
-    assert without_errors(Counts(0, 0, 0, 0, 0, 0, 0, 0), [], convention) == Counts(0, 0, 0, 0, 0, 0, 0, 0)
+    assert without_errors(
+        Counts(tp=0, fp=0, fn=0, tn=0, omission=0, hallucination=0, wrong_value=0, format_error=0), [], convention
+    ) == Counts(tp=0, fp=0, fn=0, tn=0, omission=0, hallucination=0, wrong_value=0, format_error=0)
 
 
 def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and_since_when():
@@ -80,7 +82,10 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     result = sample.result([*signs, *cut, _judged("x", "a", "a", "correct"), _judged("y", "a", "b")])
     card = replace(result.scorecard, metrics=(Metric("f1", f1(result.scorecard.counts)),))
     wrong = wrong_in(result)
-    old, new = Since("1", "0001.html", 2, False), Since("2", "0002.html", 1, True)
+    old, new = (
+        Since(label="1", file="0001.html", points=2, new=False),
+        Since(label="2", file="0002.html", points=1, new=True),
+    )
     starts = [old, old, new, new, new, old, old, new]
     view = patterns_view("e", sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
     assert view is not None

@@ -168,9 +168,17 @@ def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str,
     truth = json.dumps([{"id": f"d{number}", "n": 1} for number in range(10)]).encode()
     output = json.dumps([{"id": f"d{number}", "n": int(number < right)} for number in range(10)]).encode()
     spec = MetricSpec("clean", "Clean", "")
-    own = OwnMetric(spec, 1, ("fields",), lambda _: right / 10, None if by_document is None else lambda _: by_document)
+    own = OwnMetric(
+        spec=spec,
+        version=1,
+        kinds=("fields",),
+        value=lambda _: right / 10,
+        of_documents=None if by_document is None else lambda _: by_document,
+    )
     monkeypatch.setattr("sitegen.scoring.own.own_metrics", lambda _: (own,))
-    inputs = ScoringInputs((File("o.json", output),), File("t.json", truth), None, None, "{}")
+    inputs = ScoringInputs(
+        outputs=(File("o.json", output),), ground_truth=File("t.json", truth), mapping=None, schema=None, settings="{}"
+    )
     return scored_with_own_metrics(scorer("fields"), inputs).scorecard
 
 

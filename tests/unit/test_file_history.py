@@ -13,17 +13,37 @@ F1 = MetricSpec("f1", "F1", "")
 
 
 def commit(position: int) -> Commit:
-    return Commit(f"{position:040x}", position, "Ann", f"2026-03-{position:02}T10:00:00Z", f"Edit {position}")
+    return Commit(
+        sha=f"{position:040x}",
+        position=position,
+        author="Ann",
+        committed_at=f"2026-03-{position:02}T10:00:00Z",
+        subject=f"Edit {position}",
+    )
 
 
 def edit(position: int, path: str = "a.md", *, gone: bool = False) -> Edit:
     blob = Blob(path, f"{position:040x}")
-    return Edit(commit(position), path, "deleted" if gone else "modified", blob, None if gone else blob)
+    return Edit(
+        commit=commit(position),
+        path=path,
+        status="deleted" if gone else "modified",
+        old=blob,
+        new=None if gone else blob,
+    )
 
 
 def effect(eval_id: str, value: float | None, spec: MetricSpec = F1) -> Effect:
-    after = Headline(1, "s", "0001", "iteration-001", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
-    return Effect(eval_id, eval_id.title(), None, after, (spec,))
+    after = Headline(
+        commit_position=1,
+        sha="s",
+        slug="0001",
+        label="iteration-001",
+        status="scored",
+        values=(value,),
+        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+    )
+    return Effect(eval_id=eval_id, name=eval_id.title(), before=None, after=after, specs=(spec,))
 
 
 FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
@@ -32,7 +52,7 @@ FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
 def peak(eval_id: str, edit: int) -> EvalPeak:
     after = effect(eval_id, 0.9).after
     assert after is not None
-    return EvalPeak(eval_id, eval_id.title(), F1, after, Peak(0, 0.9, edit))
+    return EvalPeak(eval_id=eval_id, name=eval_id.title(), spec=F1, point=after, peak=Peak(0, 0.9, edit))
 
 
 def test_the_best_version_is_the_one_in_force_at_the_best_output():
@@ -46,7 +66,7 @@ def test_the_best_version_is_the_one_in_force_at_the_best_output():
 
 
 def test_beside_the_last_headline_of_an_eval_stands_its_interval():
-    around = [Interval(0.1 * n, 0.9, "fields", 9, "Wilson") for n in range(3)]
+    around = [Interval(low=0.1 * n, high=0.9, unit="fields", n=9, method="Wilson") for n in range(3)]
     effects = [effect("a", value) for value in (0.5, 0.6, None)]
     known = [
         replace(one, after=one.after and replace(one.after, interval=side))
@@ -54,7 +74,7 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
     ]
     found = growth(FILE, (1, 2, 3), (1, 2, 3), [(one,) for one in known], (None, None, None))
     assert found is not None
-    assert found.evals == (Track("A", (0.5, 0.6, None), "a", around[1]),)
+    assert found.evals == (Track(label="A", values=(0.5, 0.6, None), eval_id="a", interval=around[1]),)
 
 
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():

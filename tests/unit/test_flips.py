@@ -13,7 +13,13 @@ from tests import pages_sample as sample
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
     """A cell with one run a point."""
     values = expected or ("1",) * len(states)
-    return Cell(document, path, path, False, tuple(map(Period, range(len(states)), states, values, values)))
+    return Cell(
+        document=document,
+        path=path,
+        attribute=path,
+        extra=False,
+        periods=tuple(map(Period, range(len(states)), states, values, values)),
+    )
 
 
 def test_flips_are_counted_by_attribute_most_cells_first():
@@ -99,9 +105,15 @@ def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
 
 
 def test_a_cell_that_was_not_judged_yet_is_absent():
-    late = Cell("", "extra", "extra", True, (Period(1, "hallucination", "", "9"),))
+    late = Cell(
+        document="",
+        path="extra",
+        attribute="extra",
+        extra=True,
+        periods=(Period(start=1, state="hallucination", expected="", actual="9"),),
+    )
     cells = sample.cell_map(2, (cell("x", "correct", "correct"), late))
-    assert list(flipped_cells(cells, 0, 1)) == [CellFlip("broken", late, None, late.periods[0])]
+    assert list(flipped_cells(cells, 0, 1)) == [CellFlip(fate="broken", cell=late, before=None, after=late.periods[0])]
 
 
 def test_a_flip_under_another_expected_value_is_told_apart():
@@ -116,7 +128,10 @@ def test_a_flip_under_another_expected_value_is_told_apart():
 @pytest.mark.parametrize("written", ["", None, "n/a"])
 def test_a_blank_expects_nothing_however_it_is_written(blank: Value, written: Value):
     def judged(outcome: Outcome, expected: Value, actual: Value) -> list[Judgement]:
-        return [Judgement("", "b", "b", outcome, expected, actual), Judgement("", "a", "a", "correct", 1, 1)]
+        return [
+            Judgement(document="", path="b", attribute="b", outcome=outcome, expected=expected, actual=actual),
+            Judgement(document="", path="a", attribute="a", outcome="correct", expected=1, actual=1),
+        ]
 
     tracker = CellTracker()
     tracker.follow(judged("true_negative", blank, None), [""])
@@ -131,8 +146,23 @@ def test_a_blank_expects_nothing_however_it_is_written(blank: Value, written: Va
 
 def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
     tracker = CellTracker()
-    tracker.follow([Judgement("", "b", "b", "correct", "fir", "fir")], [""])
-    tracker.follow([Judgement("", "b", "b", "hallucination", None, "fir", "expected blank")], [""])
+    tracker.follow(
+        [Judgement(document="", path="b", attribute="b", outcome="correct", expected="fir", actual="fir")], [""]
+    )
+    tracker.follow(
+        [
+            Judgement(
+                document="",
+                path="b",
+                attribute="b",
+                outcome="hallucination",
+                expected=None,
+                actual="fir",
+                note="expected blank",
+            )
+        ],
+        [""],
+    )
     (flip,) = tracker.flipped()
     assert (flip.fate, flip.by_truth) == ("broken", True)
 
@@ -142,12 +172,12 @@ def test_cells_that_are_followed_again_from_a_point_are_what_they_were_at_every_
         """Three cells of each of two documents: each flips, comes and goes at times of its own, and is renamed."""
         return [
             Judgement(
-                document,
-                f"items[{cell}].price",
-                "items[].price",
-                "correct" if point % (cell + 2) else "wrong_value",
-                str(point // 4),
-                str(point % (cell + 2)),
+                document=document,
+                path=f"items[{cell}].price",
+                attribute="items[].price",
+                outcome="correct" if point % (cell + 2) else "wrong_value",
+                expected=str(point // 4),
+                actual=str(point % (cell + 2)),
                 named_path=f"items[{point // 3}].price",
             )
             for document in "ab"

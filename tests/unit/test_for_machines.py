@@ -31,21 +31,27 @@ SPECS = scorer("fields").metrics[:3]
 
 
 def commit(position: int, subject: str = "Change") -> Commit:
-    return Commit(f"{position:040x}", position, "Ann", f"2026-01-{position % 28 + 1:02d}T10:00:00+01:00", subject)
+    return Commit(
+        sha=f"{position:040x}",
+        position=position,
+        author="Ann",
+        committed_at=f"2026-01-{position % 28 + 1:02d}T10:00:00+01:00",
+        subject=subject,
+    )
 
 
 def headline(position: int, *values: float | None, status: Any = "scored") -> Headline:
     at = commit(position)
     numbers = (*values, None, None, None)[:3]
     return Headline(
-        position,
-        at.sha,
-        f"{position:04d}",
-        f"iteration-{position:03d}",
-        status,
-        numbers,
-        ErrorNumbers(1, 0, 2, 0),
-        at.committed_at,
+        commit_position=position,
+        sha=at.sha,
+        slug=f"{position:04d}",
+        label=f"iteration-{position:03d}",
+        status=status,
+        values=numbers,
+        errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=2, format_error=0),
+        committed_at=at.committed_at,
     )
 
 
@@ -57,9 +63,26 @@ def summary(name: str = "till", *values: float | None, **more: Any) -> EvalSumma
 
 def step(at: int, before: float, after: float, status: Any, *, subject: str = "Change", **more: Any) -> Step:
     edits = (EditedFile("CLAUDE.md", "e" * 40),)
-    found = Circumstances(("outputs",), "scored", edits, 0, None, (), (Moved("total", 0, 2),))
-    moved = (MetricStep("f1", before, after, 100 * (after - before)),)
-    return Step(at, at - 1, moved, status, commit(at + 1, subject), found, 2, **more)
+    found = Circumstances(
+        causes=("outputs",),
+        output="scored",
+        edits=edits,
+        more_edits=0,
+        documents=None,
+        errors=(),
+        fields=(Moved("total", 0, 2),),
+    )
+    moved = (MetricStep(name="f1", before=before, after=after, points=100 * (after - before)),)
+    return Step(
+        at=at,
+        before=at - 1,
+        metrics=moved,
+        status=status,
+        commit=commit(at + 1, subject),
+        circumstances=found,
+        iterations=2,
+        **more,
+    )
 
 
 def entries(site: SiteInfo, *summaries: EvalSummary) -> list[dict[str, str]]:
@@ -263,14 +286,31 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
     focus = Focus(
         tuple(WeakSection(f"part{number}", (9, 9, 9, 9), 40) for number in range(12)),
         tuple((f"field{number}", 3) for number in range(12)),
-        tuple(Streak(f"field{number}", 2, 3, "iteration-001", "0001", 40) for number in range(12)),
+        tuple(
+            Streak(attribute=f"field{number}", more=2, cells=3, since="iteration-001", slug="0001", outputs=40)
+            for number in range(12)
+        ),
     )
-    suspects = tuple(SuspectTruth("d", f"a{n}", f"a{n}", '"x"', '"y"', 9, 9, 2, first=0, last=1) for n in range(20))
+    suspects = tuple(
+        SuspectTruth(
+            document="d",
+            path=f"a{n}",
+            attribute=f"a{n}",
+            expected='"x"',
+            actual='"y"',
+            agreeing=9,
+            outputs=9,
+            edits=2,
+            first=0,
+            last=1,
+        )
+        for n in range(20)
+    )
     many = [
         summary(f"e{n}", 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),))
         for n in range(70)
     ]
-    edit = Edit(commit(3), "CLAUDE.md", "modified", None, None)
+    edit = Edit(commit=commit(3), path="CLAUDE.md", status="modified", old=None, new=None)
     latest = (EditEffects(commit(3), (FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 40
     found = lines(*many, *(summary(f"n{n}") for n in range(70)), latest=latest)
     assert len(found) <= LINES
@@ -279,10 +319,27 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
 
 
 def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
-    suspects = (SuspectTruth(NASTY, "a", "a", NASTY, NASTY, 9, 9, 2, first=0, last=1),)
-    focus = Focus((WeakSection(NASTY, (1, 0, 0, 0), 2),), ((NASTY, 3),), (Streak(NASTY, 0, 1, NASTY, "0001", 4),))
+    suspects = (
+        SuspectTruth(
+            document=NASTY,
+            path="a",
+            attribute="a",
+            expected=NASTY,
+            actual=NASTY,
+            agreeing=9,
+            outputs=9,
+            edits=2,
+            first=0,
+            last=1,
+        ),
+    )
+    focus = Focus(
+        (WeakSection(NASTY, (1, 0, 0, 0), 2),),
+        ((NASTY, 3),),
+        (Streak(attribute=NASTY, more=0, cells=1, since=NASTY, slug="0001", outputs=4),),
+    )
     till = summary(NASTY, 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open", subject=NASTY),))
-    edit = Edit(commit(3, NASTY), NASTY, "modified", None, None)
+    edit = Edit(commit=commit(3, NASTY), path=NASTY, status="modified", old=None, new=None)
     latest = (EditEffects(edit.commit, (FileEdit(edit, NASTY),), ()),)
     found = lines(till, latest=latest, site=replace(SITE, title=NASTY))
     assert [line for line in found if line.startswith("# ")] == found[:1]

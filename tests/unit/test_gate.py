@@ -35,7 +35,17 @@ NONE = MetricLimits()
 
 def chance(decision: Decision):
     """Noise that always says the same."""
-    return lambda spec: ChangeVerdict(decision, "beyond chance", -0.1, None, 0, 3, 0.01, None, ())
+    return lambda spec: ChangeVerdict(
+        decision=decision,
+        why="beyond chance",
+        change=-0.1,
+        interval=None,
+        fixed=0,
+        broken=3,
+        p_value=0.01,
+        detectable=None,
+        lost_fields=(),
+    )
 
 
 def moved(change: float | None) -> MetricDelta:
@@ -217,7 +227,16 @@ def test_it_passes_only_if_something_was_held_against_something(evals, allowed, 
 
 
 def broken(path: str, expected: str | None = "1", head: str | None = "2") -> GateCell:
-    return GateCell("broken", "d-1", path, False, expected, expected, head, by_truth=False)
+    return GateCell(
+        fate="broken",
+        document="d-1",
+        path=path,
+        extra_item=False,
+        expected=expected,
+        base=expected,
+        head=head,
+        by_truth=False,
+    )
 
 
 def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
@@ -268,7 +287,9 @@ def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit_and_a_notic
 def hostile(number: int) -> GateEval:
     """An eval that fails, all of whose names are long and hold nothing but markup."""
     name = f"{number:05}" + "`|*_[]<>&#@\\" * 400
-    cell = GateCell("broken", name, name, False, name, name, name, by_truth=False)
+    cell = GateCell(
+        fate="broken", document=name, path=name, extra_item=False, expected=name, base=name, head=name, by_truth=False
+    )
     edit = GateInstruction(name, ("c" * 40,) * 30)
     strange = MetricSpec(name, name, "")
     metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))

@@ -26,7 +26,17 @@ from tests.gitrepo import GitRepo
 from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
-CHANCE = ChangeVerdict("cannot tell", "flips may be chance", -0.01, None, 1, 2, 0.4, 0.1, ())
+CHANCE = ChangeVerdict(
+    decision="cannot tell",
+    why="flips may be chance",
+    change=-0.01,
+    interval=None,
+    fixed=1,
+    broken=2,
+    p_value=0.4,
+    detectable=0.1,
+    lost_fields=(),
+)
 
 
 def report(
@@ -34,12 +44,21 @@ def report(
 ) -> GateReport:
     """Evals of every presence and verdict."""
     expected, actual = values
-    broken = GateCell("broken", name, path, False, expected, expected, actual, by_truth=False)
+    broken = GateCell(
+        fate="broken",
+        document=name,
+        path=path,
+        extra_item=False,
+        expected=expected,
+        base=expected,
+        head=actual,
+        by_truth=False,
+    )
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
         replace(
             check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
-            head_variants=VariantSpread(2, 0.7, name, 0.9, path),
+            head_variants=VariantSpread(variants=2, worst=0.7, worst_name=name, best=0.9, best_name=path),
         ),
         check_metric(
             PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE

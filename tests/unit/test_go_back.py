@@ -31,7 +31,13 @@ WORSE = ChangeVerdict(
 
 
 def commit(position: int) -> Commit:
-    return Commit(f"{position:07x}" + "0" * 33, position, "Ann", f"2026-03-{position:02}T10:00:00Z", f"Edit {position}")
+    return Commit(
+        sha=f"{position:07x}" + "0" * 33,
+        position=position,
+        author="Ann",
+        committed_at=f"2026-03-{position:02}T10:00:00Z",
+        subject=f"Edit {position}",
+    )
 
 
 def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
@@ -42,7 +48,15 @@ def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
 def summary(eval_id: str, values: tuple[float, ...], peak: int, *windows: Window) -> EvalSummary:
     """Point 1 was made with the edit at 1, and so on."""
     points = tuple(
-        Headline(at, "s", f"{at:04}", f"iteration-{at:03}", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
+        Headline(
+            commit_position=at,
+            sha="s",
+            slug=f"{at:04}",
+            label=f"iteration-{at:03}",
+            status="scored",
+            values=(value,),
+            errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+        )
         for at, value in enumerate(values)
     )
     best = Peak(at=peak, value=values[peak], edit=windows[peak].edit)

@@ -168,7 +168,7 @@ def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_go
 def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo: GitRepo) -> None:
     repo.commit({TRUTH: "t", output(1): "{}", "evals/notes/readme.md": "no eval", "evals/b/ground_truth.json": "[]"})
     assert histories(repo).keys() == {"shop", "b"}
-    assert histories(repo)["b"] == EvalHistory("b", "fields", "overwritten", ())
+    assert histories(repo)["b"] == EvalHistory(id="b", kind="fields", layout="overwritten", snapshots=())
 
 
 def test_many_iterations_of_one_commit_stand_by_number(repo: GitRepo) -> None:

@@ -203,7 +203,10 @@ def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
 
     histories = InstructionHistories(lambda path: None, tuple, read)
     oids = [f"{number:040x}" for number in range(1, 5)]
-    commits = [Commit(oid, at, "Ann", "2026-01-01T00:00:00+00:00", "") for at, oid in enumerate(oids)]
+    commits = [
+        Commit(sha=oid, position=at, author="Ann", committed_at="2026-01-01T00:00:00+00:00", subject="")
+        for at, oid in enumerate(oids)
+    ]
     for commit, old, new in zip(commits, [None, *oids], oids, strict=False):
         histories.fold(commit, [ChangedPath("CLAUDE.md", old, new)])
     assert histories.with_hashes([InstructionHash("CLAUDE.md", oids[-1])]) == commits[-1]

@@ -77,7 +77,7 @@ class Site:
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
         assert current_histories(self.parts, SITE, Manifest()) == evals
         assert tuple(FoldStore(self.parts).instructions()) == files
-        return Whole(evals, files, self.records, advanced.problems)
+        return Whole(evals=evals, instructions=files, records=self.records, problems=advanced.problems)
 
 
 EVALS = ("shop", "bank", "mill")

@@ -76,7 +76,7 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in series(3).points]
     (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
-    flip = CellFlip("broken", cells.cells[3], None, cells.cells[3].periods[0])
+    flip = CellFlip(fate="broken", cell=cells.cells[3], before=None, after=cells.cells[3].periods[0])
     assert _broken_cell_row(_gate_cell(flip))[1] == r"`walls[E Wall].area`"
 
 

@@ -68,7 +68,8 @@ def project(tmp_path: Path) -> GitRepo:
         read_mapping(b"tolerence: 1\nfields:\n  a: {percent: x}\n", "{}"),
         Parsed(Mapping(ignore=("\ud800",))),
         Parsed(
-            Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)), (Finding("error", "a", "b", 3, "mapping"),)
+            Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)),
+            (Finding(severity="error", message="a", fix="b", line=3, about="mapping"),),
         ),
     ],
 )

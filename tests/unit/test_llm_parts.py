@@ -16,11 +16,11 @@ from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
 from sitegen.model.values import MetadataEntry
 
 CASE = PromptCase(
-    "c1",
-    "How much {metadata.unit}?",
-    "Two",
-    "sums",
-    (MetadataEntry("unit", "litres"), MetadataEntry("of.what", "milk")),
+    id="c1",
+    input="How much {metadata.unit}?",
+    expected="Two",
+    category="sums",
+    metadata=(MetadataEntry("unit", "litres"), MetadataEntry("of.what", "milk")),
 )
 
 
@@ -102,9 +102,13 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
     assert read_prompt_cases(tmp_path / "t.json") == (
         PromptCase(
-            "7", '{"a": [1]}', "2", "", tuple(starmap(MetadataEntry, (("of.what", "milk"), ("n", "1.5"), ("none", ""))))
+            id="7",
+            input='{"a": [1]}',
+            expected="2",
+            category="",
+            metadata=tuple(starmap(MetadataEntry, (("of.what", "milk"), ("n", "1.5"), ("none", "")))),
         ),
-        PromptCase("b", "x", None, "", ()),
+        PromptCase(id="b", input="x", expected=None, category="", metadata=()),
     )
 
 

@@ -34,7 +34,12 @@ def _patterns(inputs: ScoringInputs, result: Result) -> PatternsView:
     wrong = wrong_in(result)
     rules = compile_rules(rule_sources(inputs))[0]
     view = patterns_view(
-        "e", sample.SPECS[0], result, wrong, [Since("1", "1.html", 1, True)] * len(wrong), lambda: rules
+        "e",
+        sample.SPECS[0],
+        result,
+        wrong,
+        [Since(label="1", file="1.html", points=1, new=True)] * len(wrong),
+        lambda: rules,
     )
     assert view is not None
     return view
@@ -76,7 +81,10 @@ def test_no_line_is_offered_that_makes_a_correct_value_wrong_or_where_identity_c
     result = SCORER.score(inputs)
     wrong = wrong_in(result)
     rules = compile_rules(rule_sources(inputs))[0]
-    right = [Judgement("", "w[9].x", "w[].x", "correct", value, value) for value in ("n7", 5)]
+    right = [
+        Judgement(document="", path="w[9].x", attribute="w[].x", outcome="correct", expected=value, actual=value)
+        for value in ("n7", 5)
+    ]
     assert mapping_line(rules, wrong, [], rounded=False) == '"w[*].x": {type: "numeric", coerce: true}'
     assert mapping_line(rules, wrong, right, rounded=False) is None
     strict = compile_rules(rule_sources(_inputs([], [], "equality: strict\n")))[0]

@@ -28,7 +28,7 @@ from tests.unit.test_standing import verdict
 ERRORS = Focus((WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5)))
 SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=False, recorded=True, unit="s")
 
-COUNTS = SiteCounts(3, 1, 0, 0, ProblemCounts(error=0, warning=0, note=0, past=0))
+COUNTS = SiteCounts(commits=3, edits=1, raised=0, lowered=0, problems=ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
 def case(
@@ -65,7 +65,9 @@ def recorded(*values: float) -> EvalSummary:
     )
 
 
-SIGN = PatternSummary("a currency sign", 2, 3, 1, since="3", all_since=True, value=0.9, without=0.95)
+SIGN = PatternSummary(
+    name="a currency sign", errors=2, total=3, fields=1, since="3", all_since=True, value=0.9, without=0.95
+)
 WORK = "Work on Eval a: 2 of its 3 errors are in lines."
 FALL = (step(1, 0.9, 0.5, "open"),)
 NOBODY = step(1, 0.9, 0.5, "open")
@@ -250,7 +252,9 @@ def scored_cases(*values: float) -> EvalSummary:
     one = case("a", *values, wrong=False)
     specs = (MetricSpec("score", "Score", ""), one.specs[0])
     heads = tuple(
-        replace(head, values=(value, None), errors=ErrorNumbers(0, 0, 0, 0))
+        replace(
+            head, values=(value, None), errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0)
+        )
         for head, value in zip(one.headlines, values, strict=True)
     )
     return replace(one, specs=specs, headlines=heads)
@@ -284,7 +288,15 @@ def test_only_outputs_that_judges_scored_have_only_scores() -> None:
     others = {
         "fields without any value": fields,
         "unreadable": replace(scored, headlines=(unreadable,)),
-        "with errors": replace(scored, headlines=(replace(scored.headlines[-1], errors=ErrorNumbers(1, 0, 0, 0)),)),
+        "with errors": replace(
+            scored,
+            headlines=(
+                replace(
+                    scored.headlines[-1],
+                    errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=0, format_error=0),
+                ),
+            ),
+        ),
         "without output": replace(scored, headlines=()),
         "recorded": replace(scored, info=replace(scored.info, kind="recorded")),
     }

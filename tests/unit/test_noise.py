@@ -40,7 +40,9 @@ def card(*documents: str) -> Scorecard:
     scores = tuple(DocumentScore(f"d{index}", "scored", stats.total(row)) for index, row in enumerate(rows))
     fields = tuple(FieldScore(f"f{index}", stats.total(column)) for index, column in enumerate(zip(*rows, strict=True)))
     counts = stats.total(score.counts for score in scores)
-    return Scorecard("scored", counts, (Metric("f1", stats.f1(counts)),), scores, fields)
+    return Scorecard(
+        status="scored", counts=counts, metrics=(Metric("f1", stats.f1(counts)),), documents=scores, fields=fields
+    )
 
 
 def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
@@ -60,7 +62,13 @@ def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = N
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
     truth_file = File("truth.json", json.dumps(truth).encode())
     output_file = File("output.json", json.dumps(output).encode())
-    return scorer(kind).score(ScoringInputs((output_file,), truth_file, None, None, settings)).scorecard
+    return (
+        scorer(kind)
+        .score(
+            ScoringInputs(outputs=(output_file,), ground_truth=truth_file, mapping=None, schema=None, settings=settings)
+        )
+        .scorecard
+    )
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:
@@ -100,9 +108,23 @@ def test_few_documents_drawn_again_give_the_ends_that_methods_name():
 
 
 def test_an_undefined_headline_has_no_interval():
-    assert interval_of(scorer("fields").score(ScoringInputs((), None, None, None, "{}")).scorecard, "fields") is None
     assert (
-        interval_of(scorer("responses").score(ScoringInputs((), None, None, None, "{}")).scorecard, "responses") is None
+        interval_of(
+            scorer("fields")
+            .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
+            .scorecard,
+            "fields",
+        )
+        is None
+    )
+    assert (
+        interval_of(
+            scorer("responses")
+            .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
+            .scorecard,
+            "responses",
+        )
+        is None
     )
 
 
@@ -127,7 +149,15 @@ def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
     cases = json.dumps([{"id": str(index), "expected": "yes"} for index in range(20)]).encode()
     answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
     files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
-    both = scorer("responses").score(ScoringInputs(files, File("cases.json", cases), None, None, "{}")).scorecard
+    both = (
+        scorer("responses")
+        .score(
+            ScoringInputs(
+                outputs=files, ground_truth=File("cases.json", cases), mapping=None, schema=None, settings="{}"
+            )
+        )
+        .scorecard
+    )
     assert interval_of(both, "responses") == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
@@ -135,7 +165,15 @@ def judged(*scores: float | None) -> Scorecard:
     lines = [json.dumps({"id": str(index), "score": score}) for index, score in enumerate(scores)]
     return (
         scorer("judged")
-        .score(ScoringInputs((File("j.jsonl", "\n".join(lines).encode()),), None, None, None, "{}"))
+        .score(
+            ScoringInputs(
+                outputs=(File("j.jsonl", "\n".join(lines).encode()),),
+                ground_truth=None,
+                mapping=None,
+                schema=None,
+                settings="{}",
+            )
+        )
         .scorecard
     )
 
@@ -300,7 +338,7 @@ def test_two_lost_fields_are_more_than_chance_where_one_may_be():
 @pytest.mark.parametrize("limit", [None, 0.05, 0.5])
 @pytest.mark.parametrize("broken", range(1, 16))
 def test_what_broke_alone_is_never_undecided_if_that_is_rarer_than_one_in_a_hundred(broken, limit):
-    noise = None if limit is None else Noise(1, 3, 0.1, limit)
+    noise = None if limit is None else Noise(groups=1, outputs=3, deviation=0.1, limit=limit)
     found = verdict(["+" * 20], ["-" * broken + "+" * (20 - broken)], noise)
     assert (found.fixed, found.broken, found.p_value) == (0, broken, min(1, 2 / 2**broken))
     if broken >= 8:
@@ -310,7 +348,9 @@ def test_what_broke_alone_is_never_undecided_if_that_is_rarer_than_one_in_a_hund
 def test_a_change_that_repeats_differ_by_is_not_sure_however_sure_the_cells_are():
     before, after = ["+" * 14 + "-" * 26], ["+" * 24 + "-" * 16]
     assert verdict(before, after).decision == "better"
-    found = verdict(before, after, Noise(1, 3, 0.1, 0.277, FlipRate("", 5, 40), ()))
+    found = verdict(
+        before, after, Noise(groups=1, outputs=3, deviation=0.1, limit=0.277, pooled=FlipRate("", 5, 40), fields=())
+    )
     assert (found.decision, found.why) == ("likely better", "within the noise of repeats")
     assert ends(found.interval) == (0.110, 0.390)
     # Found 8 times in 10: Student's t with 2 degrees of freedom is 4.303 at 95 %, the noise limit, and 1.061 at 60 %.
@@ -330,7 +370,11 @@ def test_a_number_that_rises_while_cells_break_is_at_most_likely_worse():
 def test_flips_and_repeats_decide_and_the_interval_does_not(fixed, broken, limit):
     before = ["-" * 20 + "+" * 20]
     after = ["+" * fixed + "-" * (20 - fixed + broken) + "+" * (20 - broken)]
-    found = verdict(before, after, limit and Noise(1, 3, 0.1, limit, FlipRate("", 5, 40), ()))
+    found = verdict(
+        before,
+        after,
+        limit and Noise(groups=1, outputs=3, deviation=0.1, limit=limit, pooled=FlipRate("", 5, 40), fields=()),
+    )
     alone = verdict(before, after)
     assert found.p_value is not None
     assert (found.interval, found.p_value) == (alone.interval, alone.p_value)
@@ -484,7 +528,10 @@ def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():
 
 
 def graded(*grades: int | None, cases: str = "abcdefgh", variant: str = "") -> tuple[Answer, ...]:
-    return tuple(Answer(variant, case, "", None, grade) for case, grade in zip(cases, grades, strict=False))
+    return tuple(
+        Answer(variant=variant, case_id=case, category="", correct=None, quality=grade)
+        for case, grade in zip(cases, grades, strict=False)
+    )
 
 
 QUALITY = MetricSpec("average_quality", "Average quality", "", low=1.0, high=5.0)
@@ -496,7 +543,7 @@ def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
     assert (verdict.decision, verdict.why, verdict.change) == ("worse", "beyond chance", -1.5)
     found = verdict.interval
     assert found is not None
-    assert found == Interval(found.low, found.high, "cases", 8, "paired, linearised")
+    assert found == Interval(low=found.low, high=found.high, unit="cases", n=8, method="paired, linearised")
     assert (found.low, found.high) == pytest.approx((-1.947, -1.053), abs=1e-3)
 
 
@@ -535,7 +582,13 @@ def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
     """Of two test cases one variant answered one; every call of the others failed."""
     right, none = Counts(tp=1), Counts()
     scores = [DocumentScore(name, "scored", counts) for name, counts in (("a", right), ("b", none), ("c", none))]
-    some = Scorecard("scored", right, (Metric("accuracy", 1.0),), tuple(scores), (FieldScore("x", right),))
+    some = Scorecard(
+        status="scored",
+        counts=right,
+        metrics=(Metric("accuracy", 1.0),),
+        documents=tuple(scores),
+        fields=(FieldScore("x", right),),
+    )
     some = replace(some, cases=(FieldScore("case", right),))
     assert interval_of(some, "responses") == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
     assert change_verdict(some, some, "responses", Flips()).decision == "same"

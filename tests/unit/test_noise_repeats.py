@@ -30,8 +30,14 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.intervals import student
 
-CARD = Scorecard("scored", Counts(), (Metric("f1", 0.5),), (), ())
-EDIT = Edit(Commit("e" * 40, 0, "", "", "", ""), "a.md", "modified", None, None)
+CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
+EDIT = Edit(
+    commit=Commit(sha="e" * 40, position=0, author="", committed_at="", subject="", body=""),
+    path="a.md",
+    status="modified",
+    old=None,
+    new=None,
+)
 
 
 def point(
@@ -48,7 +54,7 @@ def point(
         iteration=1,
         label="iteration-001",
         slug=commit,
-        commit=Commit(commit * 40, 0, "", "", "", ""),
+        commit=Commit(sha=commit * 40, position=0, author="", committed_at="", subject="", body=""),
         cause=cause or ("outputs",),
         outputs=(Blob("extracted.json", output or commit),),
         ground_truth=Blob("truth.json", truth),
@@ -133,7 +139,13 @@ def test_a_series_without_repeats_has_no_noise():
 
 
 def cell(path: str, *states: State, attribute: str = "") -> Cell:
-    return Cell("", path, attribute or path, False, tuple(Period(at, state, "", "") for at, state in enumerate(states)))
+    return Cell(
+        document="",
+        path=path,
+        attribute=attribute or path,
+        extra=False,
+        periods=tuple(Period(start=at, state=state, expected="", actual="") for at, state in enumerate(states)),
+    )
 
 
 def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]:
@@ -173,7 +185,9 @@ def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_head
 
 def test_only_the_points_of_the_group_count():
     found = noise_of([Repeats(cells(cell("name", "correct", "omission", "correct")), (0, 2), outputs(0.8, 0.8))])
-    assert found == Noise(1, 2, 0.0, None, FlipRate("", 0, 1), (FlipRate("name", 0, 1),))
+    assert found == Noise(
+        groups=1, outputs=2, deviation=0.0, limit=None, pooled=FlipRate("", 0, 1), fields=(FlipRate("name", 0, 1),)
+    )
 
 
 def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
@@ -188,14 +202,27 @@ def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
 def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
     some = cells(cell("extra", "hallucination", "absent"), cell("gone", "correct", "absent"))
     found = noise_of([Repeats(some, (0, 1), outputs(None, None))])
-    assert found == Noise(1, 2, None, None, FlipRate("", 1, 1), (FlipRate("extra", 1, 1),))
+    assert found == Noise(
+        groups=1, outputs=2, deviation=None, limit=None, pooled=FlipRate("", 1, 1), fields=(FlipRate("extra", 1, 1),)
+    )
 
 
 def test_only_points_that_judged_a_cell_count_however_long_it_stays_the_same():
     """The name appears at the second group, changes within the third, and is absent from the fourth."""
-    name = (Period(2, "correct", "", ""), Period(5, "omission", "", ""), Period(7, "absent", "", ""))
+    name = (
+        Period(start=2, state="correct", expected="", actual=""),
+        Period(start=5, state="omission", expected="", actual=""),
+        Period(start=7, state="absent", expected="", actual=""),
+    )
     both = cells(
-        Cell("", "name", "name", False, name), Cell("", "area", "area", False, (Period(4, "correct", "", ""),))
+        Cell(document="", path="name", attribute="name", extra=False, periods=name),
+        Cell(
+            document="",
+            path="area",
+            attribute="area",
+            extra=False,
+            periods=(Period(start=4, state="correct", expected="", actual=""),),
+        ),
     )
     groups = [Repeats(both, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
     found = noise_of(groups)
@@ -207,7 +234,11 @@ def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
     truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
 
     def run(output: bytes) -> Result:
-        return scorer("fields").score(ScoringInputs((File("o.json", output),), truth, None, None, "{}"))
+        return scorer("fields").score(
+            ScoringInputs(
+                outputs=(File("o.json", output),), ground_truth=truth, mapping=None, schema=None, settings="{}"
+            )
+        )
 
     all_right, last_wrong = (json.dumps(dict(zip("abcd", values, strict=True))).encode() for values in ("abcd", "abcx"))
     found = noise_of([repeats_of_runs([run(all_right), run(b"{"), run(last_wrong), run(last_wrong)])])

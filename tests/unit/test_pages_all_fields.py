@@ -19,12 +19,29 @@ def _series() -> Series:
     points[2] = sample.with_flips(
         replace(points[2], edits=(sample.edit(2),)), Flips(fixed=(("walls[].area", 2), ("other", 1)))
     )
-    right, wrong = Period(0, "correct", "7", "7"), Period(0, "wrong_value", "7", '"<b>"')
+    right, wrong = (
+        Period(start=0, state="correct", expected="7", actual="7"),
+        Period(start=0, state="wrong_value", expected="7", actual='"<b>"'),
+    )
     flips = (right, wrong._replace(start=1), right._replace(start=2))
     cells = (
-        Cell("", "walls[0].area", "walls[].area", False, flips, "walls[N].area"),
-        Cell("", "walls[1].area", "walls[].area", False, (wrong,), "walls[W13].area"),
-        Cell("", "name", "name", False, (right,)),
+        Cell(
+            document="",
+            path="walls[0].area",
+            attribute="walls[].area",
+            extra=False,
+            periods=flips,
+            named_path="walls[N].area",
+        ),
+        Cell(
+            document="",
+            path="walls[1].area",
+            attribute="walls[].area",
+            extra=False,
+            periods=(wrong,),
+            named_path="walls[W13].area",
+        ),
+        Cell(document="", path="name", attribute="name", extra=False, periods=(right,)),
     )
     return replace(sample.series(3), points=tuple(points), cells=sample.cell_map(3, cells))
 
@@ -35,16 +52,25 @@ def _eval(eval_id: str, *fields: FieldSummary) -> EvalSummary:
 
 
 def _field(attribute: str, wrong: int = 0) -> FieldSummary:
-    failing = (FailingValue(f"{attribute} of W13", "", "7", "<b>", 3),) if wrong else ()
+    failing = (
+        (FailingValue(label=f"{attribute} of W13", document="", expected="7", actual="<b>", outputs=3),)
+        if wrong
+        else ()
+    )
     return FieldSummary(
-        attribute, wrong, 9, (0.5, None, 1.0), (FlipsAfterEdit(1, 2, 0), FlipsAfterEdit(0, 0, 4)), failing
+        attribute=attribute,
+        wrong=wrong,
+        judged=9,
+        right=(0.5, None, 1.0),
+        moves=(FlipsAfterEdit(1, 2, 0), FlipsAfterEdit(0, 0, 4)),
+        failing=failing,
     )
 
 
 def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
     (field,) = field_summaries(_series())
     assert (field.attribute, field.moves) == ("walls[].area", (FlipsAfterEdit(2, 2, 0), FlipsAfterEdit(1, 0, 1)))
-    assert field.failing == (FailingValue("walls[W13].area", "", "7", "<b>", 3),)
+    assert field.failing == (FailingValue(label="walls[W13].area", document="", expected="7", actual="<b>", outputs=3),)
     assert len(field.right) == 3
 
 

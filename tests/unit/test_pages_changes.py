@@ -10,7 +10,7 @@ from sitegen.pages.change_text import DisplayedChange, Part, changes, origin, ow
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
-QUALITY = MetricSpec("quality", "Quality", "", 1.0, 5.0)
+QUALITY = MetricSpec(name="quality", label="Quality", explanation="", low=1.0, high=5.0)
 PARAGRAPHS = Nouns(document="paragraph", documents="paragraphs")
 
 
@@ -31,7 +31,10 @@ def _moved(
     only_before: tuple[str, ...] = (),
     only_after: tuple[str, ...] = (),
 ) -> Change:
-    return Change(Overlap(verdict, 3, only_before, only_after), (MetricDelta("any", change, parts),))
+    return Change(
+        Overlap(verdict=verdict, common=3, only_before=only_before, only_after=only_after),
+        (MetricDelta("any", change, parts),),
+    )
 
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
@@ -52,7 +55,9 @@ def test_a_bridged_change_names_the_documents_of_one_side():
 
 
 def test_a_refused_change_says_why_and_has_no_number():
-    refused = Change(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),))
+    refused = Change(
+        Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)
+    )
     assert _change(refused) == DisplayedChange(None, (), "not comparable: no paragraph in common with iteration-001")
     before, after = _pair(refused)
     empty = replace(before, scorecard=replace(before.scorecard, documents=()))

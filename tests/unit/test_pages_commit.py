@@ -30,9 +30,16 @@ BROUGHT = CommitEffect(
     changes=(-0.02, None, 0.01),
     headline=Moved(-0.02, (Part("outputs", -0.03), Part("ground truth", 0.01)), "over 3 common documents"),
     verdict=ChangeVerdict(
-        "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, counted=(1, 9)
+        decision="worse",
+        why="beyond chance",
+        change=-0.02,
+        interval=Interval(low=-0.03, high=-0.01, unit="documents", n=3, method="paired"),
+        fixed=1,
+        broken=9,
+        p_value=0.02,
+        counted=(1, 9),
     ),
-    flipped=Flipped(1, 9, 7, 1, 0),
+    flipped=Flipped(fixed=1, broken=9, still=7, appeared=1, vanished=0),
     fields=(FlippedField("a<b>", 1, 4),),
     more_fields=2,
 )
@@ -53,11 +60,24 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
     view = view_of()
     assert view.instructions == (InstructionEdit(sample.PATH, sample.PATH, "modified", thickens=False),)
     assert view.outputs == (
-        OutputChanges("herbs", "Herbs", 0, 1, 0, True, 0, 0),
-        OutputChanges("vegetables", "Vegetables", 40, 0, 0, False, 0, 0),
+        OutputChanges(
+            eval_id="herbs", name="Herbs", added=0, modified=1, deleted=0, overwritten=True, runs=0, recorded=0
+        ),
+        OutputChanges(
+            eval_id="vegetables",
+            name="Vegetables",
+            added=40,
+            modified=0,
+            deleted=0,
+            overwritten=False,
+            runs=0,
+            recorded=0,
+        ),
     )
     assert [row.words for row in view.outputs] == ["1 output changed", "40 iterations added"]
-    assert view.ground_truths == (PathChange("evals/herbs/ground_truth.csv", "modified", "herbs", "Herbs"),)
+    assert view.ground_truths == (
+        PathChange(path="evals/herbs/ground_truth.csv", how="modified", eval_id="herbs", name="Herbs"),
+    )
     assert [change.path for change in view.rules] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
     assert (view.others, view.more_others) == ((), 3)
 
@@ -74,7 +94,12 @@ def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_c
 
 def test_an_iteration_is_counted_once_however_many_files_it_has():
     def touched(iteration: str, name: str, old: str | None, new: str | None, role: str = "output") -> Touched:
-        return Touched(ChangedPath(f"evals/a/results/{iteration}/{name}", old, new), role, "a", iteration)  # type: ignore[arg-type]
+        return Touched(
+            change=ChangedPath(f"evals/a/results/{iteration}/{name}", old, new),
+            role=role,  # type: ignore[arg-type]
+            eval_id="a",
+            iteration=iteration,
+        )
 
     found = outputs(
         (
@@ -87,7 +112,9 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
         ),
         {"a": "a"},
     )
-    assert found == (OutputChanges("a", "a", 1, 1, 1, False, 1, 1),)
+    assert found == (
+        OutputChanges(eval_id="a", name="a", added=1, modified=1, deleted=1, overwritten=False, runs=1, recorded=1),
+    )
     assert found[0].words == "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
 
 
@@ -117,7 +144,10 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
 
 
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
-    old, new = EarlierEdit(2, "a" * 40, "a" * 7, "Trim", 1), EarlierEdit(3, "b" * 40, "b" * 7, "Grow", 2)
+    old, new = (
+        EarlierEdit(position=2, sha="a" * 40, short="a" * 7, subject="Trim", files=1),
+        EarlierEdit(position=3, sha="b" * 40, short="b" * 7, subject="Grow", files=2),
+    )
     first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
     again = replace(sample.MOVES[3], effect=replace(BROUGHT, verdict=None, edits=(old,), changes=(None,) * 3))
     assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
@@ -130,7 +160,7 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
 
 
 def test_an_earlier_edit_names_three_evals():
-    edit = EarlierEdit(3, "b" * 40, "b" * 7, "Grow <i>", 1_200)
+    edit = EarlierEdit(position=3, sha="b" * 40, short="b" * 7, subject="Grow <i>", files=1_200)
     assert move_rows.earlier_edits([LinkedEdit(edit, ("A&B", "C", "D", "E", "F"))], "../") == (
         f'<li><a href="../commits/{"b" * 12}.html">Grow &lt;i&gt;</a><span class="muted">\n'
         '<span class="sha">bbbbbbb</span> 1,200 files;\nfor A&amp;B, C, D and 2 more</span></li>'
@@ -195,7 +225,12 @@ def test_a_long_message_is_cut():
 
 def test_an_eval_without_a_page_is_named_and_not_linked():
     changed = (
-        Touched(ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),
+        Touched(
+            change=ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"),
+            role="output",
+            eval_id="gone",
+            iteration="x",
+        ),
     )
     page = commit_page(sample.edit_inputs(changed=changed, names={}))
     html = renderer_of(sample.SITE).render(page).decode()

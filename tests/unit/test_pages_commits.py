@@ -24,7 +24,14 @@ from tests.sites import build_site, content, differences, renderer_of
 
 def rows(count: int) -> list[ListedCommit]:
     return [
-        ListedCommit(f"{number:040x}", f"{number:07x}", f"Subject {number}", "Wren", "2026-02-05", "rules")
+        ListedCommit(
+            sha=f"{number:040x}",
+            short=f"{number:07x}",
+            subject=f"Subject {number}",
+            author="Wren",
+            committed_at="2026-02-05",
+            changed="rules",
+        )
         for number in range(count)
     ]
 
@@ -90,7 +97,12 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 
 
 def test_the_page_escapes_what_commits_say():
-    row = replace(rows(1)[0], subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
+    row = replace(
+        rows(1)[0],
+        subject="Say <b>",
+        author="<i>",
+        largest=LargestChange(name="<u>", change=0.5, lower_is_better=False, unit=""),
+    )
     page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")

@@ -54,7 +54,13 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
         )
         for index, (point, value) in enumerate(zip(sample.points(number), (*headlines, *[0.4] * number), strict=False))
     ]
-    return Series(sample.WAYBILLS, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), followed)
+    return Series(
+        info=sample.WAYBILLS,
+        history=sample.history("waybills", tuple(some)),
+        specs=sample.SPECS,
+        points=tuple(some),
+        cells=followed,
+    )
 
 
 def view(one: Series) -> CompareView:
@@ -64,17 +70,54 @@ def view(one: Series) -> CompareView:
 
 
 BROKEN = Cell(
-    "a", "rows[0].x", "rows[].x", False, (Period(0, "correct", '"1"', '"1"'), Period(2, "wrong_value", '"2"', '"1"'))
+    document="a",
+    path="rows[0].x",
+    attribute="rows[].x",
+    extra=False,
+    periods=(
+        Period(start=0, state="correct", expected='"1"', actual='"1"'),
+        Period(start=2, state="wrong_value", expected='"2"', actual='"1"'),
+    ),
 )
-STILL = Cell("a", "name", "name", False, (Period(0, "omission", '"n"', ""),))
-EXTRA = Cell("a", "rows[3].x", "rows[].x", True, (Period(0, "hallucination", "", "9"), Period(2, "absent", "", "")))
-GONE = Cell("b", "name", "name", False, (Period(0, "omission", "5", ""), Period(2, "absent", "", "")))
-RIGHT = Cell("a", "fine", "fine", False, (Period(0, "correct", "1", "1"),))
+STILL = Cell(
+    document="a",
+    path="name",
+    attribute="name",
+    extra=False,
+    periods=(Period(start=0, state="omission", expected='"n"', actual=""),),
+)
+EXTRA = Cell(
+    document="a",
+    path="rows[3].x",
+    attribute="rows[].x",
+    extra=True,
+    periods=(
+        Period(start=0, state="hallucination", expected="", actual="9"),
+        Period(start=2, state="absent", expected="", actual=""),
+    ),
+)
+GONE = Cell(
+    document="b",
+    path="name",
+    attribute="name",
+    extra=False,
+    periods=(
+        Period(start=0, state="omission", expected="5", actual=""),
+        Period(start=2, state="absent", expected="", actual=""),
+    ),
+)
+RIGHT = Cell(
+    document="a",
+    path="fine",
+    attribute="fine",
+    extra=False,
+    periods=(Period(start=0, state="correct", expected="1", actual="1"),),
+)
 
 
 def flip(fate: Fate, cell: Cell) -> CellFlip:
     """A cell with its runs at the second and the third point."""
-    return CellFlip(fate, cell, cell.at(1), cell.at(2))
+    return CellFlip(fate=fate, cell=cell, before=cell.at(1), after=cell.at(2))
 
 
 def point_side(point: Point) -> PointSide:
@@ -127,17 +170,35 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
     for held, table in enumerate(found["fates"]):
         for before, row in zip(cell_blocks.STATES, table, strict=True):
             for after, fate in zip(cell_blocks.STATES, row, strict=True):
-                runs = Period(0, before, "", ""), Period(0, after, "", "")
+                runs = (
+                    Period(start=0, state=before, expected="", actual=""),
+                    Period(start=0, state=after, expected="", actual=""),
+                )
                 assert (None if fate is None else FATES[fate]) == fate_of(*runs, bool(held))
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
     one = series(
-        Cell("a", "x", "x", False, (Period(0, "omission", "1", ""), Period(2, "absent", "", ""))),
-        Cell("b", "x", "x", False, (Period(2, "omission", "1", ""),)),
+        Cell(
+            document="a",
+            path="x",
+            attribute="x",
+            extra=False,
+            periods=(
+                Period(start=0, state="omission", expected="1", actual=""),
+                Period(start=2, state="absent", expected="", actual=""),
+            ),
+        ),
+        Cell(
+            document="b",
+            path="x",
+            attribute="x",
+            extra=False,
+            periods=(Period(start=2, state="omission", expected="1", actual=""),),
+        ),
     )
     (pair,) = view(one).pairs
-    assert pair.change.overlap == Overlap("refused", 0, ("a",), ("b",))
+    assert pair.change.overlap == Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",))
     assert pair.change.verdict is not None
     assert pair.change.verdict.p_value is None
     assert [len(pair.cells[fate]) for fate in FATES] == [0, 0, 0, 1, 1]
@@ -193,9 +254,35 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
 
 NUMBER = 40
 LONG = (
-    Cell("a", "x", "x", False, tuple(Period(index, "wrong_value", "1", f'"{index}"') for index in range(NUMBER))),
-    Cell("a", "y", "y", False, (Period(0, "correct", '"1"', '"1"'), Period(21, "omission", "1", ""))),
-    Cell("b", "x", "x", False, (Period(3, "omission", "1", ""), Period(30, "absent", "", ""))),
+    Cell(
+        document="a",
+        path="x",
+        attribute="x",
+        extra=False,
+        periods=tuple(
+            Period(start=index, state="wrong_value", expected="1", actual=f'"{index}"') for index in range(NUMBER)
+        ),
+    ),
+    Cell(
+        document="a",
+        path="y",
+        attribute="y",
+        extra=False,
+        periods=(
+            Period(start=0, state="correct", expected='"1"', actual='"1"'),
+            Period(start=21, state="omission", expected="1", actual=""),
+        ),
+    ),
+    Cell(
+        document="b",
+        path="x",
+        attribute="x",
+        extra=False,
+        periods=(
+            Period(start=3, state="omission", expected="1", actual=""),
+            Period(start=30, state="absent", expected="", actual=""),
+        ),
+    ),
     RIGHT,
 )
 
@@ -206,7 +293,9 @@ STEP = Step(
     metrics=(),
     status="open",
     commit=sample.commit(20),
-    circumstances=Circumstances(("outputs",), "scored", (), 0, None, (), ()),
+    circumstances=Circumstances(
+        causes=("outputs",), output="scored", edits=(), more_edits=0, documents=None, errors=(), fields=()
+    ),
     iterations=1,
 )
 
@@ -333,8 +422,14 @@ def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monke
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cell_blocks, "BOUND", 10)
     monkeypatch.setattr(cell_blocks, "MOST", 10)
-    flip = Period(0, "correct", "1", "1"), Period(2, "omission", "1", "")
-    cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flip) for index in range(ROWS + 7)]
+    flip = (
+        Period(start=0, state="correct", expected="1", actual="1"),
+        Period(start=2, state="omission", expected="1", actual=""),
+    )
+    cells = [
+        Cell(document="", path=f"rows[{index}].x", attribute="rows[].x", extra=False, periods=flip)
+        for index in range(ROWS + 7)
+    ]
     one = series(*cells)
     html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
     assert '7 more are not listed here: the <a href="0003.html">report of iteration-003</a> has all.' in html
@@ -345,7 +440,13 @@ def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
 def test_names_and_values_are_text_and_nothing_else():
     one = series(
         *(
-            Cell(text, text, text, False, (Period(0, "wrong_value", f'"{text}"', f'"{text}x"'),))
+            Cell(
+                document=text,
+                path=text,
+                attribute=text,
+                extra=False,
+                periods=(Period(start=0, state="wrong_value", expected=f'"{text}"', actual=f'"{text}x"'),),
+            )
             for text in sample.NASTY
         )
     )

@@ -31,7 +31,13 @@ def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE
 def view_of(
     patch: bytes, status: EditStatus = "modified", old: str | None = OLD, new: str | None = NEW, path: str = sample.PATH
 ) -> EditView:
-    edit = Edit(sample.commit(7, "Try"), path, status, old and Blob(path, old), new and Blob(path, new))  # type: ignore[arg-type]
+    edit = Edit(
+        commit=sample.commit(7, "Try"),
+        path=path,
+        status=status,
+        old=old and Blob(path, old),  # type: ignore[arg-type]
+        new=new and Blob(path, new),  # type: ignore[arg-type]
+    )
     page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, patch), ())
     assert isinstance(page.view, EditView)
     return page.view
@@ -63,7 +69,7 @@ def test_the_first_edit_has_none_before_it():
 
 
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
-    interval = Interval(-0.2, -0.05, "fields", 9, "paired")
+    interval = Interval(low=-0.2, high=-0.05, unit="fields", n=9, method="paired")
     return ChangeVerdict(
         decision=decision,
         why=why,
@@ -94,7 +100,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     assert view.counts == (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
     assert view.largest is view.rows[1]
     assert [move.spec.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
-    assert view.rows[1].moves[0] == Move(sample.SPECS[0], 0.8123, 0.8514, 0.8514 - 0.8123)
+    assert view.rows[1].moves[0] == Move(spec=sample.SPECS[0], before=0.8123, after=0.8514, change=0.8514 - 0.8123)
     without_loss = effects_view((judged[0], judged[2], *sample.EFFECTS[2:4]))
     assert [view.is_without_loss, without_loss.is_without_loss] == [False, True]
     assert not effects_view((judged[0],)).is_without_loss
@@ -104,25 +110,39 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     ("effect", "grade", "why"),
     [
         (
-            Effect("a", "A", sample.headline(1, None), sample.headline(2, 0.4)),
+            Effect(eval_id="a", name="A", before=sample.headline(1, None), after=sample.headline(2, 0.4)),
             "first output",
             "nothing to compare with",
         ),
         (
-            Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), model=Exchange(("m",), ("n",), ())),
+            Effect(
+                eval_id="a",
+                name="A",
+                before=sample.headline(1, 0.3),
+                after=sample.headline(2, 0.4),
+                model=Exchange(("m",), ("n",), ()),
+            ),
             "not judged",
             "the model changed too",
         ),
         (
             Effect(
-                "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), (MetricSpec("n", "N", "", recorded=True),)
+                eval_id="a",
+                name="A",
+                before=sample.headline(1, 0.3),
+                after=sample.headline(2, 0.4),
+                specs=(MetricSpec("n", "N", "", recorded=True),),
             ),
             "recorded",
             "whether this is more than chance is unknown",
         ),
         (
             Effect(
-                "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), verdict=verdict("worse", "beyond chance")
+                eval_id="a",
+                name="A",
+                before=sample.headline(1, 0.3),
+                after=sample.headline(2, 0.4),
+                verdict=verdict("worse", "beyond chance"),
             ),
             "worse",
             "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050",
@@ -135,20 +155,31 @@ def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, wh
 
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
-    effect = Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4))
+    effect = Effect(eval_id="a", name="A", before=sample.headline(1, 0.3), after=sample.headline(2, 0.4))
     assert [move.spec.label for move in effects_view((effect,)).rows[0].moves] == ["F1"]
 
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
-    before = replace(sample.headline(1, 0.5), interval=Interval(0.4, 0.6, "fields", 12, "Wilson"))
-    effect = Effect("a", "A", before, sample.headline(2, 0.25), sample.SPECS, flips=Flips((), (("x", 3),)))
+    before = replace(
+        sample.headline(1, 0.5), interval=Interval(low=0.4, high=0.6, unit="fields", n=12, method="Wilson")
+    )
+    effect = Effect(
+        eval_id="a",
+        name="A",
+        before=before,
+        after=sample.headline(2, 0.25),
+        specs=sample.SPECS,
+        flips=Flips((), (("x", 3),)),
+    )
     html = str(effects(effects_view((effect,)).rows, "../"))
     assert '<a href="../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
     assert '<a class="delta dn" href="../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
 
 
 def test_the_intervals_of_a_table_share_one_scale_around_zero():
-    narrow = replace(verdict("worse", "beyond chance"), interval=Interval(-0.1, -0.05, "fields", 9, "paired"))
+    narrow = replace(
+        verdict("worse", "beyond chance"), interval=Interval(low=-0.1, high=-0.05, unit="fields", n=9, method="paired")
+    )
     judged = [
         replace(effect, verdict=known)
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
@@ -191,7 +222,11 @@ def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(render
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     before = replace(sample.headline(1, 0.5), status="unreadable")
     after = replace(sample.headline(2, 0.25), status="no_ground_truth")
-    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).rows, "../"))
+    html = str(
+        effects(
+            effects_view((Effect(eval_id="a", name="A", before=before, after=after, specs=sample.SPECS),)).rows, "../"
+        )
+    )
     assert (
         "<b>The output of iteration-001 cannot be read,</b> and all that it should hold counts as missing: "
         '<a href="../evals/a/0001.html">its report</a> names the file.'
@@ -314,7 +349,9 @@ AGENT, RULES = ".claude/agents/reader.md", ".claude/instructions/reader/rules.md
 
 
 def edit_at(position: int, path: str, status: EditStatus = "modified") -> Edit:
-    return Edit(sample.commit(position, "Try"), path, status, Blob(path, OLD), Blob(path, NEW))
+    return Edit(
+        commit=sample.commit(position, "Try"), path=path, status=status, old=Blob(path, OLD), new=Blob(path, NEW)
+    )
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ def _series(size: int = 60) -> tuple[Series, Any, list[dict[str, str]]]:
     return series, json.loads(files[0].content), list(csv.DictReader(io.StringIO(files[1].content.decode())))
 
 
-ROUNDING = PatternSummary("rounding", 3, 9, 1, since="", all_since=False, value=0.5, without=0.75)
+ROUNDING = PatternSummary(
+    name="rounding", errors=3, total=9, fields=1, since="", all_since=False, value=0.5, without=0.75
+)
 ROUNDING_DATA = {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since": None, "headline_without": 0.75}
 
 
@@ -75,9 +77,11 @@ def _why() -> Series:
     second = replace(
         series.points[1],
         change=Change(
-            Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")),
+            Overlap(verdict="bridged", common=3, only_before=("f-1",), only_after=("f-4", "f-5")),
             metrics,
-            flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
+            flips=Flips(
+                fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=()
+            ),
         ),
         stale=True,
         first_with_output=0,
@@ -193,8 +197,8 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
     series = sample.series(1)
     at = sample.commit(1)
     edits = (
-        Edit(at, "b.md", "renamed", Blob("a.md", "1" * 40), Blob("b.md", "1" * 40)),
-        Edit(at, "c.md", "deleted", Blob("c.md", "2" * 40), None),
+        Edit(commit=at, path="b.md", status="renamed", old=Blob("a.md", "1" * 40), new=Blob("b.md", "1" * 40)),
+        Edit(commit=at, path="c.md", status="deleted", old=Blob("c.md", "2" * 40), new=None),
     )
     point = replace(series.points[0], edits=edits)
     body = json.loads(series_files(replace(series, points=(point,)))[0].content)
@@ -230,9 +234,24 @@ def test_a_text_that_a_spreadsheet_would_run_is_defused_in_the_table_alone():
 
 def test_a_whole_result_keeps_values_with_their_own_digits():
     judged = [
-        Judgement("", "a", "a", "wrong_value", Decimal("10.50"), [Decimal("1E+3"), {"x": None}], "why"),
-        Judgement("", "b", "b", "format_error", 1, Unusable("NaN", "no number")),
-        Judgement("", "c\udcff", "c\udcff", "correct", "x", "x"),
+        Judgement(
+            document="",
+            path="a",
+            attribute="a",
+            outcome="wrong_value",
+            expected=Decimal("10.50"),
+            actual=[Decimal("1E+3"), {"x": None}],
+            note="why",
+        ),
+        Judgement(
+            document="",
+            path="b",
+            attribute="b",
+            outcome="format_error",
+            expected=1,
+            actual=Unusable("NaN", "no number"),
+        ),
+        Judgement(document="", path="c\udcff", attribute="c\udcff", outcome="correct", expected="x", actual="x"),
     ]
     content = results_json(sample.result(judged), sample.series(1).info, sample.series(1).points[0].snapshot)
     assert b'"expected":10.50,"actual":[1E+3,{"x":null}]' in content

@@ -22,7 +22,11 @@ def series(*cells: Cell, number: int = 6) -> Series:
         some[4] = replace(some[4], snapshot=replace(again, outputs=some[3].snapshot.outputs))
     info = replace(sample.WAYBILLS, metadata=())
     return Series(
-        info, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), sample.cell_map(number, cells)
+        info=info,
+        history=sample.history("waybills", tuple(some)),
+        specs=sample.SPECS,
+        points=tuple(some),
+        cells=sample.cell_map(number, cells),
     )
 
 
@@ -46,17 +50,23 @@ def table(html: str, name: str) -> str:
 
 
 FLIPPED = Cell(
-    "a",
-    "cargo[0].name",
-    "cargo[].name",
-    False,
-    (
-        Period(0, "correct", '"Dried cod"', '"Dried cod"'),
-        Period(2, "wrong_value", '"Dried cod"', '"Dried cow"'),
-        Period(4, "wrong_value", "12", '"Dried cow"'),
+    document="a",
+    path="cargo[0].name",
+    attribute="cargo[].name",
+    extra=False,
+    periods=(
+        Period(start=0, state="correct", expected='"Dried cod"', actual='"Dried cod"'),
+        Period(start=2, state="wrong_value", expected='"Dried cod"', actual='"Dried cow"'),
+        Period(start=4, state="wrong_value", expected="12", actual='"Dried cow"'),
     ),
 )
-RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Period(1, "correct", "1", "1"),))
+RIGHT = Cell(
+    document="b",
+    path="cargo[0].name",
+    attribute="cargo[].name",
+    extra=False,
+    periods=(Period(start=1, state="correct", expected="1", actual="1"),),
+)
 
 
 def test_a_field_is_shown_with_its_cells_and_what_changed_them():
@@ -107,9 +117,13 @@ def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
 def test_a_page_has_an_end_whatever_happened():
     number = 100
     flaky = tuple(
-        Period(index, "correct" if index % 2 else "omission", "1", "1" if index % 2 else "") for index in range(number)
+        Period(start=index, state="correct" if index % 2 else "omission", expected="1", actual="1" if index % 2 else "")
+        for index in range(number)
     )
-    cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flaky) for index in range(CELLS + 20)]
+    cells = [
+        Cell(document="", path=f"rows[{index}].x", attribute="rows[].x", extra=False, periods=flaky)
+        for index in range(CELLS + 20)
+    ]
     one = series(*cells, number=number)
     (view,) = views(one)
     assert (len(view.wrong), len(view.changes), len(view.columns)) == (CELLS + 20, number, COLUMNS)
@@ -126,9 +140,20 @@ def test_a_page_has_an_end_whatever_happened():
 
 
 def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
-    runs = (Period(1, "omission", "1", ""), Period(2, "correct", "1", "1"))
-    cell = Cell("", "x", "x", False, runs)
-    busy = Cell("", "y", "x", False, tuple(Period(index, "omission", str(index), "") for index in range(COLUMNS + 5)))
+    runs = (
+        Period(start=1, state="omission", expected="1", actual=""),
+        Period(start=2, state="correct", expected="1", actual="1"),
+    )
+    cell = Cell(document="", path="x", attribute="x", extra=False, periods=runs)
+    busy = Cell(
+        document="",
+        path="y",
+        attribute="x",
+        extra=False,
+        periods=tuple(
+            Period(start=index, state="omission", expected=str(index), actual="") for index in range(COLUMNS + 5)
+        ),
+    )
     strip = table(html_of(series(cell, busy, number=COLUMNS + 5)), "strip")
     assert f"x</code><td colspan={COLUMNS} class=correct>✓<td>" in strip
     early = html_of(series(cell, number=COLUMNS + 5))
@@ -137,7 +162,13 @@ def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
 
 @pytest.mark.parametrize("text", sample.NASTY)
 def test_names_and_values_are_text_and_nothing_else(text: str):
-    cell = Cell(text, text, text, False, (Period(0, "wrong_value", f'"{text}', f'"{text}x'),))
+    cell = Cell(
+        document=text,
+        path=text,
+        attribute=text,
+        extra=False,
+        periods=(Period(start=0, state="wrong_value", expected=f'"{text}', actual=f'"{text}x'),),
+    )
     one = series(cell)
     (page,) = pages(one)
     html = renderer_of(SiteInfo("t", "1")).render(page).decode()

@@ -23,8 +23,8 @@ from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 
 RECORDS = (
-    EditRecord(PatchCounts(38, 0, None, "1.0.0"), sample.MANY_EFFECTS),
-    EditRecord(PatchCounts(6, 7, "1.0.0", "1.1.0"), sample.EFFECTS),
+    EditRecord(PatchCounts(added=38, removed=0, version_before=None, version_after="1.0.0"), sample.MANY_EFFECTS),
+    EditRecord(PatchCounts(added=6, removed=7, version_before="1.0.0", version_after="1.1.0"), sample.EFFECTS),
     EditRecord(PatchCounts(1, 2), ()),
 )
 
@@ -132,7 +132,11 @@ def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monke
 
 
 def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
-    records = (RECORDS[0], EditRecord(PatchCounts(1, 1, "1.0.0", "1.1.0", True)), RECORDS[2])
+    records = (
+        RECORDS[0],
+        EditRecord(PatchCounts(added=1, removed=1, version_before="1.0.0", version_after="1.1.0", only_version=True)),
+        RECORDS[2],
+    )
     view = view_of(sample.FILE, records, sample.V3.encode())
     assert [(row.version, row.slip) for row in view.rows] == [
         ("1.1.0", "text alone"),

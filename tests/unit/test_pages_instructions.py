@@ -10,7 +10,11 @@ from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 
-COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
+COUNTS = (
+    PatchCounts(added=38, removed=0, version_before=None, version_after="1.0.0"),
+    PatchCounts(added=6, removed=7, version_before="1.0.0", version_after="1.1.0"),
+    PatchCounts(1, 2),
+)
 FILES = [
     FileRecord(
         history=replace(sample.FILE, path="prompts/b.md"),
@@ -101,7 +105,15 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
     monkeypatch.setattr("sitegen.pages.instructions.page.VERSIONS", 2)
     monkeypatch.setattr("sitegen.pages.instructions.page.COSTS", 1)
     spec = MetricSpec("f1", "F1", "")
-    then = Headline(1, "s", "0001", "one", "scored", (0.5,), ErrorNumbers(0, 0, 0, 0))
+    then = Headline(
+        commit_position=1,
+        sha="s",
+        slug="0001",
+        label="one",
+        status="scored",
+        values=(0.5,),
+        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+    )
 
     def version(position: int, best_for: int) -> BestInstructions:
         evals = tuple(

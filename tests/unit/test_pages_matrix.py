@@ -19,13 +19,33 @@ ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
 
 
 def effect(eval_id: str, before: float | None, after: float | None, spec: MetricSpec = F1) -> Effect:
-    sides = [Headline(1, "s", "0001", "one", "scored", (value,), ErrorNumbers(0, 0, 0, 0)) for value in (before, after)]
-    return Effect(eval_id, eval_id.title(), sides[0], sides[1], (spec,))
+    sides = [
+        Headline(
+            commit_position=1,
+            sha="s",
+            slug="0001",
+            label="one",
+            status="scored",
+            values=(value,),
+            errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+        )
+        for value in (before, after)
+    ]
+    return Effect(eval_id=eval_id, name=eval_id.title(), before=sides[0], after=sides[1], specs=(spec,))
 
 
 def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) -> EditEffects:
-    commit = Commit(f"{position:040x}", position, "Ann", "2026-03-02T10:00:00Z", f"Edit {position} <b>")
-    edits = [FileEdit(Edit(commit, path, "modified", None, Blob(path, "0" * 40)), path) for path in paths]
+    commit = Commit(
+        sha=f"{position:040x}",
+        position=position,
+        author="Ann",
+        committed_at="2026-03-02T10:00:00Z",
+        subject=f"Edit {position} <b>",
+    )
+    edits = [
+        FileEdit(Edit(commit=commit, path=path, status="modified", old=None, new=Blob(path, "0" * 40)), path)
+        for path in paths
+    ]
     return EditEffects(commit, tuple(edits), effects)
 
 
@@ -38,17 +58,23 @@ def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes()
         ]
     )
     assert found is not None
-    assert found.columns == (MatrixColumn("a", "A", 1, 0), MatrixColumn("b", "B", 0, 1))
+    assert found.columns == (
+        MatrixColumn(eval_id="a", name="A", gained=1, lost=0),
+        MatrixColumn(eval_id="b", name="B", gained=0, lost=1),
+    )
     assert [(row.commit.position, row.mixed) for row in found.rows] == [(9, True), (7, False)]
-    assert found.rows[0].shifts[0] == Shift(0.5, 0.5, F1, None)
-    assert found.rows[1].shifts == (None, Shift(0.0, 0.0, F1, None))
+    assert found.rows[0].shifts[0] == Shift(change=0.5, better=0.5, spec=F1, decision=None)
+    assert found.rows[1].shifts == (None, Shift(change=0.0, better=0.0, spec=F1, decision=None))
     assert (found.mixed, found.older) == (1, False)
 
 
 def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
     found = matrix([edited(1, effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS))])
     assert found is not None
-    assert found.rows[0].shifts == (Shift(1, 0.25, GRADE, None), Shift(0.25, -0.25, ERRORS, None))
+    assert found.rows[0].shifts == (
+        Shift(change=1, better=0.25, spec=GRADE, decision=None),
+        Shift(change=0.25, better=-0.25, spec=ERRORS, decision=None),
+    )
     assert found.rows[0].mixed
 
 

@@ -6,7 +6,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Unit
 from sitegen.pages.labels import interval_basis
 
-PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
+PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="paragraph", documents="paragraphs")
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
     ],
 )
 def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
-    assert interval_basis(Interval(0.1, 0.9, unit, n, "Wilson"), PARAGRAPHS) == words
+    assert interval_basis(Interval(low=0.1, high=0.9, unit=unit, n=n, method="Wilson"), PARAGRAPHS) == words

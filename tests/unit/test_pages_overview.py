@@ -25,18 +25,32 @@ from tests.unit.test_for_machines import step
 from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
-COUNTS = SiteCounts(10, 4, 2, 1, ProblemCounts(error=0, warning=0, note=0, past=0))
+COUNTS = SiteCounts(
+    commits=10, edits=4, raised=2, lowered=1, problems=ProblemCounts(error=0, warning=0, note=0, past=0)
+)
 
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:
     info = EvalInfo(name, name.title(), thresholds=(Threshold("f1", least),) if least is not None else ())
     heads = tuple(
         Headline(
-            i, f"{i:040x}", f"{i:04}", f"iteration-{i:03}", "scored", (value, None, None), ErrorNumbers(1, 0, 2, 0)
+            commit_position=i,
+            sha=f"{i:040x}",
+            slug=f"{i:04}",
+            label=f"iteration-{i:03}",
+            status="scored",
+            values=(value, None, None),
+            errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=2, format_error=0),
         )
         for i, value in enumerate(values)
     )
-    return EvalSummary(info, sample.SPECS[:3], heads, deleted, change=_delta(*values[-2:]) if len(values) > 1 else None)
+    return EvalSummary(
+        info=info,
+        specs=sample.SPECS[:3],
+        headlines=heads,
+        deleted=deleted,
+        change=_delta(*values[-2:]) if len(values) > 1 else None,
+    )
 
 
 def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
@@ -95,8 +109,10 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_ou
 
 
 def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
-    first = replace(_summary("a", 0.8), interval=Interval(0.476, 0.946, "documents", 5, "Wilson"))
-    second = replace(_summary("b", 0.6), interval=Interval(0.5, 0.7, "documents", 9, "Wilson"))
+    first = replace(
+        _summary("a", 0.8), interval=Interval(low=0.476, high=0.946, unit="documents", n=5, method="Wilson")
+    )
+    second = replace(_summary("b", 0.6), interval=Interval(low=0.5, high=0.7, unit="documents", n=9, method="Wilson"))
     gone = _summary("c", 0.1, deleted=True)
     assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
     assert _view(first, second, _summary("e", 0.5)).mean_ends is None
@@ -139,8 +155,8 @@ def test_a_change_over_some_documents_or_none_says_so():
 
 def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
-    old = Streak("walls[].area", 0, 2, "iteration-001", "0001", 7)
-    new = Streak("roof.kind", 0, 1, "iteration-007", "0007", 1)
+    old = Streak(attribute="walls[].area", more=0, cells=2, since="iteration-001", slug="0001", outputs=7)
+    new = Streak(attribute="roof.kind", more=0, cells=1, since="iteration-007", slug="0007", outputs=1)
     a = replace(_summary("a", 0.5), focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
     b = replace(_summary("b", 0.5), focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
     gone = replace(_summary("c", 0.5, deleted=True), focus=Focus((walls,), (("x", 9),), (old,)))
@@ -172,7 +188,14 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
     points, follower = list(sample.series(4).points), CellTracker()
     for index, signs in enumerate(rights):
         judged = [
-            Judgement("", path, attribute, "correct" if sign == "+" else "omission", 1, 1 if sign == "+" else None)
+            Judgement(
+                document="",
+                path=path,
+                attribute=attribute,
+                outcome="correct" if sign == "+" else "omission",
+                expected=1,
+                actual=1 if sign == "+" else None,
+            )
             for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
         ]
         follower.follow(judged, dict.fromkeys(one.document for one in judged))
@@ -184,8 +207,8 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
         (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1)),
         (("roof.kind", 1),),
         (
-            Streak("walls[].area", 0, 1, "iteration-002", "0002", 3),
-            Streak("roof.kind", 0, 1, "iteration-004", "0004", 1),
+            Streak(attribute="walls[].area", more=0, cells=1, since="iteration-002", slug="0002", outputs=3),
+            Streak(attribute="roof.kind", more=0, cells=1, since="iteration-004", slug="0004", outputs=1),
         ),
     )
     copied = tuple(
@@ -245,7 +268,13 @@ def test_many_evals_can_be_filtered():
 
 def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = False) -> FileRecord:
     edits = tuple(
-        Edit(replace(sample.commit(at), author="Ann" if at % 2 else "Bob"), path, "modified", None, None)
+        Edit(
+            commit=replace(sample.commit(at), author="Ann" if at % 2 else "Bob"),
+            path=path,
+            status="modified",
+            old=None,
+            new=None,
+        )
         for at in commits
     )
     return FileRecord(InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), ())
@@ -267,7 +296,7 @@ def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_
         (records[1], 2),
     ]
     assert len(found.files) == 20
-    assert found.pairs == (FilePair("a.md", "b.md", 2, 3),)
+    assert found.pairs == (FilePair(first="a.md", second="b.md", commits=2, either=3),)
     assert [(row.name, row.commits, row.files, row.last.position) for row in found.authors] == [
         ("Ann", 4, 30, 7),
         ("Bob", 4, 30, 8),

@@ -23,7 +23,7 @@ def snapshot(recorded: dict[str, float], *cause: Cause) -> Snapshot:
         iteration=1,
         label="iteration-001",
         slug="0001",
-        commit=Commit("a" * 40, 0, "", "2026-01-01T00:00:00+00:00", "Read"),
+        commit=Commit(sha="a" * 40, position=0, author="", committed_at="2026-01-01T00:00:00+00:00", subject="Read"),
         cause=cause or ("outputs",),
         outputs=(),
         ground_truth=None,
@@ -36,7 +36,7 @@ def snapshot(recorded: dict[str, float], *cause: Cause) -> Snapshot:
 
 def card(status: Status = "scored", f1: float = 0.5) -> Scorecard:
     metrics = (Metric("f1", f1), Metric("precision", 0.5), Metric("recall", 0.5))
-    return Scorecard(status, COUNTS, metrics, (), (), expected_values=4)
+    return Scorecard(status=status, counts=COUNTS, metrics=metrics, documents=(), fields=(), expected_values=4)
 
 
 def test_a_record_that_agrees_to_three_digits_is_only_counted():
@@ -49,7 +49,10 @@ def test_what_differs_is_shown_with_both_numbers():
     view = recorded_view(snapshot({"f1": 0.61, "precision": 0.5, "false_negatives": 4}), card(), sample.SPECS)
     assert view is not None
     assert view.same == 1
-    assert view.rows == (RecordedRow("F1", 0.61, 0.5, False), RecordedRow("False negatives", 4, 2, True))
+    assert view.rows == (
+        RecordedRow(label="F1", recorded=0.61, computed=0.5, whole=False),
+        RecordedRow(label="False negatives", recorded=4, computed=2, whole=True),
+    )
 
 
 FURTHER = (

@@ -44,10 +44,21 @@ def _page(
     return report_page(series.info, series.specs, point, before, result, past, limit)
 
 
-ONE = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
-TWO = Judgement("", "cargo[0].amount", "cargo[].amount", "wrong_value", Decimal("10.50"), Decimal("10.05"))
-FINE = Judgement("", "remarks", "remarks", "correct", "none", "none")
-BLANK = Judgement("", "incoterm", "incoterm", "true_negative", None, None)
+ONE = Judgement(
+    document="", path="shipper.name", attribute="shipper.name", outcome="omission", expected="Havn", actual=None
+)
+TWO = Judgement(
+    document="",
+    path="cargo[0].amount",
+    attribute="cargo[].amount",
+    outcome="wrong_value",
+    expected=Decimal("10.50"),
+    actual=Decimal("10.05"),
+)
+FINE = Judgement(document="", path="remarks", attribute="remarks", outcome="correct", expected="none", actual="none")
+BLANK = Judgement(
+    document="", path="incoterm", attribute="incoterm", outcome="true_negative", expected=None, actual=None
+)
 
 
 def test_a_report_has_an_address_beside_its_trend():
@@ -110,7 +121,16 @@ def test_a_named_list_item_is_found_by_its_index_too():
 def _errors(*places: tuple[str, str, str, str]) -> list[Judgement]:
     """Errors from (path, path with names, outcome, note)."""
     return [
-        Judgement("", path, re.sub(r"\[\d+]", "[]", path), outcome, "1", "2", note, named)  # type: ignore[arg-type]
+        Judgement(
+            document="",
+            path=path,
+            attribute=re.sub(r"\[\d+]", "[]", path),
+            outcome=outcome,  # type: ignore[arg-type]
+            expected="1",
+            actual="2",
+            note=note,
+            named_path=named,
+        )
         for path, named, outcome, note in places
     ]
 
@@ -179,20 +199,33 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies.drawn
     assert "<td>Omission<td>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
-    nouns = Nouns(errors=ErrorWords("missed", "wrong", "", ""), letters=ErrorWords("M", "W", "", ""))
+    nouns = Nouns(
+        errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
+        letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
+    )
     assert "<td data-l=M>Missed<td>" in discrepancy_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
-    nouns = Nouns(errors=ErrorWords("no answer", "", "wrong answer", ""), ratios=("accuracy",))
-    score = FieldScore("prices", Counts(3, 1, 1, 0, 0, 0, 1, 0))
+    nouns = Nouns(
+        errors=ErrorWords(omission="no answer", hallucination="", wrong_value="wrong answer", format_error=""),
+        ratios=("accuracy",),
+    )
+    score = FieldScore(
+        "prices", Counts(tp=3, fp=1, fn=1, tn=0, omission=0, hallucination=0, wrong_value=1, format_error=0)
+    )
     heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", report_rows.number_heads(nouns))
     assert heads == ["Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
     assert report_rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
 
 
 def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
-    score = DocumentScore("short", "scored", Counts(3, 1, 1, 0, 0, 0, 1, 0), (Metric("quality", 4.25),))
+    score = DocumentScore(
+        id="short",
+        status="scored",
+        counts=Counts(tp=3, fp=1, fn=1, tn=0, omission=0, hallucination=0, wrong_value=1, format_error=0),
+        metrics=(Metric("quality", 4.25),),
+    )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
     assert report_rows.number_heads(Nouns(), metrics).startswith(
         '<th scope="col">Quality</th><th scope="col">ROUGE-1</th>'
@@ -286,8 +319,11 @@ def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_
 
 
 def test_a_pairing_is_shown_once_and_bounded():
-    rows = tuple(AlignmentRow(index, index, 1.0, "key", f"item {index}") for index in range(ALIGNED + 5))
-    panel = AlignmentPanel("", "cargo", "greedy", 0.8, rows)
+    rows = tuple(
+        AlignmentRow(expected=index, actual=index, similarity=1.0, paired_by="key", label=f"item {index}")
+        for index in range(ALIGNED + 5)
+    )
+    panel = AlignmentPanel(document="", path="cargo", algorithm="greedy", threshold=0.8, rows=rows)
     note = NotePanel("note", "a remark")
     result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
@@ -335,21 +371,36 @@ def test_a_deeply_nested_value_is_shown_without_end():
 
 
 def test_of_a_wrong_text_only_the_words_that_differ_are_marked():
-    wrong = Judgement("", "x", "x", "wrong_value", "first quality cod", "second quality cod")
+    wrong = Judgement(
+        document="",
+        path="x",
+        attribute="x",
+        outcome="wrong_value",
+        expected="first quality cod",
+        actual="second quality cod",
+    )
     expected, actual = shown_pair(wrong)
     assert expected == DisplayValue((WordSpan("first", True), WordSpan(" quality cod", False)))
     assert actual == DisplayValue((WordSpan("second", True), WordSpan(" quality cod", False)))
 
 
 def test_an_absent_value_says_why_it_is_absent():
-    extra = Judgement("", "x", "x", "hallucination", None, "A", "not in ground truth")
+    extra = Judgement(
+        document="",
+        path="x",
+        attribute="x",
+        outcome="hallucination",
+        expected=None,
+        actual="A",
+        note="not in ground truth",
+    )
     assert shown_pair(extra) == (DisplayValue((), "not in ground truth"), DisplayValue((WordSpan("A", False),)))
     assert shown_pair(ONE)[1] == DisplayValue((), "missing")
     assert shown_pair(replace(ONE, actual="  "))[1] == DisplayValue((), "blank")
 
 
 def test_a_long_value_is_cut():
-    long = Judgement("", "x", "x", "omission", "y" * 5000, None)
+    long = Judgement(document="", path="x", attribute="x", outcome="omission", expected="y" * 5000, actual=None)
     assert shown_pair(long)[0] == DisplayValue((WordSpan("y" * 2000, False),), "", 3000)
 
 

@@ -26,9 +26,18 @@ from tests import pages_sample as sample
 from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
-COST = MetricSpec("cost", "Cost <per page>", "", 0.0, 4.0, higher_is_better=False)
-CITY = Judgement("", "consignee.city", "consignee.city", "wrong_value", "Oslo", "Olso")
-NAME = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
+COST = MetricSpec(name="cost", label="Cost <per page>", explanation="", low=0.0, high=4.0, higher_is_better=False)
+CITY = Judgement(
+    document="",
+    path="consignee.city",
+    attribute="consignee.city",
+    outcome="wrong_value",
+    expected="Oslo",
+    actual="Olso",
+)
+NAME = Judgement(
+    document="", path="shipper.name", attribute="shipper.name", outcome="omission", expected="Havn", actual=None
+)
 
 
 def _view(point: Point, before: Point | None, past: EarlierPoints | None = None):
@@ -56,7 +65,8 @@ def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_t
 def test_what_cannot_be_compared_has_no_change_anywhere():
     before, after = _points()
     refused = Change(
-        Overlap("refused", 0, ("a",), ("b",)), tuple(MetricDelta(s.name, None, None) for s in sample.SPECS)
+        Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",)),
+        tuple(MetricDelta(s.name, None, None) for s in sample.SPECS),
     )
     view = _view(replace(after, change=refused), before)
     assert [metric.change for metric in view.metrics] == [None] * 4
@@ -73,7 +83,10 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     first = sample.scorecard([replace(CITY, document="a"), replace(NAME, document="b")])
     last = sample.result([replace(CITY, document="a"), replace(NAME, document="c"), replace(CITY, document="c")])
     before = replace(series.points[4], scorecard=first)
-    bridged = Change(Overlap("bridged", 1, ("b",), ("c",)), tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS))
+    bridged = Change(
+        Overlap(verdict="bridged", common=1, only_before=("b",), only_after=("c",)),
+        tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS),
+    )
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
     view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
     assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
@@ -117,19 +130,32 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
 
 def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     before, after = _points()
-    right, wrong = Period(5, "correct", '"Oslo"', '"Oslo"'), Period(3, "wrong_value", '"Oslo"', '"Olso"')
-    moved = Period(3, "wrong_value", '"Bergen"', '"Oslo"')
-    cell = Cell("f-1", "consignee.city", "consignee.city", False, (wrong, right))
-    flipped = [CellFlip("fixed", cell, wrong, right), CellFlip("fixed", cell, moved, right)]
-    flipped.append(CellFlip("broken", cell, right, wrong))
-    flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
+    right, wrong = (
+        Period(start=5, state="correct", expected='"Oslo"', actual='"Oslo"'),
+        Period(start=3, state="wrong_value", expected='"Oslo"', actual='"Olso"'),
+    )
+    moved = Period(start=3, state="wrong_value", expected='"Bergen"', actual='"Oslo"')
+    cell = Cell(document="f-1", path="consignee.city", attribute="consignee.city", extra=False, periods=(wrong, right))
+    flipped = [
+        CellFlip(fate="fixed", cell=cell, before=wrong, after=right),
+        CellFlip(fate="fixed", cell=cell, before=moved, after=right),
+    ]
+    flipped.append(CellFlip(fate="broken", cell=cell, before=right, after=wrong))
+    flips = Flips(
+        fixed=(("consignee.city", 2),),
+        broken=(("consignee.city", 1),),
+        still=(("remarks", 4),),
+        appeared=(("route.eta", 3),),
+        vanished=(),
+        by_truth=1,
+    )
     past = replace(sample.past(sample.series(6), 5), fixed=flipped[:2])
     assert _view(sample.with_flips(after, flips), before, past).fates == Fates(
         flipped=Flipped(fixed=2, broken=1, still=4, appeared=3, vanished=0),
         by_truth=1,
         rows=(
-            FateRow("consignee.city", "fields/consignee.city.html", 2, 1, 0, 0),
-            FateRow("route.eta", "fields/route.eta.html", 0, 0, 0, 3),
+            FateRow(attribute="consignee.city", file="fields/consignee.city.html", fixed=2, broken=1, still=0, other=0),
+            FateRow(attribute="route.eta", file="fields/route.eta.html", fixed=0, broken=0, still=0, other=3),
         ),
         more_fields=0,
         cells=tuple(flipped[:2]),
@@ -143,8 +169,16 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
 
 def test_many_flips_are_bounded_and_the_rest_is_counted():
     before, after = _points()
-    run = Period(0, "omission", '"x"', "")
-    many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
+    run = Period(start=0, state="omission", expected='"x"', actual="")
+    many = [
+        CellFlip(
+            fate="fixed",
+            cell=Cell(document="", path=f"a{n}", attribute="a", extra=False, periods=(run,)),
+            before=run,
+            after=run,
+        )
+        for n in range(FIXED + 3)
+    ]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
     fates = _view(sample.with_flips(after, flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
     assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FLIPPED_FIELDS, 2, FIXED, 3)
@@ -157,12 +191,12 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     assert [(row.path, row.since, row.placed.field) for row in view.discrepancies.drawn] == [
         (
             "consignee.city",
-            Since("iteration-003", "0003.html", 4, False),
+            Since(label="iteration-003", file="0003.html", points=4, new=False),
             "fields/consignee.city.html",
         ),
         (
             "shipper.name",
-            Since("iteration-006", "0006.html", 1, True),
+            Since(label="iteration-006", file="0006.html", points=1, new=True),
             "fields/shipper.name.html",
         ),
     ]
@@ -170,8 +204,20 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
 
 def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     states = ("correct", "omission", "correct")
-    cell = Cell("", "x", "x", False, tuple(Period(n, state, '"1"', "") for n, state in enumerate(states)))  # type: ignore[arg-type]
-    calm = Cell("", "y", "y", False, (Period(0, "correct", '"1"', '"1"'),))
+    cell = Cell(
+        document="",
+        path="x",
+        attribute="x",
+        extra=False,
+        periods=tuple(Period(start=n, state=state, expected='"1"', actual="") for n, state in enumerate(states)),  # type: ignore[arg-type]
+    )
+    calm = Cell(
+        document="",
+        path="y",
+        attribute="y",
+        extra=False,
+        periods=(Period(start=0, state="correct", expected='"1"', actual='"1"'),),
+    )
     before, after = _points()
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
     after = replace(after, snapshot=replace(after.snapshot, runs=runs))
@@ -180,7 +226,15 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     )
     view = _view(after, before, replace(sample.past(sample.series(6), 5), runs=repeats)).runs
     assert replace(view, interval=None, deviation=None) == RunsView(
-        4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (FlipRate("x", 2, 3),), 0
+        number=4,
+        readable=3,
+        lowest=0.5,
+        highest=0.7,
+        interval=None,
+        deviation=None,
+        pooled=FlipRate("", 2, 6),
+        rows=(FlipRate("x", 2, 3),),
+        more=0,
     )
     assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
     assert why_rows.runs(view, F1) == (
@@ -218,8 +272,18 @@ def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     assert rows.count('class="delta dn">+0.400') == 1
 
 
-INTERVAL = Interval(-0.04, 0.01, "documents", 9, "paired, linearised")
-MOVED = ChangeVerdict("cannot tell", "flips may be chance", -0.02, INTERVAL, 2, 9, 0.04, 0.05, counted=(2, 9))
+INTERVAL = Interval(low=-0.04, high=0.01, unit="documents", n=9, method="paired, linearised")
+MOVED = ChangeVerdict(
+    decision="cannot tell",
+    why="flips may be chance",
+    change=-0.02,
+    interval=INTERVAL,
+    fixed=2,
+    broken=9,
+    p_value=0.04,
+    detectable=0.05,
+    counted=(2, 9),
+)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +302,7 @@ MOVED = ChangeVerdict("cannot tell", "flips may be chance", -0.02, INTERVAL, 2, 
     ],
 )
 def test_a_verdict_says_what_decided_on_these_cases(why, limit, said):
-    known = None if limit is None else Noise(1, 3, 0.01, limit)
+    known = None if limit is None else Noise(groups=1, outputs=3, deviation=0.01, limit=limit)
     verdict = replace(MOVED, why=why, lost_fields=(("walls[].area", 9),) if why == "a field was lost" else ())
     assert on_these_cases(verdict, F1, Nouns(), known) == said
 
@@ -266,7 +330,11 @@ def test_a_verdict_of_a_mean_counts_cases():
             "also beyond these 9 documents: between \u22120.040 and \u22120.010",
         ),
         (
-            replace(MOVED, decision="likely worse", interval=Interval(0.01, 0.04, "fields", 9, "paired")),
+            replace(
+                MOVED,
+                decision="likely worse",
+                interval=Interval(low=0.01, high=0.04, unit="fields", n=9, method="paired"),
+            ),
             "for other fields of these documents: between +0.010 and +0.040",
         ),
         (replace(MOVED, interval=INTERVAL._replace(unit="cases")), "for other cases it could be zero: between"),
@@ -298,12 +366,12 @@ def test_the_verdict_of_a_report_is_its_word_both_answers_and_the_p_value_as_a_t
 
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     before, after = _points()
-    overlap = Overlap("bridged", 1, (sample.SCRIPT,), ("b",))
+    overlap = Overlap(verdict="bridged", common=1, only_before=(sample.SCRIPT,), only_after=("b",))
     metrics = tuple(MetricDelta(s.name, 0.1, DeltaParts(0.2, -0.1, 0.0)) for s in sample.SPECS)
     edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
     edit = replace(edit, commit=replace(edit.commit, subject=sample.SCRIPT))
-    run = Period(4, "omission", f'"{sample.SCRIPT}"', "")
-    cell = Cell(sample.SCRIPT, sample.SCRIPT, sample.SCRIPT, False, (run,))
+    run = Period(start=4, state="omission", expected=f'"{sample.SCRIPT}"', actual="")
+    cell = Cell(document=sample.SCRIPT, path=sample.SCRIPT, attribute=sample.SCRIPT, extra=False, periods=(run,))
     series, result = sample.series(6), sample.result([CITY])
     point = replace(
         after,
@@ -311,7 +379,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
         edits=(edit,),
         scorecard=result.scorecard,
     )
-    past = replace(sample.past(series, 5), fixed=[CellFlip("fixed", cell, run, run)])
+    past = replace(sample.past(series, 5), fixed=[CellFlip(fate="fixed", cell=cell, before=run, after=run)])
     page = report_page(series.info, series.specs, point, before, result, past, 50)
     html = renderer_of(sample.SITE).render(page).decode()
     assert "<script>alert" not in html

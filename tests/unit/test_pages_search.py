@@ -14,7 +14,9 @@ from sitegen.pages.methods import TOPICS
 from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
-SUSPECT = SuspectTruth("d", "a", "a", '"x"', '"y"', 9, 9, 2, first=0, last=1)
+SUSPECT = SuspectTruth(
+    document="d", path="a", attribute="a", expected='"x"', actual='"y"', agreeing=9, outputs=9, edits=2, first=0, last=1
+)
 
 
 def _body(file: RawFile) -> Any:

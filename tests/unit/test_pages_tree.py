@@ -12,12 +12,50 @@ from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
 JUDGED = [
-    Judgement("", "port", "port", "correct", "Oslo", "Oslo"),
-    Judgement("", "cargo[0].name", "cargo[].name", "correct", "Cod", "cod", "", "cargo[Cod].name"),
-    Judgement("", "cargo[0].lots[0].mass", "cargo[].lots[].mass", "wrong_value", 5, 7, "", "cargo[Cod].lots[A].mass"),
-    Judgement("", "cargo[1].name", "cargo[].name", "omission", "Ling", None, "missing item", "cargo[Ling].name"),
-    Judgement("", "cargo[2].name", "cargo[].name", "true_negative", None, None),
-    Judgement("", "cargo[1].name", "cargo[].name", "hallucination", None, "Eel", "extra item", "cargo[Eel].name"),
+    Judgement(document="", path="port", attribute="port", outcome="correct", expected="Oslo", actual="Oslo"),
+    Judgement(
+        document="",
+        path="cargo[0].name",
+        attribute="cargo[].name",
+        outcome="correct",
+        expected="Cod",
+        actual="cod",
+        note="",
+        named_path="cargo[Cod].name",
+    ),
+    Judgement(
+        document="",
+        path="cargo[0].lots[0].mass",
+        attribute="cargo[].lots[].mass",
+        outcome="wrong_value",
+        expected=5,
+        actual=7,
+        note="",
+        named_path="cargo[Cod].lots[A].mass",
+    ),
+    Judgement(
+        document="",
+        path="cargo[1].name",
+        attribute="cargo[].name",
+        outcome="omission",
+        expected="Ling",
+        actual=None,
+        note="missing item",
+        named_path="cargo[Ling].name",
+    ),
+    Judgement(
+        document="", path="cargo[2].name", attribute="cargo[].name", outcome="true_negative", expected=None, actual=None
+    ),
+    Judgement(
+        document="",
+        path="cargo[1].name",
+        attribute="cargo[].name",
+        outcome="hallucination",
+        expected=None,
+        actual="Eel",
+        note="extra item",
+        named_path="cargo[Eel].name",
+    ),
 ]
 PAIRED = AlignmentPanel(
     document="",
@@ -25,10 +63,10 @@ PAIRED = AlignmentPanel(
     algorithm="greedy",
     threshold=0.8,
     rows=(
-        AlignmentRow(0, 3, 0.9, "key", "Cod"),
-        AlignmentRow(2, 2, 0.5, "agreement", ""),
-        AlignmentRow(1, None, None, None, "Ling"),
-        AlignmentRow(None, 1, None, None, "Eel"),
+        AlignmentRow(expected=0, actual=3, similarity=0.9, paired_by="key", label="Cod"),
+        AlignmentRow(expected=2, actual=2, similarity=0.5, paired_by="agreement", label=""),
+        AlignmentRow(expected=1, actual=None, similarity=None, paired_by=None, label="Ling"),
+        AlignmentRow(expected=None, actual=1, similarity=None, paired_by=None, label="Eel"),
     ),
 )
 

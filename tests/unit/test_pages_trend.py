@@ -67,7 +67,7 @@ def test_the_best_point_is_the_earliest_with_the_best_value():
 
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
     series = sample.series(3)
-    quality = MetricSpec("quality", "Quality", "", 1.0, 5.0)
+    quality = MetricSpec(name="quality", label="Quality", explanation="", low=1.0, high=5.0)
     view = sample.view_of(trend_page(replace(series, specs=(series.specs[0], series.specs[1], quality))))
     assert view.drawn == 2
 
@@ -93,8 +93,8 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (
-        HeatRow("a", second["a"], 2, 8),
-        HeatRow("gone", None, 1, 1),
+        HeatRow(attribute="a", now=second["a"], wrong=2, judged=8),
+        HeatRow(attribute="gone", now=None, wrong=1, judged=1),
     )  # b was judged at no point
     assert view.heat.shares == ((0.0, 0.5), (1.0, None))
 
@@ -142,10 +142,12 @@ def test_clocks_that_never_part_have_no_values_of_their_own():
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
     series = sample.series(3)
-    flips = Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), (("e", 7),))
+    flips = Flips(
+        fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=(("e", 7),)
+    )
     last = sample.with_flips(replace(series.points[2], stale=True), flips)
     points = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last)))).points
-    assert (points[2].flipped, points[2].stale) == (Flipped(3, 4, 5, 1, 7), True)
+    assert (points[2].flipped, points[2].stale) == (Flipped(fixed=3, broken=4, still=5, appeared=1, vanished=7), True)
     assert (points[0].flipped, points[0].stale) == (None, False)
 
 
@@ -215,7 +217,7 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
 def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():
     series = sample.series(3)
     paths = ("prompts/a/guide.md", "prompts/b/guide.md", "prompts/read.md", "prompts/check.md")
-    edits = tuple([Edit(sample.commit(3), path, "modified", None, None) for path in paths])
+    edits = tuple([Edit(commit=sample.commit(3), path=path, status="modified", old=None, new=None) for path in paths])
     first, second, third = series.points
     third = replace(third, snapshot=replace(third.snapshot, commit=second.snapshot.commit), edits=edits)
     page = trend_page(replace(series, points=(first, replace(second, edits=edits[2:3]), third)))

@@ -34,22 +34,26 @@ def counts(signs: str) -> Counts:
 def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
     """A character a case: ``+`` right, ``-`` wrong."""
     answers = tuple(
-        Answer(name, f"case-{index:04}", "", sign == "+", None)
+        Answer(variant=name, case_id=f"case-{index:04}", category="", correct=sign == "+", quality=None)
         for name, signs in variants
         for index, sign in enumerate(signs)
     )
     documents = tuple(
         DocumentScore(
-            name,
-            "scored",
-            counts(signs),
-            (Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
+            id=name,
+            status="scored",
+            counts=counts(signs),
+            metrics=(Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
         )
         for name, signs in variants
     )
     everywhere = (Metric("accuracy", sum(answer.correct is True for answer in answers) / len(answers)),)
     pooled = counts("".join(signs for _, signs in variants))
-    return Result(Scorecard("scored", pooled, everywhere, documents, ()), (), answers=answers)
+    return Result(
+        Scorecard(status="scored", counts=pooled, metrics=everywhere, documents=documents, fields=()),
+        (),
+        answers=answers,
+    )
 
 
 def page_of(found: Result, **info: object) -> VariantsView:

@@ -25,16 +25,23 @@ ACCURACY = MetricSpec("accuracy", "Accuracy", "")
 
 def _card(**values: float | None) -> Scorecard:
     documents = tuple(
-        DocumentScore(name, "scored", Counts(), (Metric("accuracy", value),)) for name, value in values.items()
+        DocumentScore(id=name, status="scored", counts=Counts(), metrics=(Metric("accuracy", value),))
+        for name, value in values.items()
     )
-    return Scorecard("scored", Counts(), (Metric("accuracy", 0.852),), documents, ())
+    return Scorecard(
+        status="scored", counts=Counts(), metrics=(Metric("accuracy", 0.852),), documents=documents, fields=()
+    )
 
 
 def test_the_worst_and_the_best_variant_stand_beside_the_average() -> None:
     card = _card(short=0.728, wordy=0.976, broken=None)
-    assert variant_spread("responses", ACCURACY, card) == VariantSpread(2, 0.728, "short", 0.976, "wordy")
+    assert variant_spread("responses", ACCURACY, card) == VariantSpread(
+        variants=2, worst=0.728, worst_name="short", best=0.976, best_name="wordy"
+    )
     lower = replace(ACCURACY, higher_is_better=False)
-    assert variant_spread("responses", lower, card) == VariantSpread(2, 0.976, "wordy", 0.728, "short")
+    assert variant_spread("responses", lower, card) == VariantSpread(
+        variants=2, worst=0.976, worst_name="wordy", best=0.728, best_name="short"
+    )
 
 
 def test_a_single_variant_and_other_kinds_have_no_range() -> None:
@@ -44,7 +51,7 @@ def test_a_single_variant_and_other_kinds_have_no_range() -> None:
 
 def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
     points = (Point(sample.snapshot(1, sample.commit(1)), _card(short=0.728, wordy=0.976)),)
-    series = Series(INFO, sample.history("faq", points), (ACCURACY,), points)
+    series = Series(info=INFO, history=sample.history("faq", points), specs=(ACCURACY,), points=points)
     (json_file, csv_file) = series_files(series)
     spread = {"variants": 2, "worst": 0.728, "worst_name": "short", "best": 0.976, "best_name": "wordy"}
     assert json.loads(json_file.content)["points"][0]["variants"] == spread
@@ -72,10 +79,13 @@ def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages(
 def test_the_page_of_comparisons_has_the_range_of_both_sides() -> None:
     cards = (_card(short=0.728, wordy=0.976), _card(short=0.5))
     points = tuple(Point(sample.snapshot(k, sample.commit(k)), card) for k, card in enumerate(cards, 1))
-    view = compare_page(Series(INFO, sample.history("faq", points), (ACCURACY,), points)).view
+    view = compare_page(Series(info=INFO, history=sample.history("faq", points), specs=(ACCURACY,), points=points)).view
     assert isinstance(view, CompareView)
     assert view.data is not None
     pair = view.pairs[0]
-    assert (pair.before.spread, pair.after.spread) == (VariantSpread(2, 0.728, "short", 0.976, "wordy"), None)
+    assert (pair.before.spread, pair.after.spread) == (
+        VariantSpread(variants=2, worst=0.728, worst_name="short", best=0.976, best_name="wordy"),
+        None,
+    )
     words = "average of 2 variants: 0.728 (short) to 0.976 (wordy)"
     assert [point.get("averaged") for point in view.data["points"]] == [words, None]

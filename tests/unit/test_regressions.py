@@ -54,15 +54,25 @@ def point(
     scores = tuple(DocumentScore(f"doc-{n}", status, Counts()) for n in range(documents))
     fields = (FieldScore("total", Counts(wrong_value=1)), FieldScore("lines[].amount", counts))
     snapshot = replace(sample.snapshot(index + 1, sample.commit(index if commit is None else commit)), cause=cause)
-    return Point(snapshot, Scorecard(status, counts, metrics, scores, fields, expected_values=CASES), edits)
+    return Point(
+        snapshot,
+        Scorecard(
+            status=status, counts=counts, metrics=metrics, documents=scores, fields=fields, expected_values=CASES
+        ),
+        edits,
+    )
 
 
 def edit(path: str, commit: int) -> Edit:
-    return Edit(sample.commit(commit), path, "modified", Blob(path, "a" * 40), Blob(path, "b" * 40))
+    return Edit(
+        commit=sample.commit(commit), path=path, status="modified", old=Blob(path, "a" * 40), new=Blob(path, "b" * 40)
+    )
 
 
 def series(*points: Point, specs: tuple[MetricSpec, ...] = sample.SPECS[:3]) -> Series:
-    return Series(EvalInfo("orders", "Orders"), sample.history("orders", points), specs, points)
+    return Series(
+        info=EvalInfo("orders", "Orders"), history=sample.history("orders", points), specs=specs, points=points
+    )
 
 
 def of(*values: float | None) -> tuple[Step, ...]:
@@ -124,7 +134,10 @@ def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -
 def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
     points = [point(index, 4.0 if index < 6 else 9.0, specs=(ERRORS,)) for index in range(10)]
     (step,) = steps_of(series(*points, specs=(ERRORS,)))
-    assert (step.status, step.metrics) == ("open", (MetricStep("errors_per_page", 4.0, 9.0, -25.0),))
+    assert (step.status, step.metrics) == (
+        "open",
+        (MetricStep(name="errors_per_page", before=4.0, after=9.0, points=-25.0),),
+    )
 
 
 def test_metrics_that_step_at_one_point_are_one_step_led_by_the_headline() -> None:
@@ -347,7 +360,14 @@ def with_documents(*outputs: dict[str, int]) -> Series:
     for index, right in enumerate(outputs):
         scores = [DocumentScore(name, "scored", Counts(tp=n, fp=10 - n, fn=10 - n)) for name, n in right.items()]
         whole = total(score.counts for score in scores)
-        card = Scorecard("scored", whole, (Metric("f1", f1(whole)),), tuple(scores), (), expected_values=100)
+        card = Scorecard(
+            status="scored",
+            counts=whole,
+            metrics=(Metric("f1", f1(whole)),),
+            documents=tuple(scores),
+            fields=(),
+            expected_values=100,
+        )
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     return series(*points, specs=sample.SPECS[:1])
 
@@ -395,10 +415,15 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
 
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     points = tuple(point(index, value) for index, value in enumerate(values))
-    one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
+    one = Series(
+        info=EvalInfo(eval_id, eval_id.title()),
+        history=sample.history(eval_id, points),
+        specs=sample.SPECS[:3],
+        points=points,
+    )
     heads = tuple(map(sample.headline, points))
     best = peak(points, [(sample.commit(0),)] * len(points), one.specs[0], "fields")
-    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one), peak=best)
+    return EvalSummary(info=one.info, specs=one.specs, headlines=heads, deleted=deleted, steps=steps_of(one), peak=best)
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
@@ -496,8 +521,10 @@ def test_copies_since_the_best_output_count_once() -> None:
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
-    best, newest = (Interval(low, 0.9, "fields", 40, "Wilson") for low in (0.612, 0.523))
-    page = regressions_page([replace(summary("a", 0.8, 0.7), peak=Peak(0, 0.8, 0, best), interval=newest)], (), {})
+    best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
+    page = regressions_page(
+        [replace(summary("a", 0.8, 0.7), peak=Peak(at=0, value=0.8, edit=0, interval=best), interval=newest)], (), {}
+    )
     html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 

@@ -33,7 +33,13 @@ def read(path: str, content: bytes | str, **settings: Any) -> JudgedResults:
 
 
 def card(path: str, content: str, **settings: Any) -> Scorecard:
-    inputs = ScoringInputs((File(path, content.encode()),), None, None, None, json.dumps(settings))
+    inputs = ScoringInputs(
+        outputs=(File(path, content.encode()),),
+        ground_truth=None,
+        mapping=None,
+        schema=None,
+        settings=json.dumps(settings),
+    )
     return scorer("judged").score(inputs).scorecard
 
 
@@ -144,7 +150,11 @@ def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> 
     columns = {"id": "case", "score": "rating", "input": ["question", "context"]}
     results = read("r.csv", "case,rating,question\na,1,why\n", columns=columns)
     what = "The table has no column 'context'"
-    assert results.findings == (Finding("error", what, "Its columns are: case, rating, question.", None, "settings"),)
+    assert results.findings == (
+        Finding(
+            severity="error", message=what, fix="Its columns are: case, rating, question.", line=None, about="settings"
+        ),
+    )
     assert (results.cases[0].input, results.cases[0].score) == ("why", 1.0)
     assert refused("r.csv", "a,b\n1,2\n", columns={"id": "a", "score": "c"}) == (
         "none of its columns says how good an answer is; its columns are: a, b",
@@ -219,7 +229,15 @@ def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> No
     settings = json.dumps({"columns": columns})
     tables = ("id,ok\na,1\na,0\nb,1\n", "id,ok\na,1\na,0\na,1\na,0\nb,1\nb,1\n")
     results = [
-        scorer("judged").score(ScoringInputs((File("r.csv", table.encode()),), None, None, None, settings))
+        scorer("judged").score(
+            ScoringInputs(
+                outputs=(File("r.csv", table.encode()),),
+                ground_truth=None,
+                mapping=None,
+                schema=None,
+                settings=settings,
+            )
+        )
         for table in tables
     ]
     before, after = (result.scorecard for result in results)

@@ -138,7 +138,9 @@ def test_a_ground_truth_is_compiled_once_for_all_outputs_and_forgotten_beyond_a_
     scorer = FieldsScorer()
     output = (File("extracted.json", b'{"a": 1}'),)
     for truth in (b'{"a": 1}', b'{"a": 1}', b'{"a": 2}', b'{"a": 1}', b'{"a": 2}'):
-        inputs = ScoringInputs(output, File("ground_truth.json", truth), None, None, "{}")
+        inputs = ScoringInputs(
+            outputs=output, ground_truth=File("ground_truth.json", truth), mapping=None, schema=None, settings="{}"
+        )
         assert scorer.score(inputs).scorecard.counts.tp == (truth == b'{"a": 1}')
     assert len(read) == compiled
 

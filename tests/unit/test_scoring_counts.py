@@ -10,7 +10,9 @@ from sitegen.stats import counts
 
 
 def judged(*outcomes: Outcome) -> list[Judgement]:
-    return [Judgement("", "a", "a", outcome, 1, 2) for outcome in outcomes]
+    return [
+        Judgement(document="", path="a", attribute="a", outcome=outcome, expected=1, actual=2) for outcome in outcomes
+    ]
 
 
 def test_each_outcome_is_counted_as_the_standard_convention_says() -> None:
@@ -28,7 +30,15 @@ def test_only_omissions_are_false_negatives_where_recorded_numbers_were_made_so(
 
 
 def test_a_format_error_of_a_whole_list_has_no_false_negative() -> None:
-    whole = Judgement("", "walls", "walls", "format_error", None, "none", "not a list of objects")
+    whole = Judgement(
+        document="",
+        path="walls",
+        attribute="walls",
+        outcome="format_error",
+        expected=None,
+        actual="none",
+        note="not a list of objects",
+    )
     assert counts.tally([whole]) == Counts(fp=1, format_error=1)
 
 
@@ -37,9 +47,12 @@ def test_the_total_of_nothing_is_nothing() -> None:
 
 
 def test_totals_are_summed_number_by_number() -> None:
-    assert counts.total([Counts(1, 2, 3, 4, 5, 6, 7, 8), Counts(tp=1, format_error=2)]) == Counts(
-        2, 2, 3, 4, 5, 6, 7, 10
-    )
+    assert counts.total(
+        [
+            Counts(tp=1, fp=2, fn=3, tn=4, omission=5, hallucination=6, wrong_value=7, format_error=8),
+            Counts(tp=1, format_error=2),
+        ]
+    ) == Counts(tp=2, fp=2, fn=3, tn=4, omission=5, hallucination=6, wrong_value=7, format_error=10)
 
 
 @pytest.mark.parametrize(

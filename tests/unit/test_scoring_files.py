@@ -50,7 +50,17 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
 )
 def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes, what: str, line: int | None) -> None:
     card = (
-        scorer("fields").score(ScoringInputs((File("e.json", b"{}"),), File(path, content), None, None, "{}")).scorecard
+        scorer("fields")
+        .score(
+            ScoringInputs(
+                outputs=(File("e.json", b"{}"),),
+                ground_truth=File(path, content),
+                mapping=None,
+                schema=None,
+                settings="{}",
+            )
+        )
+        .scorecard
     )
     assert card.status == "no_ground_truth"
     assert card.counts == Counts()
@@ -65,14 +75,20 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
 
 
 def test_a_missing_ground_truth_says_so() -> None:
-    card = scorer("fields").score(ScoringInputs((File("e.json", b"{}"),), None, None, None, "{}")).scorecard
+    card = (
+        scorer("fields")
+        .score(
+            ScoringInputs(outputs=(File("e.json", b"{}"),), ground_truth=None, mapping=None, schema=None, settings="{}")
+        )
+        .scorecard
+    )
     assert card.findings == (
         Finding(
-            "error",
-            "The ground truth cannot be read: the file is missing",
-            "Add the ground truth.",
-            None,
-            "ground_truth",
+            severity="error",
+            message="The ground truth cannot be read: the file is missing",
+            fix="Add the ground truth.",
+            line=None,
+            about="ground_truth",
         ),
     )
 
@@ -91,7 +107,11 @@ def test_a_missing_ground_truth_says_so() -> None:
     ],
 )
 def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ...], what: str) -> None:
-    card = scorer("fields").score(ScoringInputs(outputs, TRUTH, None, None, "{}")).scorecard
+    card = (
+        scorer("fields")
+        .score(ScoringInputs(outputs=outputs, ground_truth=TRUTH, mapping=None, schema=None, settings="{}"))
+        .scorecard
+    )
     assert card.status == "unreadable"
     assert card.counts == Counts(fn=2, omission=2)
     assert card.metric("f1") == 0.0
@@ -102,11 +122,11 @@ def test_a_byte_order_mark_is_accepted_everywhere() -> None:
     bom = b"\xef\xbb\xbf"
     result = scorer("fields").score(
         ScoringInputs(
-            (File("e.json", bom + b'{"x": 1}'),),
-            File("t.csv", bom + b"a\n1\n"),
-            File("m.yaml", bom + b"csv_to_json: {a: x}"),
-            File("s.json", bom + b"{}"),
-            "{}",
+            outputs=(File("e.json", bom + b'{"x": 1}'),),
+            ground_truth=File("t.csv", bom + b"a\n1\n"),
+            mapping=File("m.yaml", bom + b"csv_to_json: {a: x}"),
+            schema=File("s.json", bom + b"{}"),
+            settings="{}",
         )
     )
     assert [(each.path, each.outcome) for each in result.judgements] == [("x", "correct")]
@@ -116,7 +136,11 @@ def test_a_byte_order_mark_is_accepted_everywhere() -> None:
 def test_a_broken_line_costs_its_own_document_only() -> None:
     truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
     output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
-    card = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}")).scorecard
+    card = (
+        scorer("fields")
+        .score(ScoringInputs(outputs=(output,), ground_truth=truth, mapping=None, schema=None, settings="{}"))
+        .scorecard
+    )
     assert [(each.id, each.status, each.counts) for each in card.documents] == [
         ("1", "scored", Counts(tp=1)),
         ("2", "unreadable", Counts(fn=1, omission=1)),
@@ -128,16 +152,30 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
 def test_findings_are_bounded_and_the_rest_is_counted() -> None:
     truth = File("t.csv", b"id,a\n" + b"".join(b"d%d,maybe\n" % number for number in range(150)))
     settings = '{"fields": {"a": {"type": "boolean"}}}'
-    card = scorer("fields").score(ScoringInputs((File("e.json", b"[]"),), truth, None, None, settings)).scorecard
+    card = (
+        scorer("fields")
+        .score(
+            ScoringInputs(
+                outputs=(File("e.json", b"[]"),), ground_truth=truth, mapping=None, schema=None, settings=settings
+            )
+        )
+        .scorecard
+    )
     assert len(card.findings) == 101
     assert card.findings[-1] == Finding(
-        "warning", "200 more findings are not listed", "Correct those above first.", None, "output"
+        severity="warning",
+        message="200 more findings are not listed",
+        fix="Correct those above first.",
+        line=None,
+        about="output",
     )
 
 
 def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
     output = File("e.json", b'{"a": ' + b"9" * 5_000 + b', "b": 2}')
-    result = scorer("fields").score(ScoringInputs((output,), TRUTH, None, None, "{}"))
+    result = scorer("fields").score(
+        ScoringInputs(outputs=(output,), ground_truth=TRUTH, mapping=None, schema=None, settings="{}")
+    )
     assert [(each.path, each.outcome) for each in result.judgements] == [
         ("a", "format_error"),
         ("b", "correct"),
@@ -157,17 +195,21 @@ def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves
         return json.dumps({"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}).encode()
 
     inputs = ScoringInputs(
-        (File("e.json", items("expected ", 201)),), File("t.json", items("?", 200)), None, None, "{}"
+        outputs=(File("e.json", items("expected ", 201)),),
+        ground_truth=File("t.json", items("?", 200)),
+        mapping=None,
+        schema=None,
+        settings="{}",
     )
     result = scorer("fields").score(inputs)
     assert result.alignments[0].pairs == ()
     assert result.scorecard.findings == (
         Finding(
-            "note",
-            "In l more items are missing and extra than are paired by the values they agree in",
-            "Name the fields that tell its items apart in match_fields.",
-            None,
-            "output",
+            severity="note",
+            message="In l more items are missing and extra than are paired by the values they agree in",
+            fix="Name the fields that tell its items apart in match_fields.",
+            line=None,
+            about="output",
         ),
     )
 

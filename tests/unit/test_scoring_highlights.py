@@ -55,7 +55,11 @@ BROKEN = (
 
 def score(log: bytes | None = LOG, settings: str = "{}", reason: str = "") -> Result:
     gold = File("gold-standard.json", json.dumps(GOLD).encode())
-    return scorer("highlights").score(ScoringInputs((File("log.ndjson", log, reason),), gold, None, None, settings))
+    return scorer("highlights").score(
+        ScoringInputs(
+            outputs=(File("log.ndjson", log, reason),), ground_truth=gold, mapping=None, schema=None, settings=settings
+        )
+    )
 
 
 def spans(result: Result) -> SpansPanel:
@@ -78,20 +82,31 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
     assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
     points = sample.points(3)
-    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""), Period(1, "correct", "1", "1")))
+    cell = Cell(
+        document="",
+        path="p-1",
+        attribute='p-1.terms["Moss"]',
+        extra=False,
+        periods=(
+            Period(start=0, state="omission", expected="1", actual=""),
+            Period(start=1, state="correct", expected="1", actual="1"),
+        ),
+    )
     traced = (
         Blame(sample.cell_map(3, (cell,)), [point.snapshot for point in points], lambda _: sample.result([])).trace(
             cell
         ),
     )
     info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
-    view = FieldView(info, "terms", points, traced, traced, tuple(change_points(traced, 3)))
+    view = FieldView(
+        info=info, attribute="terms", points=points, cells=traced, wrong=traced, changes=tuple(change_points(traced, 3))
+    )
     assert "<td class=omission>M<td class=correct>✓" in strip(view)
 
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():
     assert score().scorecard.findings == (
-        Finding("error", BROKEN, "Write valid JSON.", 2, "output"),
+        Finding(severity="error", message=BROKEN, fix="Write valid JSON.", line=2, about="output"),
         Finding("note", "1 paragraph is in more than one chunk, highlights united: p-1", "Write each paragraph once."),
         Finding(
             "warning", "1 paragraph is missing from the output, all highlights missed: p-3", "Make the output of them."
@@ -115,44 +130,65 @@ def test_what_was_left_out_is_noted_on_the_report():
 @pytest.mark.parametrize(
     ("settings", "finding"),
     [
-        ('{"rang": "1-8"}', Finding("error", "Unknown key 'rang'", "Write 'range' instead.", None, "settings")),
+        (
+            '{"rang": "1-8"}',
+            Finding(
+                severity="error",
+                message="Unknown key 'rang'",
+                fix="Write 'range' instead.",
+                line=None,
+                about="settings",
+            ),
+        ),
         (
             '{"zz": 1}',
-            Finding("error", "Unknown key 'zz'", "Use one of: categories, range, run_id.", None, "settings"),
+            Finding(
+                severity="error",
+                message="Unknown key 'zz'",
+                fix="Use one of: categories, range, run_id.",
+                line=None,
+                about="settings",
+            ),
         ),
         (
             '{"range": "8"}',
             Finding(
-                "error",
-                "'range' does not go from a lower to a higher number",
-                'Write two numbers such as "1-8".',
-                None,
-                "settings",
+                severity="error",
+                message="'range' does not go from a lower to a higher number",
+                fix='Write two numbers such as "1-8".',
+                line=None,
+                about="settings",
             ),
         ),
         (
             '{"categories": "terms"}',
             Finding(
-                "error",
-                "'categories' is not a list of names",
-                'Write a list such as ["terms", "concepts"].',
-                None,
-                "settings",
+                severity="error",
+                message="'categories' is not a list of names",
+                fix='Write a list such as ["terms", "concepts"].',
+                line=None,
+                about="settings",
             ),
         ),
         (
             '{"run_id": []}',
             Finding(
-                "error",
-                "'run_id' is neither text nor a whole number",
-                "Write the id of a run of the log.",
-                None,
-                "settings",
+                severity="error",
+                message="'run_id' is neither text nor a whole number",
+                fix="Write the id of a run of the log.",
+                line=None,
+                about="settings",
             ),
         ),
         (
             "[]",
-            Finding("error", "The settings are not an object of keys", "Write keys and values.", None, "settings"),
+            Finding(
+                severity="error",
+                message="The settings are not an object of keys",
+                fix="Write keys and values.",
+                line=None,
+                about="settings",
+            ),
         ),
     ],
 )
@@ -196,14 +232,14 @@ def test_paragraphs_are_documents_and_categories_are_fields():
 def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
     assert spans(score()).texts == (
         MarkedText(
-            "p-1",
-            "Moss holds water. Water is life.",
-            (
-                Mark(0, 4, "correct", "terms"),
-                Mark(5, 16, "wrong", "examples"),
-                Mark(18, 23, "missed", "terms"),
+            id="p-1",
+            text="Moss holds water. Water is life.",
+            marks=(
+                Mark(start=0, end=4, outcome="correct", category="terms"),
+                Mark(start=5, end=16, outcome="wrong", category="examples"),
+                Mark(start=18, end=23, outcome="missed", category="terms"),
             ),
-            (Highlight("wrong", "terms", "peat"),),
+            elsewhere=(Highlight("wrong", "terms", "peat"),),
         ),
         MarkedText("p-3", "The end.", ()),
     )
@@ -236,7 +272,11 @@ def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
 
 
 def test_overlapping_marks_are_cut_into_pieces():
-    outer, inner, crossing = Mark(0, 6, "correct", "t"), Mark(2, 4, "missed", "t"), Mark(3, 8, "wrong", "t")
+    outer, inner, crossing = (
+        Mark(start=0, end=6, outcome="correct", category="t"),
+        Mark(start=2, end=4, outcome="missed", category="t"),
+        Mark(start=3, end=8, outcome="wrong", category="t"),
+    )
     assert shown_text(MarkedText("p", "abcdefghij", (outer, inner, crossing))).pieces == (
         Piece("ab", (outer,), ()),
         Piece("c", (outer, inner), ()),
@@ -248,7 +288,7 @@ def test_overlapping_marks_are_cut_into_pieces():
 
 
 def test_an_outcome_has_a_class_a_letter_and_a_word():
-    shown = shown_text(MarkedText("p", "<b>", (Mark(0, 3, "missed", "a&b"),)))
+    shown = shown_text(MarkedText("p", "<b>", (Mark(start=0, end=3, outcome="missed", category="a&b"),)))
     assert texts([shown]) == (
         '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
         '<mark class="hl missed" data-c="a&amp;b">&lt;b&gt;<small>'
@@ -259,8 +299,8 @@ def test_an_outcome_has_a_class_a_letter_and_a_word():
 
 def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     texts = [MarkedText(f"p-{number}", "a", ()) for number in range(TEXTS + 2)]
-    texts[-1] = replace(texts[-1], marks=(Mark(0, 1, "wrong", "t"),))
-    panel = SpansPanel("Paragraphs", "", ("t",), tuple(texts))
+    texts[-1] = replace(texts[-1], marks=(Mark(start=0, end=1, outcome="wrong", category="t"),))
+    panel = SpansPanel(title="Paragraphs", note="", categories=("t",), texts=tuple(texts))
     assert [text.id for text in shown_texts(panel)] == [
         *(f"p-{number}" for number in range(TEXTS - 1)),
         f"p-{TEXTS + 1}",
@@ -271,13 +311,19 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     "text",
     [
         MarkedText("p", "a" * (LONGEST + 1), ()),
-        MarkedText("p", "", (), tuple(Highlight("wrong", "t", f"{number}") for number in range(51))),
-        MarkedText("p", "ab", tuple(Mark(0, 1, "wrong", f"{number}") for number in range(DEPTH + 51))),
+        MarkedText(
+            id="p", text="", marks=(), elsewhere=tuple(Highlight("wrong", "t", f"{number}") for number in range(51))
+        ),
+        MarkedText(
+            "p",
+            "ab",
+            tuple(Mark(start=0, end=1, outcome="wrong", category=f"{number}") for number in range(DEPTH + 51)),
+        ),
     ],
 )
 def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     whole = replace(score(), data=None)
-    cut = replace(whole, panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
+    cut = replace(whole, panels=(SpansPanel(title="Paragraphs", note="", categories=("t",), texts=(text,)),))
     series = sample.series(1)
     pages = [
         report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
@@ -311,7 +357,9 @@ def test_the_document_has_every_number_and_every_text():
 
 
 def test_a_document_without_gold_has_no_numbers():
-    nothing = scorer("highlights").score(ScoringInputs((), None, None, None, "{}"))
+    nothing = scorer("highlights").score(
+        ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}")
+    )
     document: Any = written("highlights", nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]

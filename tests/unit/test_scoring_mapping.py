@@ -71,8 +71,20 @@ def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is
     mapping, findings = read_mapping(content, "{}")
     assert mapping == Mapping(coerce=True, fields={"a": FieldSettings(percent=Decimal(2))})
     assert sorted(findings, key=lambda finding: finding.line or 0) == [
-        Finding("error", "Unknown key 'tolerence'", "Write 'tolerances' instead.", 2, "mapping"),
-        Finding("error", "Unknown key 'fields.a.tipe'", "Write 'type' instead.", 6, "mapping"),
+        Finding(
+            severity="error",
+            message="Unknown key 'tolerence'",
+            fix="Write 'tolerances' instead.",
+            line=2,
+            about="mapping",
+        ),
+        Finding(
+            severity="error",
+            message="Unknown key 'fields.a.tipe'",
+            fix="Write 'type' instead.",
+            line=6,
+            about="mapping",
+        ),
     ]
 
 
@@ -111,7 +123,15 @@ def test_settings_win_key_by_key() -> None:
 def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
     assert read_mapping(None, '{"convension": "standard"}') == (
         Mapping(),
-        (Finding("error", "Unknown key 'convension'", "Write 'convention' instead.", None, "settings"),),
+        (
+            Finding(
+                severity="error",
+                message="Unknown key 'convension'",
+                fix="Write 'convention' instead.",
+                line=None,
+                about="settings",
+            ),
+        ),
     )
 
 
@@ -150,7 +170,11 @@ csv_to_json: {"Climate Zone": project.climate_zone}
 array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}}
 """
     inputs = ScoringInputs(
-        (), File("ground_truth.csv", b""), File("m.yaml", mapping), None, '{"csv_to_json": {"City": "city"}}'
+        outputs=(),
+        ground_truth=File("ground_truth.csv", b""),
+        mapping=File("m.yaml", mapping),
+        schema=None,
+        settings='{"csv_to_json": {"City": "city"}}',
     )
     assert mapped_columns(inputs) == (
         ("Climate Zone", "project.climate_zone"),

@@ -34,7 +34,9 @@ def file(name: str, *responses: tuple[str, str], **more: object) -> File:
 
 def score(*files: File, embedder: Embedder | None = None) -> Result:
     cases = File("evals/x/test_cases.json", json.dumps(CASES).encode())
-    return scorer("responses").score(ScoringInputs(files, cases, None, None, "{}", embedder))
+    return scorer("responses").score(
+        ScoringInputs(outputs=files, ground_truth=cases, mapping=None, schema=None, settings="{}", embedder=embedder)
+    )
 
 
 def by_length(texts: Sequence[str], /) -> list[list[float]]:
@@ -53,9 +55,13 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     assert card.metric("accuracy") == 0.75
     assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
     assert result.answers[:3] == (
-        Answer("short", "sky", "colours", True, None, rouge=Rouge(1.0, 0.0, 1.0)),
-        Answer("short", "grass", "colours", True, None, rouge=Rouge(1.0, 0.0, 1.0)),
-        Answer("short", "joke", "", None, None),
+        Answer(
+            variant="short", case_id="sky", category="colours", correct=True, quality=None, rouge=Rouge(1.0, 0.0, 1.0)
+        ),
+        Answer(
+            variant="short", case_id="grass", category="colours", correct=True, quality=None, rouge=Rouge(1.0, 0.0, 1.0)
+        ),
+        Answer(variant="short", case_id="joke", category="", correct=None, quality=None),
     )
 
 
@@ -63,7 +69,14 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
     result = scorer("responses").score(
-        ScoringInputs((answered,), File("evals/x/test_cases.json", json.dumps(cases).encode()), None, None, "{}", None)
+        ScoringInputs(
+            outputs=(answered,),
+            ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()),
+            mapping=None,
+            schema=None,
+            settings="{}",
+            embedder=None,
+        )
     )
     assert result.questions == (("sky", "Which colour?"), ("sky #2", "Which colour?"), ("joke", '{"topic": "cats"}'))
 

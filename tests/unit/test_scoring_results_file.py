@@ -16,14 +16,23 @@ from sitegen.text.json_bytes import to_json_bytes
 
 RESULT = scorer("fields").score(
     ScoringInputs(
-        (File("e.json", b'{"area": 160.50, "bad": NaN, "note": "x", "walls": [{"name": "N"}, {"name": "E"}]}'),),
-        File("t.json", b'{"area": 600.0, "bad": 1, "ok": null, "walls": [{"name": "S"}, {"name": "N"}]}'),
-        None,
-        None,
-        "{}",
+        outputs=(
+            File("e.json", b'{"area": 160.50, "bad": NaN, "note": "x", "walls": [{"name": "N"}, {"name": "E"}]}'),
+        ),
+        ground_truth=File("t.json", b'{"area": 600.0, "bad": 1, "ok": null, "walls": [{"name": "S"}, {"name": "N"}]}'),
+        mapping=None,
+        schema=None,
+        settings="{}",
     )
 )
-METADATA = Metadata(3, "2026-02-05T23:59:08-08:00", "ABCDEF1", True, {"b.md": "22", "a.md": "11"}, "0.1.0")
+METADATA = Metadata(
+    iteration=3,
+    timestamp="2026-02-05T23:59:08-08:00",
+    git_commit="ABCDEF1",
+    dirty=True,
+    instruction_hashes={"b.md": "22", "a.md": "11"},
+    sitegen="0.1.0",
+)
 
 
 def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> None:
@@ -97,14 +106,14 @@ def discrepancy(path: str, expected: object, actual: object, error: str, note: s
 def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
     assert RESULT.panels == (
         AlignmentPanel(
-            "",
-            "walls",
-            "greedy",
-            0.8,
-            (
-                AlignmentRow(1, 0, 1.0, "key", "N"),
-                AlignmentRow(0, None, None, None, "S"),
-                AlignmentRow(None, 1, None, None, "E"),
+            document="",
+            path="walls",
+            algorithm="greedy",
+            threshold=0.8,
+            rows=(
+                AlignmentRow(expected=1, actual=0, similarity=1.0, paired_by="key", label="N"),
+                AlignmentRow(expected=0, actual=None, similarity=None, paired_by=None, label="S"),
+                AlignmentRow(expected=None, actual=1, similarity=None, paired_by=None, label="E"),
             ),
         ),
         NotePanel("note", "Macro F1 over fields leaves out 1 of 5 fields: nothing was expected or given there."),
@@ -113,7 +122,11 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
 
 def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
-    result = scorer("fields").score(ScoringInputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
+    result = scorer("fields").score(
+        ScoringInputs(
+            outputs=(File("e.json", both),), ground_truth=File("t.json", both), mapping=None, schema=None, settings="{}"
+        )
+    )
     assert alignments(result) == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 
 
@@ -152,17 +165,31 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
         (b"[]", None),
         (b"\xff", None),
         (b"[" * 100_000, None),
-        (b"{}", Recorded((), None, None, None, ())),
+        (b"{}", Recorded(metrics=(), iteration=None, timestamp=None, git_commit=None, instruction_hashes=())),
         (
             b'{"timestamp": "t", "iteration": 7, "metrics": {"f1": 0.5, "x": true, "y": "1", "z": NaN, "e": {}}}',
-            Recorded((RecordedMetric("f1", 0.5),), 7, "t", None, ()),
+            Recorded(
+                metrics=(RecordedMetric("f1", 0.5),), iteration=7, timestamp="t", git_commit=None, instruction_hashes=()
+            ),
         ),
         (
             b'{"metrics": {"f1": 0.5, "errors_by_type": {"omission": 2}}, "errors_by_type": {"omission": 3}}',
-            Recorded((RecordedMetric("f1", 0.5), RecordedMetric("errors_by_type.omission", 2.0)), None, None, None, ()),
+            Recorded(
+                metrics=(RecordedMetric("f1", 0.5), RecordedMetric("errors_by_type.omission", 2.0)),
+                iteration=None,
+                timestamp=None,
+                git_commit=None,
+                instruction_hashes=(),
+            ),
         ),
-        (b'{"iteration": 7, "metadata": {"iteration": 8}}', Recorded((), 8, None, None, ())),
-        (b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}', Recorded((), None, None, None, ())),
+        (
+            b'{"iteration": 7, "metadata": {"iteration": 8}}',
+            Recorded(metrics=(), iteration=8, timestamp=None, git_commit=None, instruction_hashes=()),
+        ),
+        (
+            b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}',
+            Recorded(metrics=(), iteration=None, timestamp=None, git_commit=None, instruction_hashes=()),
+        ),
     ],
 )
 def test_recorded_files_of_any_kind_are_read_without_failing(content: bytes, expected: Recorded | None) -> None:

@@ -4,7 +4,7 @@ from sitegen.model.series import Effect
 
 
 def effect(fixed: Tally = (), broken: Tally = ()) -> Effect:
-    return Effect("a", "A", None, None, flips=Flips(fixed, broken))
+    return Effect(eval_id="a", name="A", before=None, after=None, flips=Flips(fixed, broken))
 
 
 def test_sections_stand_beside_the_fields_that_flipped_with_them_and_elsewhere():
@@ -18,22 +18,42 @@ def test_sections_stand_beside_the_fields_that_flipped_with_them_and_elsewhere()
     )
     assert found == (
         SectionFlips(
-            "Rules",
-            2,
-            1,
-            3,
-            2,
-            (FieldFlips("date", 1, 0, 2, 1), FieldFlips("unit", 1, 0, 0, 1), FieldFlips("total", 1, 1, 1, 0)),
-            0,
+            path="Rules",
+            edits=2,
+            elsewhere=1,
+            fixed=3,
+            broken=2,
+            fields=(
+                FieldFlips(attribute="date", edits=1, elsewhere=0, fixed=2, broken=1),
+                FieldFlips(attribute="unit", edits=1, elsewhere=0, fixed=0, broken=1),
+                FieldFlips(attribute="total", edits=1, elsewhere=1, fixed=1, broken=0),
+            ),
+            more=0,
         ),
-        SectionFlips("Amounts", 1, 2, 3, 0, (FieldFlips("total", 1, 1, 3, 0),), 0),
-        SectionFlips("Dates", 1, 2, 2, 1, (FieldFlips("date", 1, 0, 2, 1),), 0),
+        SectionFlips(
+            path="Amounts",
+            edits=1,
+            elsewhere=2,
+            fixed=3,
+            broken=0,
+            fields=(FieldFlips(attribute="total", edits=1, elsewhere=1, fixed=3, broken=0),),
+            more=0,
+        ),
+        SectionFlips(
+            path="Dates",
+            edits=1,
+            elsewhere=2,
+            fixed=2,
+            broken=1,
+            fields=(FieldFlips(attribute="date", edits=1, elsewhere=0, fixed=2, broken=1),),
+            more=0,
+        ),
     )
     assert left_out == 0
 
 
 def test_an_edit_without_output_before_and_after_says_nothing():
-    silent = Effect("a", "A", None, None)
+    silent = Effect(eval_id="a", name="A", before=None, after=None)
     assert section_flips([("Rules",), ()], [(silent,), (effect(fixed=(("x", 1),)),)]) == ((), 0)
 
 

@@ -14,7 +14,7 @@ from tests import pages_sample as sample
 
 
 def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
-    return Problem("error", what, "Mend it.", path, commit=commit, eval_id="receipts")
+    return Problem(severity="error", message=what, fix="Mend it.", path=path, commit=commit, eval_id="receipts")
 
 
 def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_it():

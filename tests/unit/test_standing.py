@@ -33,7 +33,17 @@ from tests.unit.test_for_machines import headline, step, summary
 
 
 def verdict(decision: Decision) -> ChangeVerdict:
-    return ChangeVerdict(decision, "beyond chance", None, None, 0, 9, 0.01, None, ())
+    return ChangeVerdict(
+        decision=decision,
+        why="beyond chance",
+        change=None,
+        interval=None,
+        fixed=0,
+        broken=9,
+        p_value=0.01,
+        detectable=None,
+        lost_fields=(),
+    )
 
 
 def fallen(name: str, best: float, newest: float | None, decision: Decision, **more: Any) -> EvalSummary:

@@ -179,7 +179,7 @@ def test_the_mean_of_a_level_is_rounded_once() -> None:
 
 
 def test_a_constant_series_is_one_level() -> None:
-    assert levels([0.5] * 9) == Levels((Level(0, 9, 9, 0.5),), 0.0, ())
+    assert levels([0.5] * 9) == Levels((Level(start=0, end=9, size=9, mean=0.5),), 0.0, ())
 
 
 def test_a_single_bad_value_is_a_blip_and_a_newest_one_too_new_to_tell() -> None:

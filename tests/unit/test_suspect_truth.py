@@ -39,7 +39,9 @@ def _named(
     follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
-        follower.follow([Judgement("d", "area", "area", outcome, label, value)], "d")
+        follower.follow(
+            [Judgement(document="d", path="area", attribute="area", outcome=outcome, expected=label, actual=value)], "d"
+        )
     return [(one.actual, one.agreeing, one.outputs) for one in suspect_truth(follower.cells(), points)]
 
 
@@ -73,7 +75,10 @@ def test_a_copy_agrees_with_nothing_and_is_held_against_nothing():
 def test_outputs_count_since_the_label_is_what_it_is():
     follower = CellTracker()
     for label in (600, 600, 620, 620):
-        follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)], ("",))
+        follower.follow(
+            [Judgement(document="", path="area", attribute="area", outcome="wrong_value", expected=label, actual=640)],
+            ("",),
+        )
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in sample.series(4).points]
     assert suspect_truth(follower.cells(), points) == ()
 
@@ -90,7 +95,18 @@ def _corrected(path: str, truth: str, output: object, field: str, expected: str,
         settings="{}",
     )
     document, _, where = field.rpartition(":")
-    suspect = SuspectTruth(document, where, where, expected, actual, 3, 3, 0, first=0, last=0)
+    suspect = SuspectTruth(
+        document=document,
+        path=where,
+        attribute=where,
+        expected=expected,
+        actual=actual,
+        agreeing=3,
+        outputs=3,
+        edits=0,
+        first=0,
+        last=0,
+    )
     return corrected_line(FieldsScorer().score, inputs, suspect)
 
 
@@ -198,7 +214,18 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
 
 
 def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9) -> SuspectTruth:
-    return SuspectTruth("", attribute, attribute.replace("[0]", "[]"), expected, actual, agreeing, outputs, 2, 0, 1)
+    return SuspectTruth(
+        document="",
+        path=attribute,
+        attribute=attribute.replace("[0]", "[]"),
+        expected=expected,
+        actual=actual,
+        agreeing=agreeing,
+        outputs=outputs,
+        edits=2,
+        first=0,
+        last=1,
+    )
 
 
 def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
@@ -236,7 +263,10 @@ def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
 
 
 def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_and_the_field():
-    known = replace(_suspect("area", "6", "7"), correction=Correction("a/truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
+    known = replace(
+        _suspect("area", "6", "7"),
+        correction=Correction(path="a/truth.csv", oid="0" * 40, line=2, before="Ann,6", after="Ann,7"),
+    )
     fields = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
     evals = (_eval("a", known, *fields), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
     gone = replace(_eval("d", known), deleted=True)

@@ -9,15 +9,15 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
     )
     assert drawn.rows == (
         DiffRow("hunk", old=(WordSpan("@@ −1,3 +1,3 @@ # T", False),)),
-        DiffRow("context", 1, 1, (WordSpan("a", False),)),
+        DiffRow(kind="context", old_line=1, new_line=1, old=(WordSpan("a", False),)),
         DiffRow(
-            "change",
-            2,
-            2,
-            (WordSpan("use the ", False), WordSpan("red", True), WordSpan(" one", False)),
-            (WordSpan("use the ", False), WordSpan("blue", True), WordSpan(" one", False)),
+            kind="change",
+            old_line=2,
+            new_line=2,
+            old=(WordSpan("use the ", False), WordSpan("red", True), WordSpan(" one", False)),
+            new=(WordSpan("use the ", False), WordSpan("blue", True), WordSpan(" one", False)),
         ),
-        DiffRow("context", 3, 3, (WordSpan("b", False),)),
+        DiffRow(kind="context", old_line=3, new_line=3, old=(WordSpan("b", False),)),
         DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
     )
     assert drawn.passages == (

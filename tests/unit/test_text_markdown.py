@@ -6,7 +6,11 @@ def test_headings_start_below_those_of_the_page_and_get_anchors():
     shown = document("# A b\n\n### C\n\n# A b\n")
     assert shown == MarkdownPage(
         '<h3 id="t-a-b">A b</h3>\n<h4 id="t-c">C</h4>\n<h3 id="t-a-b-1">A b</h3>\n',
-        (Heading(1, "A b", 1, "t-a-b"), Heading(3, "C", 3, "t-c"), Heading(1, "A b", 5, "t-a-b-1")),
+        (
+            Heading(level=1, title="A b", line=1, anchor="t-a-b"),
+            Heading(level=3, title="C", line=3, anchor="t-c"),
+            Heading(level=1, title="A b", line=5, anchor="t-a-b-1"),
+        ),
     )
 
 
@@ -51,7 +55,7 @@ def test_a_block_of_code_carries_nothing_of_its_info_string():
 def test_front_matter_is_code_and_no_heading():
     shown = document("---\nname: reader\n---\n# T\n")
     assert shown.html == '<pre><code>name: reader\n</code></pre>\n<h3 id="t-t">T</h3>\n'
-    assert shown.headings == (Heading(1, "T", 4, "t-t"),)
+    assert shown.headings == (Heading(level=1, title="T", line=4, anchor="t-t"),)
 
 
 def test_a_text_too_large_is_shown_as_it_is_written():

@@ -12,16 +12,16 @@ def test_a_patch_is_read_into_numbered_lines():
         PatchCounts(1, 1, words=-1),
         (
             Hunk(
-                "# Title",
-                3,
-                3,
-                3,
-                3,
-                (
-                    PatchLine("context", "a", 3, 3),
-                    PatchLine("removed", "b <i>", 4, None),
-                    PatchLine("added", "c", None, 4),
-                    PatchLine("context", "d", 5, 5),
+                section="# Title",
+                old_start=3,
+                old_count=3,
+                new_start=3,
+                new_count=3,
+                lines=(
+                    PatchLine(kind="context", text="a", old=3, new=3),
+                    PatchLine(kind="removed", text="b <i>", old=4, new=None),
+                    PatchLine(kind="added", text="c", old=None, new=4),
+                    PatchLine(kind="context", text="d", old=5, new=5),
                 ),
             ),
         ),
@@ -41,8 +41,29 @@ def test_lines_that_look_like_headers_are_lines():
 def test_an_added_and_a_deleted_file_have_one_side():
     added = read_patch(b"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n")
     deleted = read_patch(b"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
-    assert added.hunks == (Hunk("", 0, 0, 1, 2, (PatchLine("added", "a", None, 1), PatchLine("added", "b", None, 2))),)
-    assert deleted.hunks == (Hunk("", 1, 1, 0, 0, (PatchLine("removed", "a", 1, None),)),)
+    assert added.hunks == (
+        Hunk(
+            section="",
+            old_start=0,
+            old_count=0,
+            new_start=1,
+            new_count=2,
+            lines=(
+                PatchLine(kind="added", text="a", old=None, new=1),
+                PatchLine(kind="added", text="b", old=None, new=2),
+            ),
+        ),
+    )
+    assert deleted.hunks == (
+        Hunk(
+            section="",
+            old_start=1,
+            old_count=1,
+            new_start=0,
+            new_count=0,
+            lines=(PatchLine(kind="removed", text="a", old=1, new=None),),
+        ),
+    )
 
 
 def test_a_line_without_end_has_a_remark():
@@ -118,12 +139,16 @@ def test_the_version_that_the_first_lines_state_is_told():
     patch = (
         HEADER + b"@@ -3 +3 @@\n-**Version:** v1.2.0\n+**Version:** v1.3.0\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
     )
-    assert read_patch(patch).counts == PatchCounts(2, 2, "1.2.0", "1.3.0", True)
+    assert read_patch(patch).counts == PatchCounts(
+        added=2, removed=2, version_before="1.2.0", version_after="1.3.0", only_version=True
+    )
 
 
 def test_a_heading_whose_title_changed_with_its_version_is_more_than_a_version():
     patch = HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n"
-    assert read_patch(patch).counts == PatchCounts(1, 1, "1.2", "1.3", words=1)
+    assert read_patch(patch).counts == PatchCounts(
+        added=1, removed=1, version_before="1.2", version_after="1.3", words=1
+    )
 
 
 def test_words_added_less_words_removed_are_those_of_the_texts():

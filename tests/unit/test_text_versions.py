@@ -2,18 +2,21 @@ import pytest
 
 from sitegen.text.patch import PatchCounts, VersionStep, version_steps
 
-FIRST = PatchCounts(9, 0, None, "1.0")
+FIRST = PatchCounts(added=9, removed=0, version_before=None, version_after="1.0")
 
 
 @pytest.mark.parametrize(
     ("edit", "step"),
     [
-        (PatchCounts(2, 2, "1.0", "1.1"), VersionStep("1.1")),
-        (PatchCounts(1, 1, "1.0", "1.1", True), VersionStep("1.1", "version alone")),
+        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.1"), VersionStep("1.1")),
+        (
+            PatchCounts(added=1, removed=1, version_before="1.0", version_after="1.1", only_version=True),
+            VersionStep("1.1", "version alone"),
+        ),
         (PatchCounts(1, 1), VersionStep("1.0", "text alone")),
-        (PatchCounts(2, 2, "1.0", "1.0"), VersionStep("1.0", "text alone")),
-        (PatchCounts(1, 1, "1.0", None), VersionStep(None, "text alone")),
-        (PatchCounts(0, 9, "1.0", None), VersionStep(None)),
+        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.0"), VersionStep("1.0", "text alone")),
+        (PatchCounts(added=1, removed=1, version_before="1.0", version_after=None), VersionStep(None, "text alone")),
+        (PatchCounts(added=0, removed=9, version_before="1.0", version_after=None), VersionStep(None)),
         (PatchCounts(), VersionStep("1.0")),
         (None, VersionStep(None)),
     ],

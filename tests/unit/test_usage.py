@@ -28,7 +28,9 @@ CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "inp
 
 def score(scorer: Scorer, output: bytes, truth: bytes | None = None, name: str = "output.json") -> Result:
     given = File("truth.json", truth) if truth else None
-    return scorer.score(ScoringInputs((File(name, output),), given, None, None, "{}"))
+    return scorer.score(
+        ScoringInputs(outputs=(File(name, output),), ground_truth=given, mapping=None, schema=None, settings="{}")
+    )
 
 
 def responses(*rows: object, **beside: object) -> Result:
@@ -44,10 +46,16 @@ def responses(*rows: object, **beside: object) -> Result:
         ({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}}, Usage(3, 4)),
         ({"usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2}}, Usage(15)),
         ({"tokenUsage": {"prompt": 3, "completion": 4, "total": 7}}, Usage(3, 4)),
-        ({"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500}, Usage(3, 4, None, 1.5)),
-        ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(None, None, 0.25, 0.25)),
-        ({"cost": 0, "latency": 2}, Usage(None, None, 0.0, 2.0)),
-        ({"elapsed_seconds": 2.5, "metrics": {"cost": 9}}, Usage(None, None, None, 2.5)),
+        (
+            {"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500},
+            Usage(tokens_in=3, tokens_out=4, cost=None, latency=1.5),
+        ),
+        ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(tokens_in=None, tokens_out=None, cost=0.25, latency=0.25)),
+        ({"cost": 0, "latency": 2}, Usage(tokens_in=None, tokens_out=None, cost=0.0, latency=2.0)),
+        (
+            {"elapsed_seconds": 2.5, "metrics": {"cost": 9}},
+            Usage(tokens_in=None, tokens_out=None, cost=None, latency=2.5),
+        ),
         ({"tokens": 12}, Usage()),
         ({"input": "a text", "output": "another", "prompt": 3, "completion": 4}, Usage()),
         ({"cost": -1, "latency": "2", "tokens_in": True, "tokens_out": 1.5}, Usage()),
@@ -73,11 +81,25 @@ def test_a_judged_line_states_its_model_and_parameters_as_other_answers_do() -> 
 
 
 def test_sums_are_of_all_answers_or_undefined() -> None:
-    calls = [Call(Usage(10, 1, 0.5, seconds), "m", '{"t": 0}') for seconds in (4.0, 1.0, 3.0, 2.0)]
-    failed = Call(Usage(5, 0, 0.25, 60.0), "m", failed=True)
-    assert run_usage([*calls, failed]) == RunUsage(4, ("m",), '{"t": 0}', 45, 4, 2.25, 2.5, 4.0)
+    calls = [
+        Call(Usage(tokens_in=10, tokens_out=1, cost=0.5, latency=seconds), "m", '{"t": 0}')
+        for seconds in (4.0, 1.0, 3.0, 2.0)
+    ]
+    failed = Call(Usage(tokens_in=5, tokens_out=0, cost=0.25, latency=60.0), "m", failed=True)
+    assert run_usage([*calls, failed]) == RunUsage(
+        answers=4,
+        models=("m",),
+        parameters='{"t": 0}',
+        tokens_in=45,
+        tokens_out=4,
+        cost=2.25,
+        latency_median=2.5,
+        latency_p95=4.0,
+    )
     unstated = Call(Usage(10, 1), "n", '{"t": 1}')
-    assert run_usage([*calls, unstated]) == RunUsage(5, ("m", "n"), "", 50, 5)
+    assert run_usage([*calls, unstated]) == RunUsage(
+        answers=5, models=("m", "n"), parameters="", tokens_in=50, tokens_out=5
+    )
     assert [finding.message for finding in missing_usage([*calls, unstated])] == [
         "Some of 5 answers do not state what they took: cost (1), latency (1)"
     ]
@@ -104,7 +126,18 @@ def test_responses_state_their_model_and_what_they_took() -> None:
     first = {"case_id": "a", "output": "x", "model": "m", "tokens_in": 9, "tokens_out": 2, "latency": 1, "cost": 0.1}
     second = {**first, "case_id": "b", "latency": 3, "quality": 4, "judge": "j", "judge_prompt": "0123456789abcdef"}
     card = responses(first, second).scorecard
-    assert card.usage == RunUsage(2, ("m",), "", 18, 4, 0.2, 2.0, 3.0, ("j prompt 0123456789ab",), ("average_quality",))
+    assert card.usage == RunUsage(
+        answers=2,
+        models=("m",),
+        parameters="",
+        tokens_in=18,
+        tokens_out=4,
+        cost=0.2,
+        latency_median=2.0,
+        latency_p95=3.0,
+        judges=("j prompt 0123456789ab",),
+        graded=("average_quality",),
+    )
     taken = {spec.name: card.metric(spec.name) for spec in USAGE_METRICS}
     assert taken == {"cost": 0.2, "tokens_in": 18, "tokens_out": 4, "latency_median": 2.0, "latency_p95": 3.0}
     assert card.metrics[0].name == "accuracy"
@@ -128,7 +161,16 @@ def test_lines_of_a_judge_state_what_the_answers_took() -> None:
         {"id": "b", "score": 0, "model": "m", "token_usage": {"input": 8, "output": 2}, "duration_ms": 700},
     ]
     card = score(JudgedScorer(), "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
-    assert card.usage == RunUsage(2, ("m",), "", 15, 3, None, 0.6, 0.7)
+    assert card.usage == RunUsage(
+        answers=2,
+        models=("m",),
+        parameters="",
+        tokens_in=15,
+        tokens_out=3,
+        cost=None,
+        latency_median=0.6,
+        latency_p95=0.7,
+    )
 
 
 def test_lines_of_a_log_state_what_the_chunks_took() -> None:
@@ -136,14 +178,33 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     line = {"chunkIndex": 0, "paragraphs": ["p"], "highlights": {"p": {"terms": ["x"]}}, "model": "m"}
     log = json.dumps({**line, "usage": {"input_tokens": 7, "output_tokens": 1}, "elapsed_ms": 40}).encode()
     card = score(HighlightsScorer(), log, gold, "processing-log.ndjson").scorecard
-    assert card.usage == RunUsage(1, ("m",), "", 7, 1, None, 0.04, 0.04)
+    assert card.usage == RunUsage(
+        answers=1,
+        models=("m",),
+        parameters="",
+        tokens_in=7,
+        tokens_out=1,
+        cost=None,
+        latency_median=0.04,
+        latency_p95=0.04,
+    )
 
 
 @pytest.mark.parametrize(
     ("own", "runs", "expected"),
     [
-        ({}, (1, 1), RunUsage(2, ("m",), "", 70, 9, 0.5, 4.0)),
-        ({"model": "own", "cost": 0.1}, (1, 1), RunUsage(2, ("own",), "", 70, 9, 0.2, 4.0)),
+        (
+            {},
+            (1, 1),
+            RunUsage(answers=2, models=("m",), parameters="", tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0),
+        ),
+        (
+            {"model": "own", "cost": 0.1},
+            (1, 1),
+            RunUsage(
+                answers=2, models=("own",), parameters="", tokens_in=70, tokens_out=9, cost=0.2, latency_median=4.0
+            ),
+        ),
         ({}, (1, 2), None),
     ],
 )
@@ -162,13 +223,15 @@ def test_a_record_beside_an_output_states_what_the_run_took() -> None:
     body = {"metadata": {"model": "m", "tokens_in": 5, "duration_seconds": 8}, "total_cost": 1.5, "metrics": {"f1": 1}}
     recorded = read_recorded(json.dumps(body).encode())
     assert recorded
-    assert recorded.usage == RunUsage(0, ("m",), "", 5, None, 1.5, 8.0)
+    assert recorded.usage == RunUsage(
+        answers=0, models=("m",), parameters="", tokens_in=5, tokens_out=None, cost=1.5, latency_median=8.0
+    )
     other = read_recorded(b'{"metrics": {"cost": 3}}')
     assert other
     assert other.usage is None
     result = responses({"case_id": "a", "output": "x", "model": "own", "cost": 0})
     assert with_stated(result, recorded.usage, "responses").scorecard.usage == RunUsage(
-        1, ("own",), "", 5, None, 0.0, 8.0
+        answers=1, models=("own",), parameters="", tokens_in=5, tokens_out=None, cost=0.0, latency_median=8.0
     )
 
 
@@ -205,7 +268,18 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
     judged = results_document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
-    assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, (), ())
+    assert judged.usage == UsageRow(
+        answers=1,
+        models=("m",),
+        parameters="",
+        tokens_in=None,
+        tokens_out=None,
+        cost=0.5,
+        latency_median=None,
+        latency_p95=None,
+        judges=(),
+        graded=(),
+    )
     silent = results_document(
         "judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata()
     )
@@ -213,7 +287,9 @@ def test_results_of_other_kinds_say_what_the_output_took() -> None:
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
-    inputs = ScoringInputs((File(name, content.encode()),), None, None, None, settings)
+    inputs = ScoringInputs(
+        outputs=(File(name, content.encode()),), ground_truth=None, mapping=None, schema=None, settings=settings
+    )
     result = JudgedScorer().score(inputs)
     row = asdict(results_document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
@@ -246,7 +322,16 @@ def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> 
 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
     result = responses({"case_id": "a", "output": "x"})
-    before = RunUsage(0, ("m",), "", 5, 6, 1.5, 8.0, 9.0)
+    before = RunUsage(
+        answers=0,
+        models=("m",),
+        parameters="",
+        tokens_in=5,
+        tokens_out=6,
+        cost=1.5,
+        latency_median=8.0,
+        latency_p95=9.0,
+    )
     saved = results_document("responses", with_stated(result, before, "responses"), eval_id="e", metadata=Metadata())
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded

@@ -258,7 +258,7 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
         builds.append(tuple(paths))
         if len(builds) == 2:
             put(repo, "CLAUDE.md", "Changed while this is built.\n")
-        return WatchedBuild(None, "None was made.", 0.0, tuple(paths))
+        return WatchedBuild(layers=None, error="None was made.", seconds=0.0, paths=tuple(paths))
 
     monkeypatch.setattr(watch, "build_attempt", slow)
 

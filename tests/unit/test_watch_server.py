@@ -95,7 +95,7 @@ def serving(tmp_path: Path) -> Iterator[Running]:
         while not server.started:
             thread.join(0.01)
         try:
-            yield Running(board, tmp_path, listening_at, loops[0])
+            yield Running(board=board, folder=tmp_path, port=listening_at, loop=loops[0])
         finally:
             server.should_exit = True
             thread.join()

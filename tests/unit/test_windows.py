@@ -19,18 +19,37 @@ F1 = MetricSpec("f1", "F1", "")
 
 def commit(position: int) -> Commit:
     """One commit an hour."""
-    return Commit(f"{position:02x}" * 20, position, "Ann", f"2026-03-02T{position:02}:00:00Z", "")
+    return Commit(
+        sha=f"{position:02x}" * 20,
+        position=position,
+        author="Ann",
+        committed_at=f"2026-03-02T{position:02}:00:00Z",
+        subject="",
+    )
 
 
 def edit(position: int) -> Edit:
-    return Edit(commit(position), "a.md", "modified", None, Blob("a.md", f"{position:040x}"))
+    return Edit(commit=commit(position), path="a.md", status="modified", old=None, new=Blob("a.md", f"{position:040x}"))
 
 
 def snapshot(
     iteration: int, position: int, cause: Cause = "outputs", recorded: str | None = None, made_at: str | None = None
 ) -> Snapshot:
     at = commit(position)
-    return Snapshot(iteration, "", "", at, (cause,), (), None, None, None, "{}", recorded_at=recorded, made_at=made_at)
+    return Snapshot(
+        iteration=iteration,
+        label="",
+        slug="",
+        commit=at,
+        cause=(cause,),
+        outputs=(),
+        ground_truth=None,
+        mapping=None,
+        schema=None,
+        settings="{}",
+        recorded_at=recorded,
+        made_at=made_at,
+    )
 
 
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
@@ -91,7 +110,7 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
 
 @pytest.mark.parametrize(("edited", "in_doubt"), [((1, 5), True), ((1, 3), False), ((5,), False)])
 def test_the_version_of_a_file_is_in_doubt_only_if_the_file_was_edited_with_the_output(edited, in_doubt):
-    best = EvalPeak("x", "X", F1, headline(0.5), Peak(0, 0.5, 5, or_edit=commit(3)))
+    best = EvalPeak(eval_id="x", name="X", spec=F1, point=headline(0.5), peak=Peak(0, 0.5, 5, or_edit=commit(3)))
     (version,) = best_versions([edit(position) for position in edited], [best])
     assert (version.or_edit is not None) is in_doubt
 
@@ -131,18 +150,26 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     every = [edit(position) for position in (1, 4, 6, 8)]
     assert windows(points, edits_of_outputs(places, every).made_with) == (
         Window(1, None, 0),
-        Window(4, 1, 2, 0.0),
-        Window(6, 2, 3, 0.25, False),
-        Window(8, 3, 4, None, False),
+        Window(edit=4, before=1, after=2, by_rules=0.0),
+        Window(edit=6, before=2, after=3, by_rules=0.25, comparable=False),
+        Window(edit=8, before=3, after=4, by_rules=None, comparable=False),
     )
 
 
 def card(value: float | None) -> Scorecard:
-    return Scorecard("scored", Counts(), (Metric("f1", value),), (), ())
+    return Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", value),), documents=(), fields=())
 
 
 def headline(value: float | None) -> Headline:
-    return Headline(0, "", "", "", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
+    return Headline(
+        commit_position=0,
+        sha="",
+        slug="",
+        label="",
+        status="scored",
+        values=(value,),
+        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+    )
 
 
 def summary(eval_id: str, *windows: Window) -> EvalSummary:
@@ -151,16 +178,19 @@ def summary(eval_id: str, *windows: Window) -> EvalSummary:
 
 def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     index = EffectIndex(
-        [summary("a", Window(3, None, 0), Window(5, 0, 1, 0.125)), summary("b", Window(5, 0, 1))],
+        [
+            summary("a", Window(3, None, 0), Window(edit=5, before=0, after=1, by_rules=0.125)),
+            summary("b", Window(5, 0, 1)),
+        ],
         {"b": frozenset({"b.md"})},
     )
     both = (
-        Effect("a", "a", headline(0.25), headline(0.75), (F1,), 0.125),
-        Effect("b", "b", headline(0.25), headline(0.75), (F1,)),
+        Effect(eval_id="a", name="a", before=headline(0.25), after=headline(0.75), specs=(F1,), by_rules=0.125),
+        Effect(eval_id="b", name="b", before=headline(0.25), after=headline(0.75), specs=(F1,)),
     )
     assert index.effects_of(5) == index.effects_of(5, "b.md") == both
     assert index.effects_of(5, "a.md") == both[:1]
-    assert index.effects_of(3) == (Effect("a", "a", None, headline(0.25), (F1,)),)
+    assert index.effects_of(3) == (Effect(eval_id="a", name="a", before=None, after=headline(0.25), specs=(F1,)),)
     assert index.effects_of(4) == ()
     assert index.positions() == (3, 5)
     assert list(index.edits_measured_from("a", 1)) == [5]
@@ -170,12 +200,12 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
 def test_peaks_are_those_of_the_evals_that_a_file_drives():
     best = Peak(1, 0.75, 5)
     index = EffectIndex([replace(summary("a"), peak=best), summary("b")], {"a": frozenset({"a.md"})})
-    assert index.peaks("a.md") == (EvalPeak("a", "a", F1, headline(0.75), best),)
+    assert index.peaks("a.md") == (EvalPeak(eval_id="a", name="a", spec=F1, point=headline(0.75), peak=best),)
     assert index.peaks("b.md") == ()
 
 
 def test_what_outputs_made_of_a_change_is_the_rest():
-    one = Effect("a", "a", headline(0.25), headline(0.75), by_rules=0.125)
+    one = Effect(eval_id="a", name="a", before=headline(0.25), after=headline(0.75), by_rules=0.125)
     assert (one.change, one.by_outputs) == (0.5, 0.375)
     assert replace(one, by_rules=None).by_outputs == 0.5
     assert replace(one, before=None).by_outputs is None
@@ -183,14 +213,22 @@ def test_what_outputs_made_of_a_change_is_the_rest():
 
 def test_the_mean_is_over_evals_with_a_change():
     assert mean_change(()) is None
-    assert mean_change((Effect("a", "a", None, headline(0.5)), Effect("b", "b", headline(0.5), headline(0.75)))) == 0.25
+    assert (
+        mean_change(
+            (
+                Effect(eval_id="a", name="a", before=None, after=headline(0.5)),
+                Effect(eval_id="b", name="b", before=headline(0.5), after=headline(0.75)),
+            )
+        )
+        == 0.25
+    )
 
 
 def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
     before, after = (replace(headline(0.25), values=(value, value)) for value in (0.25, 0.75))
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
-    graded = Effect("a", "a", before, after, (quality, accuracy), judge=judge)
+    graded = Effect(eval_id="a", name="a", before=before, after=after, specs=(quality, accuracy), judge=judge)
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
     (row,) = effects_view((graded,)).rows
     assert (row.grade, row.why, row.remarks) == (
@@ -199,6 +237,6 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
         ("The judge changed from j-1 to j-2.",),
     )
     assert [move.change for move in row.moves] == [None, 0.5]
-    other = Effect("a", "a", before, after, (accuracy, quality), judge=judge)
+    other = Effect(eval_id="a", name="a", before=before, after=after, specs=(accuracy, quality), judge=judge)
     assert other.change == 0.5
     assert [[move.change for move in row.moves] for row in effects_view((other,)).rows] == [[0.5, None]]

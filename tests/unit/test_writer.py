@@ -54,20 +54,22 @@ def test_each_file_is_in_the_list_of_the_folder_as_soon_as_it_stands(tmp_path):
 
 
 def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
-    writer = Writer(tmp_path, [PageRow("", "a.html", "key", 7)])
+    writer = Writer(tmp_path, [PageRow(owner="", path="a.html", key="key", size=7)])
     assert writer.is_fresh("", "a.html", "key")
     assert not writer.is_fresh("", "a.html", "other")
     assert not writer.is_fresh("", "b.html", "key")
-    assert writer.rows == [PageRow("", "a.html", "key", 7)]
+    assert writer.rows == [PageRow(owner="", path="a.html", key="key", size=7)]
 
 
 def test_a_file_that_is_written_twice_has_the_second_content_and_counts_once(tmp_path):
     Writer(tmp_path).write("", "a.html", b"old", "key")
-    writer = Writer(tmp_path, [PageRow("", "a.html", "key", 3)])
+    writer = Writer(tmp_path, [PageRow(owner="", path="a.html", key="key", size=3)])
     writer.write("", "a.html", b"early")
     writer.write("", "a.html", b"old", "key")
     assert (tmp_path / "a.html").read_bytes() == b"old"
-    assert writer.files == WrittenFiles((PageRow("", "a.html", "key", 3, content=content_digest(b"old")),), 1)
+    assert writer.files == WrittenFiles(
+        (PageRow(owner="", path="a.html", key="key", size=3, content=content_digest(b"old")),), 1
+    )
 
 
 def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(tmp_path):
