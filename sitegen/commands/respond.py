@@ -32,8 +32,8 @@ from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
 from sitegen.verifying.eval_files import WorktreeEval, first_file
 from sitegen.verifying.evaluation import evaluate, variant_name
-from sitegen.verifying.newest import newest_outputs
 from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import newest_outputs
 
 FAILED: Final = 1
 """Exit code if a call gave no answer."""

@@ -6,7 +6,6 @@ import shlex
 import webbrowser
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cache, partial
 from pathlib import Path
 
 from sitegen import saving
@@ -23,7 +22,6 @@ from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import counted, encodable, line
-from sitegen.verifying.newest import outputs_in_order
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
@@ -92,10 +90,9 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     """Score the newest output of every eval, and print all results with their averages."""
     project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
-    in_order = cache(partial(outputs_in_order, project))
     for eval_id in project.eval_ids():
         try:
-            verified.append(verify(project, eval_id, in_order=in_order))
+            verified.append(verify(project, eval_id))
         except SitegenError as error:
             missing.append(error)
     if not verified and missing:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
+from functools import cache
+from itertools import chain
 from posixpath import basename
 
 from msgspec.structs import replace
@@ -80,28 +82,47 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
     last = series.snapshots[-1] if series.snapshots else None
     kind = _kind_scored(entry, state.inputs if state.inputs and state.inputs.ground_truth else last)
     self_judged = not files_of(kind).ground_truths
-    return EvalHistory(
+    history = EvalHistory(
         id=state.id,
         kind=kind,
         layout=layout,
-        snapshots=_with_grades(series.snapshots),
+        snapshots=tuple(series.snapshots),
         renamed_from=tuple(state.renamed_from),
         deleted=not (state.files if self_judged else state.inputs and state.inputs.ground_truth),
     )
+    return with_common_grades(history)[0]
 
 
-def _with_grades(snapshots: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
-    """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing."""
-    grades = {name for snapshot in snapshots for name in snapshot.grades}
+def with_common_grades(*histories: EvalHistory) -> tuple[EvalHistory, ...]:
+    """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing.
+
+    Several histories are those of one eval at several revisions.
+    """
+    grades = frozenset(chain.from_iterable(history.grades for history in histories))
     if not grades:
-        return tuple(snapshots)
-    settings: dict[str, str] = {}
-    for text in dict.fromkeys(snapshot.settings for snapshot in snapshots):
-        stated = json.loads(text)
-        named = stated.get(GRADES)
-        stated[GRADES] = sorted({*grades, *(named if isinstance(named, list) else ())}, key=str)
-        settings[text] = canonical_settings(stated)
-    return tuple(replace(snapshot, settings=settings[snapshot.settings]) for snapshot in snapshots)
+        return histories
+
+    @cache
+    def with_grades(settings: str) -> str:
+        return settings_with_grades(settings, grades)
+
+    return tuple(
+        replace(
+            history,
+            snapshots=tuple(
+                replace(snapshot, settings=with_grades(snapshot.settings)) for snapshot in history.snapshots
+            ),
+        )
+        for history in histories
+    )
+
+
+def settings_with_grades(settings: str, grades: Collection[str]) -> str:
+    """Return the settings of an output with these scores as grades, besides those that are stated."""
+    stated = json.loads(settings)
+    named = stated.get(GRADES)
+    stated[GRADES] = sorted({*grades, *(named if isinstance(named, list) else ())}, key=str)
+    return canonical_settings(stated)
 
 
 def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:

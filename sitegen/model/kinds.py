@@ -20,6 +20,8 @@ class KindTraits(Frozen):
     """Its output is a log of all runs; settings select the run, and the part of it, that counts."""
     embeds_texts: bool = False
     """Its numbers may need vectors of texts, so that they also depend on the installed embedding model."""
+    names_scores: bool = False
+    """Its outputs name scores; whether a score is a verdict or a grade is decided once for all outputs of an eval."""
     reads_archives: bool = False
     """Some formats of its outputs need optional packages, so that its numbers also depend on these."""
 
@@ -28,7 +30,7 @@ KIND_TRAITS: Final[dict[str, KindTraits]] = {
     "fields": KindTraits(is_structured=True),
     "highlights": KindTraits(finds_texts=True, logs_runs=True),
     "responses": KindTraits(answers_cases=True, embeds_texts=True),
-    "judged": KindTraits(reads_archives=True),
+    "judged": KindTraits(names_scores=True, reads_archives=True),
     "recorded": KindTraits(is_recorded=True),
 }
 """The traits of sitegen's own kinds."""

@@ -73,6 +73,11 @@ class EvalHistory(Frozen):
     """Whether the eval has no ground truth any more at the built revision."""
 
     @property
+    def grades(self) -> frozenset[str]:
+        """The named scores that are grades, because some output has a value that is neither right nor wrong."""
+        return frozenset(name for snapshot in self.snapshots for name in snapshot.grades)
+
+    @property
     def without_output(self) -> bool:
         """Whether the newest iteration has no output, or no output exists any more at the built revision."""
         if not self.snapshots or not self.snapshots[-1].outputs:

@@ -17,6 +17,7 @@ from sitegen.config import EvalConfig
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
+from sitegen.history.eval_fold import with_common_grades
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
@@ -106,11 +107,10 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
     Raises NothingToReportError if the revisions have no eval in common.
     """
     with open_study(options._replace(rev=base)) as study:
-        living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
-        before = {history.id: (history, study.results(history, history.snapshots[-1:])[0]) for history in living}
+        before = {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
     with open_study(options._replace(rev=head)) as study:
         after = {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
-        common = [eval_id for eval_id in before if eval_id in after and before[eval_id][0].kind == after[eval_id].kind]
+        common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
         if not common:
             raise NothingToReportError(
                 f"{base!r} and {head!r} have no eval with outputs in common.",
@@ -120,9 +120,9 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
         variants: list[VariantComparison] = []
         changes = []
         for eval_id in common:
-            (earlier, result), history = before[eval_id], after[eval_id]
+            earlier, history = with_common_grades(before[eval_id], after[eval_id])
             series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
-            results = (result, *study.results(history, [newest]))
+            results = study.results(history, [at, newest])
             place = place_of(series, at)
             if place is None:  # another branch, or other rules than those that head applies to it
                 series = series_of_two(

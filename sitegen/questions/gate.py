@@ -6,16 +6,15 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
 from sitegen.config import GateSettings
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
+from sitegen.history.eval_fold import with_common_grades
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
 from sitegen.model.gate import GateEval, GateReport, MetricLimits
-from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
 from sitegen.questions.study import Study
@@ -84,14 +83,11 @@ def _base_commit(head: Project, base: str, *, exact: bool) -> str:
 
 
 def _gated_evals(study: Study) -> dict[str, GateSide]:
-    living = ((history, newest_output(history)) for history in study.evals.values() if not history.deleted)
-    return {history.id: GateSide(study, history, snapshot) for history, snapshot in living if snapshot}
-
-
-def newest_output(history: EvalHistory) -> Snapshot | None:
-    """Return the newest existing output, under the newest ground truth and rules; None if there is none."""
-    there = next((snapshot for snapshot in reversed(history.snapshots) if not snapshot.deleted), None)
-    return there and under_rules_of(there, history.snapshots[-1])
+    return {
+        history.id: GateSide(study, history)
+        for history in study.evals.values()
+        if not history.deleted and not all(snapshot.deleted for snapshot in history.snapshots)
+    }
 
 
 def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
@@ -120,6 +116,9 @@ def _check_removed(gate: GateSettings, side: GateSide) -> GateEval:
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:
     info = after.study.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
+    if same:
+        histories = with_common_grades(same.history, after.history)
+        same, after = (GateSide(at.study, of) for at, of in zip((same, after), histories, strict=True))
     own = side_specs(after, same)
     specs = all_specs(own)
     limits = limits_of(gate, info.thresholds, info.id, specs)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
 from sitegen.analysis.copies import first_points_with_output
-from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of
+from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
 from sitegen.analysis.edits import changed_files, edits_of_points
 from sitegen.analysis.flips import count_flips, flipped_cells
 from sitegen.analysis.gate import check_metric
@@ -47,8 +47,13 @@ class GateSide(Frozen):
 
     study: Study
     history: EvalHistory
-    snapshot: Snapshot
-    """The newest output of the eval."""
+    """With an output that exists."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest existing output, under the newest ground truth and rules."""
+        snapshots = self.history.snapshots
+        return under_rules_of(next(at for at in reversed(snapshots) if not at.deleted), snapshots[-1])
 
     @property
     def card(self) -> Scorecard:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property, partial
 from os.path import lexists
 from pathlib import Path
 
@@ -26,11 +28,17 @@ from sitegen.errors import ConfigurationError, NothingToReportError, SitegenErro
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import POINTER, is_pointer
 from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
+from sitegen.history.fold_state import CopiedParts
 from sitegen.history.layout import LONE, Layout, Watched
+from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
+from sitegen.history.timeline import advance
+from sitegen.history.worktree import with_worktree
 from sitegen.kind_files import GROUND_TRUTHS, files_of
+from sitegen.model.timeline import EvalHistory
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.scorer import File
 from sitegen.text.plain import encodable
 from sitegen.verifying.eval_files import (
@@ -40,7 +48,7 @@ from sitegen.verifying.eval_files import (
 )
 
 
-class WorktreeProject(Frozen):
+class WorktreeProject(Frozen, gc=True, dict=True):
     """A project's work tree with its configuration, ready to score outputs."""
 
     root: Path
@@ -80,6 +88,29 @@ class WorktreeProject(Frozen):
             misread=tuple(error_in(EVALUATION_FILE, finding) for finding in findings),
             must_stop=any(finding.severity == "error" for finding in findings),
         )
+
+    @cached_property
+    def histories(self) -> Mapping[str, EvalHistory]:
+        """The history of each eval by its id, with the uncommitted state at the end.
+
+        Reads history from its root, and stores nothing. Empty without any commit, or if history cannot be read.
+        """
+        if self.head is None:
+            return {}
+        follow = partial(
+            advance,
+            site=self.config,
+            head=self.head,
+            manifest=self.manifest,
+            structure="",
+            contents=CONTENTS,
+            allow_shallow=True,
+        )
+        try:
+            advanced = with_worktree(Repository.open(self.root), CopiedParts(), self.head, follow)
+        except SitegenError:
+            return {}
+        return {update.history.id: update.history for update in advanced.update.evals}
 
     def shown_path(self, path: Path) -> str:
         """A path relative to the root if it is below the root, otherwise unchanged."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
+from sitegen.history.eval_fold import settings_with_grades
 from sitegen.history.layout import RECORDED, RESULTS, iteration_number
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
@@ -29,8 +30,7 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
-from sitegen.verifying.eval_files import WorktreeEval, first_file, iterations, outputs_of_iterations
-from sitegen.verifying.newest import OutputsInOrder, newest_outputs
+from sitegen.verifying.eval_files import WorktreeEval, each_output, first_file, iterations, outputs_of_iterations
 from sitegen.verifying.project import WorktreeProject
 
 _OF_LOGS: Final = ("range", "run_id")
@@ -53,10 +53,8 @@ def verify(
     eval_id: str,
     output: Path | None = None,
     settings: Mapping[str, object] | None = None,
-    *,
-    in_order: Callable[[], OutputsInOrder] | None = None,
 ) -> Verified:
-    """Score an output, by default the newest of the eval.
+    """Score an output, by default the newest of the eval, as a site of the work tree scores it.
 
     Raises NothingToReportError if the eval has no ground truth or no output, and ConfigurationError if it does not
     exist or *settings* do not fit.
@@ -66,7 +64,6 @@ def verify(
         eval_id: the eval.
         output: the file to score in place of the newest output.
         settings: take precedence over the settings of the eval.
-        in_order: as for ``newest_outputs``.
 
     """
     place = project.place(eval_id)
@@ -76,7 +73,7 @@ def verify(
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
         raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-    outputs = (output,) if output else newest_outputs(project, place, in_order)
+    outputs = (output,) if output else newest_outputs(project, place)
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
@@ -91,6 +88,20 @@ def verify(
     if settings:
         _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
     return verified
+
+
+def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path, ...]:
+    """Return the files of the newest output of an eval, which a site of the work tree shows as the newest; often none.
+
+    Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
+    number; uncommitted ones come last. Without any commit, it is the last by number or by name.
+    """
+    several = each_output(place)
+    history = project.histories.get(place.entry.id) if len(several) > 1 else None
+    for snapshot in history.snapshots if history else ():
+        outputs = tuple(project.root / blob.path for blob in snapshot.outputs)
+        several += [outputs] if outputs in several else []
+    return several[-1] if several else ()
 
 
 def verify_iterations(
@@ -112,12 +123,14 @@ def _scored(
     mapping = schema = None
     if traits_of(place.kind).is_structured:
         mapping, schema = _mapping_name(project, rules, place.folder), rules.schema
+    own_settings = json.dumps({**json.loads(rules.settings), **(settings or {})})
+    history = project.histories.get(place.entry.id) if traits_of(place.kind).names_scores else None
     inputs = ScoringInputs(
         outputs=tuple(project.read(path) for path in outputs),
         ground_truth=project.read(place.ground_truth) if place.ground_truth else None,
         mapping=project.read(project.root / mapping) if mapping else None,
         schema=project.read(project.root / schema) if schema else None,
-        settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
+        settings=settings_with_grades(own_settings, history.grades) if history else own_settings,
         embedder=embedder(),
     )
     parent = outputs[0].parent if outputs else place.folder
