@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from sitegen.frozen import Frozen
-from sitegen.html import charts, elements, formats
+from sitegen.html import charts, elements, formats, tables
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
@@ -116,6 +116,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     report_rows,
     spans,
     regressions,
+    tables,
     tree,
     trend_chart,
     trend_rows,

@@ -85,7 +85,7 @@ def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted
     page = visit("evals/waybills/copies.html")
 
     def shown() -> str:
-        rows = page.locator(".iters tbody tr:visible td:first-child div > a").all_inner_texts()
+        rows = page.locator(".iters tbody tr:visible .c-iteration div > a").all_inner_texts()
         return " ".join(label.removeprefix("iteration-00").removeprefix("00") for label in rows)
 
     assert shown() == "6 5 4 3 2 1"

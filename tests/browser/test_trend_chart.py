@@ -5,6 +5,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from sitegen.pages.trend.page import trend_page
+from tests import pages_sample as sample
+
 TREND = "evals/waybills/index.html"
 
 
@@ -21,6 +24,20 @@ def test_arrow_keys_walk_along_the_points_and_say_what_is_there(visit):
     expect(_tip(page)).to_contain_text("iteration-059")
     page.keyboard.press("Shift+ArrowLeft")
     expect(_tip(page)).to_contain_text("iteration-049")
+
+
+def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
+    points = sample.view_of(trend_page(sample.series())).points
+    page = visit(TREND)
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("Home")
+    for point in points[1:]:
+        page.keyboard.press("ArrowRight")
+        expect(_tip(page)).to_contain_text(point.label)
+        fixed, broken, still = point.flipped[:3] if point.flipped else (0, 0, 0)
+        expect(_tip(page)).to_contain_text(f"{fixed} fixed, {broken} broken, {still} still wrong")
+        counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
+        assert counts == list(point.errors)
 
 
 def test_enter_opens_the_report_of_the_point(visit):
@@ -126,7 +143,7 @@ def test_both_values_and_the_change_with_its_parts_stand_beside_the_chart(visit)
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     row = page.locator("table.iters tbody tr").nth(58)
-    then, now, change = (row.locator("td").nth(column).text_content() for column in (1, 2, 3))
+    then, now, change = (row.locator(f".c-{column}").text_content() for column in ("headline", "now", "change"))
     assert then != now
     expect(_tip(page)).to_contain_text(f"F1{then}{now}{change}")
     expect(_tip(page)).to_contain_text("change: outputs")
@@ -141,11 +158,11 @@ def test_the_side_shows_the_values_of_the_clock_that_is_chosen(visit):
     page.keyboard.press("Home")
     row = page.locator("table.iters tbody tr").nth(59)
     value = page.locator(".h-main [data-v='0']")
-    expect(value).to_have_text(row.locator("td").nth(1).text_content())
+    expect(value).to_have_text(row.locator(".c-headline").text_content())
     page.locator("[data-clock=now]").click()
     page.locator("[data-chart]").focus()
     page.keyboard.press("Home")
-    expect(value).to_have_text(row.locator("td").nth(2).text_content())
+    expect(value).to_have_text(row.locator(".c-now").text_content())
 
 
 def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visit):
@@ -189,7 +206,7 @@ def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):
 def test_iterations_sort_by_the_cells_that_they_broke(visit):
     page = visit(TREND)
     page.get_by_role("button", name="Broken").click()
-    counts = page.locator("table.iters tbody tr:visible td:nth-child(8)").all_text_contents()
+    counts = page.locator("table.iters tbody tr:visible .c-broken").all_text_contents()
     numbers = [int(count) for count in counts if count]
     assert numbers == sorted(numbers, reverse=True)
     assert len(set(numbers)) > 3

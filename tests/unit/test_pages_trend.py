@@ -261,7 +261,9 @@ def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_
         "steps of the level: the newest 100 of 249",
     ):
         assert sentence in words
-    assert re.findall(r"<tr><td><div><a href=(\d+)", page) == [str(index) for index in range(9999, 9799, -1)]
+    assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", page) == [
+        str(index) for index in range(9999, 9799, -1)
+    ]
     assert 'data-rows="index.js" data-loadable="9800"' in page
 
 
@@ -277,7 +279,9 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     rows = re.sub(r"<(\d+)>", lambda place: repeated[int(place[1])], folded)
     assert rows == f"<tbody>{trend_rows.iterations(view, '../../', older=True)}"
     assert len(folded) < 0.8 * len(rows)
-    assert re.findall(r"<tr><td><div><a href=(\d+)", rows) == [f"{index:04}" for index in range(9799, -1, -1)]
+    assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", rows) == [
+        f"{index:04}" for index in range(9799, -1, -1)
+    ]
     assert [len(values["values"][k]) for k in range(3)] == [10_000] * 3
     assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (10_000,) * 3
     defined = sum(point.values[0] is not None for point in view.points)

@@ -276,12 +276,12 @@ class Comparison {
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const change = apart ? common?.[k] ?? null : undefined;
       const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, change);
-      if (apart && !common?.length) row.cells[3].replaceChildren(`other ${otherCases ? "cases" : this.data.noun[1]}`);
+      if (apart && !common?.length) cellOf(row, "change").replaceChildren(`other ${otherCases ? "cases" : this.data.noun[1]}`);
       const bars = row.appendChild(element("td", "hide-s"));
       if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
       const rejudged = before.judge && after.judge && before.judge !== after.judge;
-      if (rejudged && (this.data.graded || []).includes(k)) row.cells[3].replaceChildren("another judge");
-      if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });
+      if (rejudged && (this.data.graded || []).includes(k)) cellOf(row, "change").replaceChildren("another judge");
+      if (!k) [before, after].forEach(({ ends }, side) => { if (ends) cellOf(row, ["before", "after"][side]).append(this.range(ends)); });
       body.append(row);
     });
     this.data.errors.forEach((word, k) => {
@@ -380,8 +380,8 @@ class Comparison {
     const row = element("tr"), known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0;
     const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
-    row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));
-    const cell = element("td", "num"), size = Math.abs(change);
+    row.append(name, element("td", "c-before num", text(before)), element("td", "c-after num", text(after)));
+    const cell = element("td", "c-change num"), size = Math.abs(change);
     if (!known) cell.append("—");
     else if (!change) cell.append(element("span", "delta", "no change"));
     else {

@@ -11,22 +11,31 @@ const written = value => {
 const metric = (value, otherwise = DASH, whole = false) =>
   (value === null ? otherwise : whole && Number.isInteger(value) ? grouped(value) : written(value));
 
-/** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
-const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
-
-const shaOf = cell => $("div + a", cell)?.textContent;
-
-/** The subject of the commit, which of its rows only one has. */
-const subjectOf = (row, sha) =>
-  $("i", row.cells[0] && $("i", row.cells[0]) ? row : $$("tbody tr", row.closest("table")).find(({ cells: [cell] }) => $("i", cell) && shaOf(cell) === sha) ?? row)?.textContent ?? "";
+/** A count of a point, by the name of its column; 0 if the table has no such column. */
+const countOf = (row, column) => +(cellOf(row, column)?.textContent ?? "").replaceAll(",", "");
 
 /** What a row of the table says of its point. */
-function pointOf(row) {
-  const cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = countsOf(row), sha = shaOf(cell);
-  return {
-    label: link.textContent, file: link.getAttribute("href"), get subject() { return subjectOf(row, sha); }, by, day: by.split(" · ").pop(), sha, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
-    remarks: $$(".pill, small", cell),
-  };
+class TablePoint {
+  constructor(row) {
+    this.row = row;
+    this.cell = cellOf(row, "iteration");
+    this.link = $("a", this.cell);
+    this.label = this.link.textContent;
+    this.file = this.link.getAttribute("href");
+    this.sha = $("div + a", this.cell)?.textContent;
+    this.by = $("span", this.cell).textContent;
+    this.day = this.by.split(" · ").pop();
+    this.remarks = $$(".pill, small", this.cell);
+  }
+
+  /** The subject of the commit, which of its rows only one has. */
+  get subject() {
+    const own = $("i", this.cell), same = row => { const cell = cellOf(row, "iteration"); return $("i", cell) && $("div + a", cell)?.textContent === this.sha; };
+    return (own ?? $("i", $$("tbody tr", this.row.closest("table")).find(same) ?? this.row))?.textContent ?? "";
+  }
+
+  /** The number of errors of each type. */
+  get errors() { return TYPES.map(type => countOf(this.row, type)); }
 }
 
 /** The box beside the cursor. */
@@ -40,7 +49,7 @@ class PointBox {
   get judges() { return this.data.letters.some(Boolean); }
 
   show(index, point) {
-    const span = this.data.spans[index], [fixed, broken, still] = point.flips;
+    const span = this.data.spans[index], [fixed, broken, still] = ["fixed", "broken", "still"].map(fate => countOf(point.row, fate));
     this.box.replaceChildren(
       element("b", "", point.subject),
       element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")),
@@ -108,7 +117,7 @@ class PointBox {
         + (now === then ? "" : `, by today's truth ${this.metric(k, now, "undefined")}`)
         + (change == null ? "" : `, change ${this.signed(k, change)}`);
     });
-    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${point.sum} errors` : ""}.`
+    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${countOf(point.row, "errors")} errors` : ""}.`
       + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
   }
 }

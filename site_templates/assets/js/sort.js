@@ -11,6 +11,7 @@ class SortedTable {
     this.key = `by-${table.dataset.sort}`;
     this.rows = this.rowsWithBodies();
     this.heads = $$("thead th", table);
+    this.names = this.heads.map((head, column) => /(?:^| )c-(\S+)/.exec(head.className)?.[1] ?? `${column + 1}`);
     this.heads.forEach((head, column) => {
       const button = element("button");
       button.type = "button";
@@ -58,14 +59,14 @@ class SortedTable {
     const second = first === "up" ? "down" : "up";
     const way = this.column !== column ? first : this.way === first ? second : "";
     const kept = /^#d\d+$/.test(location.hash) ? new URLSearchParams() : hash();
-    if (way) kept.set(this.key, `${column + 1}-${way}`); else kept.delete(this.key);
+    if (way) kept.set(this.key, `${this.names[column]}-${way}`); else kept.delete(this.key);
     setHash(kept.toString());
     this.sort(way ? column : -1, way);
   }
 
   restore() {
-    const [column, way] = (hash().get(this.key) ?? "").split("-");
-    if (this.heads[column - 1] && (way === "up" || way === "down")) this.sort(column - 1, way);
+    const [, name, way] = /^(.+)-(up|down)$/.exec(hash().get(this.key) ?? "") ?? [], column = this.names.indexOf(name);
+    if (column >= 0) this.sort(column, way);
     else if (this.way) this.sort(-1, "");
   }
 

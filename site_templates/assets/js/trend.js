@@ -162,7 +162,7 @@ class TrendChart {
     if (!plot) return;
     let top = this.data.top;
     if (!this.whole && first >= this.older) {
-      const sums = this.rows.slice(first, last + 1).map(row => countsOf(row).at(-5));
+      const sums = this.rows.slice(first, last + 1).map(row => countOf(row, "errors"));
       top = Math.max(1, ...sums) * 1.06;
     }
     const share = top / this.data.top;
@@ -196,8 +196,8 @@ class TrendChart {
 
   /** The number of an iteration, and its day unless the label before it has the same. */
   name(index, before) {
-    const { label, day } = pointOf(this.rows[index]), number = this.data.numbers?.[index] ?? /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
-    return before !== undefined && pointOf(this.rows[before]).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
+    const { label, day } = new TablePoint(this.rows[index]), number = this.data.numbers?.[index] ?? /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
+    return before !== undefined && new TablePoint(this.rows[before]).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
   }
 
   /* ---- zoom ---- */
@@ -244,7 +244,7 @@ class TrendChart {
       this.load().then(() => { if (this.at === index && this.rows[index]) this.show(index, spoken); });
       return;
     }
-    const point = pointOf(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
+    const point = new TablePoint(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
     this.knobs.forEach((knob, k) => {
       knob.hidden = values[k] === null;
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
@@ -261,7 +261,7 @@ class TrendChart {
 
   fillSide(index) {
     for (const value of $$("[data-v]", this.chart)) value.textContent = this.words.metric(+value.dataset.v, this.shown(value.dataset.v)[0][index]);
-    const { errors } = pointOf(this.rows[index]);
+    const { errors } = new TablePoint(this.rows[index]);
     for (const count of $$("[data-e]", this.chart)) count.textContent = errors[count.dataset.e];
   }
 
@@ -275,7 +275,7 @@ class TrendChart {
 
   async visit(index) {
     if (!this.rows[index]) await this.load();
-    if (this.rows[index]) location.href = pointOf(this.rows[index]).file;
+    if (this.rows[index]) location.href = new TablePoint(this.rows[index]).file;
   }
 
   /* ---- pointer ---- */

@@ -10,9 +10,10 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.html.cells import text
-from sitegen.html.formats import NIL, day, number, printable, signed
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import ErrorType
+from sitegen.html.formats import NIL, bounded, day, number, printable, signed
+from sitegen.html.tables import Column, cells, class_name
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -20,7 +21,7 @@ from sitegen.pages.change_text import DisplayedChange, origin, own_unit
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.report_rows import error_types
+from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.trend.numbers import ROWS, OutputUsage, TrendPoint, UsageView
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatRow
@@ -42,6 +43,73 @@ EDITED = 3
 _NIL = str(number(None))
 
 
+def columns(view: TrendView, root: str) -> tuple[Column, ...]:
+    """The table of iterations. A row is the index of a point, with the texts that follow its label."""
+    points, specs, newest = view.points, view.specs[: view.drawn], len(view.points) - 1
+    now = [
+        Column(
+            name="now",
+            head="Now",
+            cell=lambda at, _: _trend_ratio_cell(view.clocks.values[at][0]),
+            title=f"{specs[0].label} by today's ground truth and rules",
+        )
+    ]
+    return (
+        Column(name="iteration", head="Iteration", cell=lambda at, words: _name_cell(view, at, root, words)),
+        Column(
+            name="headline",
+            head=specs[0].label,
+            cell=lambda at, _: _trend_ratio_cell(points[at].values[0], specs[0].unit),
+        ),
+        *(now if view.clocks.values else ()),
+        Column(name="change", head="Change", cell=lambda at, _: _change_cell(points[at], specs[0])),
+        *(
+            Column(
+                name=class_name(spec.label),
+                head=spec.label,
+                cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(points[at].values[k], unit),
+            )
+            for k, spec in enumerate(specs[1:], 1)
+        ),
+        *(
+            Column(
+                name=f"variant-{k + 1}",
+                head=bounded(name, 80),
+                cell=lambda at, _, k=k: _trend_ratio_cell(points[at].variants[k]),
+                classes="vhead",
+            )
+            for k, name in enumerate(view.drawn_variants)
+        ),
+        *(_counted_columns(view.info.nouns, points, newest) if view.counted else ()),
+    )
+
+
+def _counted_columns(nouns: Nouns, points: Sequence[TrendPoint], newest: int) -> Iterable[Column]:
+    for fate, title in _FATES.items():
+        yield Column(
+            name=fate,
+            head=fate.capitalize(),
+            cell=lambda at, _, fate=fate: _flips_cell(points[at], fate, linked=newest - at < LINKED),
+            title=title,
+        )
+    yield Column(name="errors", head="Errors", cell=lambda at, _: sum(points[at].errors))
+    for k, kind in enumerate(ERROR_TYPES):
+        if nouns.errors[k]:
+            yield Column(
+                name=kind,
+                head=type_mark(kind, nouns),
+                cell=lambda at, _, k=k: points[at].errors[k] or "",
+                title=type_label(kind, nouns),
+            )
+
+
+_FATES: Final = {
+    "fixed": "Values that were wrong in the iteration before and are right",
+    "broken": "Values that were right in the iteration before and are wrong",
+    "still": "Values that are wrong in both",
+}
+
+
 def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
@@ -52,21 +120,17 @@ def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     rows = []
     by_rank = sorted(range(len(view.points)), key=lambda index: (not view.points[index].repeats, index))
     with_subject = {view.points[index].commit.sha: index for index in by_rank}
-    now, newest = view.clocks.values, len(view.points) - 1
-    drawn = range(view.older - 1, -1, -1) if older else range(newest, view.older - 1, -1)
+    drawn = range(view.older - 1, -1, -1) if older else range(len(view.points) - 1, view.older - 1, -1)
     groups = _groups_of_repeats(view.points, drawn)
     named_above = {index for group in groups.values() for index in group}
+    listed = columns(view, root)
     for index in drawn:
-        head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
-        cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
         named = with_subject[point.commit.sha] == index
         subject = f" <i>{text(point.commit.subject)}</i>" if named else ""
         same = "".join([_same_output(view.points[before]) for before in groups.get(index, ())])
         start = f"<tr class={'named' if index in named_above else 'copied'}>" if point.repeats else "<tr>"
-        pills = _pills(point, None if point.copy_of is None else view.points[point.copy_of])
-        row = _iteration_row(point, root, view.specs[: view.drawn], head, same + subject, pills)
-        rows.append(f"{start}{row}{cells}\n")
+        rows.append(f"{start}{cells(listed, index, same + subject)}\n")
     return Markup("".join(rows))
 
 
@@ -97,33 +161,30 @@ def column(view: TrendView, metric: int) -> list[float | None]:
     return [point.values[metric] for point in view.points]
 
 
-def _iteration_row(
-    point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str, subject: str, pills: str
-) -> str:
+def _name_cell(view: TrendView, index: int, root: str, words: str) -> Markup:
+    point = view.points[index]
     commit = text(point.commit.short)
     if point.commit.short != point.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={root}{links.commit(point.commit.sha)}>{commit}</a>"
-    head = point.changes[0] if point.changes else None
-    drawn = [_trend_ratio_cell(value, spec.unit) for value, spec in zip(point.values, specs, strict=False)]
-    values = "".join([f"<td>{cell}" for cell in (*drawn[1:], *map(_trend_ratio_cell, point.variants))])
-    return (
-        f"<td><div><a href={text(point.file)}>{text(point.label)}</a>{subject}</div>"
+    pills = _pills(point, None if point.copy_of is None else view.points[point.copy_of])
+    return Markup(
+        f"<div><a href={text(point.file)}>{text(point.label)}</a>{words}</div>"
         f"{commit} <span>{text(point.commit.author)} · {text(day(point.commit.committed_at))}</span>"
-        f"{pills}{_note(head, specs[0])}"
-        f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
+        f"{pills}{_note(point.changes[0] if point.changes else None, view.specs[0])}"
     )
 
 
-def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
-    """A signed change, to which the style sheet adds arrow and colour; empty at the first point."""
-    if change is None:
-        return "<td>"
+def _change_cell(point: TrendPoint, spec: MetricSpec) -> str:
+    """A signed change, to which the style sheet adds a colour; empty at the first point."""
+    if not point.changes:
+        return ""
+    change = point.changes[0]
     if change.amount is None:
-        return f"<td>{_NIL}"
+        return NIL
     if change.amount == 0:
-        return "<td>0"
-    size = own_unit(change.amount, spec)
-    return f"<td class={'up' if (change.amount > 0) is spec.higher_is_better else 'dn'}>{size}"
+        return "0"
+    tone = "up" if (change.amount > 0) is spec.higher_is_better else "dn"
+    return Markup(f"<b class={tone}>{own_unit(change.amount, spec)}</b>")
 
 
 def _note(change: DisplayedChange | None, spec: MetricSpec) -> str:
@@ -134,17 +195,11 @@ def _note(change: DisplayedChange | None, spec: MetricSpec) -> str:
     return f"<small>{text(remarks)}</small>" if remarks else ""
 
 
-def _flips_cell(point: TrendPoint, *, linked: bool) -> str:
-    if point.flipped is None:
-        return "<td><td><td>"
-    before, after = (f"<a href={text(point.file)}>", "</a>") if linked else ("", "")
-    fixed, broken = (f"{before}{cells:,}{after}" if cells else "" for cells in point.flipped[:2])
-    return f"<td>{fixed}<td>{broken}<td>{point.flipped.still or ''}"
-
-
-def _errors_cell(point: TrendPoint) -> str:
-    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
-    return f"<td>{sum(point.errors)}{by_type}"
+def _flips_cell(point: TrendPoint, fate: str, *, linked: bool) -> str:
+    cells = getattr(point.flipped, fate) if point.flipped else 0
+    if not cells or fate == "still":
+        return str(cells or "")
+    return Markup(f"<a href={text(point.file)}>{cells:,}</a>") if linked else f"{cells:,}"
 
 
 def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
@@ -199,7 +254,7 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
     is_share = not unit and value is not None and SMALL <= value <= 1  # as most are
-    return f"{value:.3f}" if is_share else str(number(value, unit=unit))
+    return f"{value:.3f}" if is_share else number(value, unit=unit)
 
 
 def outputs(view: UsageView) -> Markup:
@@ -221,8 +276,10 @@ def _usage_amount(value: float | None, spec: MetricSpec) -> str:
 
 ROOT: Final = "../../"
 
-_PARTS: Final = r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· "
-"""Parts of rows that may repeat: remarks, subjects, the way to commits, authors."""
+_PARTS: Final = (
+    r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· |(?:<tr>)?<td class=[^>]*>"
+)
+"""Parts of rows that may repeat: remarks, subjects, the way to commits, authors, beginnings of cells."""
 
 
 def older_rows(view: TrendView) -> RawFile | None:

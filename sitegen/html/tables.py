@@ -1,0 +1,56 @@
+"""Tables, each declared once as a list of columns: heads, cells and the names of both follow from it.
+
+Styles and scripts address a column by its name (``.c-errors``), never by its position, so that one more column is one
+more item of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from sitegen.frozen import Frozen
+from sitegen.html.cells import output
+from sitegen.html.elements import Text
+
+
+class Column(Frozen):
+    """One column of a table."""
+
+    name: str
+    """Behind ``c-`` the class of its head and its cells; in the address of a sorted table the name of the column."""
+    head: Text
+    cell: Callable[..., Text]
+    """What the column shows of a row: a macro of a template, or a function; text is escaped."""
+    classes: str = ""
+    """Further classes of its head and its cells: ``num``, ``wrap``, ``hide-s``."""
+    title: str = ""
+    """The tooltip of its head."""
+
+    @property
+    def attribute(self) -> str:
+        """The classes of its head and its cells."""
+        return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
+
+
+def heads(columns: Sequence[Column]) -> Markup:
+    """The head of a table."""
+    return Markup(f"<thead><tr>{''.join([head(column) for column in columns])}</tr></thead>")
+
+
+def head(column: Column) -> Markup:
+    """The head of one column."""
+    title = f' title="{output(column.title)}"' if column.title else ""
+    return Markup(f'<th scope="col" {column.attribute}{title}>{output(column.head)}</th>')
+
+
+def cells(columns: Sequence[Column], *row: object) -> Markup:
+    """The cells of one row. ``row``: what the columns are functions of."""
+    return Markup("".join([f"<td {column.attribute}>{output(column.cell(*row))}" for column in columns]))
+
+
+def class_name(text: str) -> str:
+    """A text, such as the label of a metric, as the name of a column."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,59 @@
+"""Tables that are declared as a list of columns, and what styles and scripts know of columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markupsafe import Markup
+
+from sitegen.html.tables import Column, cells, class_name, heads
+from sitegen.render.template_files import find_templates
+
+_ASSETS = find_templates() / "assets"
+_OF_A_COLUMN = re.compile(r"(?:\b(?:td|th)\b|\btr > |:is\((?:td,th|th,td)\))[^\s{]*:(?:nth-|first-child|last-child)")
+_BY_INDEX = re.compile(r"\.cells\[-?\d|\.cells\]|cells: \[|cellIndex|nth-(?:last-)?child")
+_POSITIONS_LEFT = {
+    "charts",
+    "compare",
+    "diff",
+    "effects",
+    "fields",
+    "lists",
+    "numbers",
+    "print",
+    "report",
+    "small",
+    "steps",
+    "tables",
+    "variants",
+    "why",
+}
+"""Style sheets of tables that are not declared as lists of columns yet."""
+
+
+def test_heads_and_cells_have_the_name_of_their_column_and_texts_are_escaped():
+    columns = (
+        Column(name="name", head="Name", cell=lambda row: row[0]),
+        Column(name="errors", head=Markup("<b>E</b>"), cell=lambda row: row[1], classes="num hide-s", title='"all"'),
+    )
+    assert heads(columns) == (
+        '<thead><tr><th scope="col" class=c-name>Name</th>'
+        '<th scope="col" class="c-errors num hide-s" title="&#34;all&#34;"><b>E</b></th></tr></thead>'
+    )
+    assert cells(columns, ("<a>", 3)) == '<td class=c-name>&lt;a&gt;<td class="c-errors num hide-s">3'
+
+
+def test_the_name_of_a_column_made_from_a_label_is_a_class():
+    assert class_name("Pass rate, by 'judge' %") == "pass-rate-by-judge"
+
+
+@pytest.mark.parametrize("path", sorted(_ASSETS.glob("css/*.css")), ids=lambda path: path.stem)
+def test_a_style_sheet_addresses_columns_by_name(path):
+    found = [line for line in path.read_text().splitlines() if _OF_A_COLUMN.search(line)]
+    assert not found or path.stem in _POSITIONS_LEFT, found
+
+
+@pytest.mark.parametrize("path", sorted(_ASSETS.glob("js/*.js")), ids=lambda path: path.stem)
+def test_a_script_addresses_columns_by_name(path):
+    assert not _BY_INDEX.search(path.read_text())
