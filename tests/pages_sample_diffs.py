@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
@@ -170,6 +171,10 @@ def effect(name: str, before: float | None, after: float) -> Effect:
         after=headline(6, after),
         specs=SPECS,
     )
+
+
+def decided(one: Effect, decision: Decision) -> Effect:
+    return replace(one, window=one.window._replace(decision=decision))
 
 
 EFFECTS = (

@@ -82,6 +82,10 @@ def change_between(
     from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
 
     units = unit_changes(first, last, kind, [metric.name for metric in last.metrics[:HEADLINES]])
+    metrics = (
+        replace(metric, unit=units[metric.name][0], spread=units[metric.name][1]) if metric.name in units else metric
+        for metric in moved.metrics
+    )
     verdict = change_verdict(
         first,
         last,
@@ -90,7 +94,7 @@ def change_between(
         noise=noise,
         higher_is_better=headline.higher_is_better,
     )
-    return replace(moved, units=units, verdict=verdict)
+    return replace(moved, metrics=tuple(metrics), verdict=verdict)
 
 
 def _metric_deltas(

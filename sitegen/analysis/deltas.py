@@ -64,7 +64,7 @@ def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
     earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
     graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
     judge = exchanged(earlier.judges, later.judges) or (_other_rubrics(before, after) if graded else None)
-    return Exchanges(exchanged(earlier.models, later.models), judge._replace(metrics=graded) if judge else None)
+    return Exchanges(exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None)
 
 
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:

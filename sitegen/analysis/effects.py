@@ -189,13 +189,8 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         before=before,
         after=summary.headlines[window.after],
         specs=summary.specs,
-        by_rules=window.by_rules,
-        comparable=window.comparable,
-        model=window.model,
-        judge=window.judge,
+        window=window,
         nouns=summary.info.nouns,
-        decision=window.decision,
-        or_edit=window.or_edit,
     )
 
 

@@ -18,8 +18,6 @@ from sitegen.model.deltas import MetricDelta
 from sitegen.model.gate import (
     GateEval,
     GateMetric,
-    GateNoise,
-    GateParts,
     GateRange,
     GateReport,
     GateVerdict,
@@ -27,7 +25,7 @@ from sitegen.model.gate import (
     Reason,
 )
 from sitegen.model.metrics import ROUNDING, MetricSpec, Threshold
-from sitegen.model.noise import ChangeVerdict, Ends
+from sitegen.model.noise import ChangeVerdict
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -140,12 +138,12 @@ def check_metric(
         head=after,
         change=change,
         points=None if change is None else _points(spec, change, before),
-        parts=GateParts(*parts) if parts and not spec.recorded else None,
+        parts=None if spec.recorded else parts,
         floor=limits.floor,
         drop=limits.drop,
         verdict=_worst_verdict(unique),
         reasons=unique,
-        noise=_noise(verdict) if verdict else None,
+        noise=verdict,
         higher_is_better=spec.higher_is_better,
         range=GateRange(spec.low, None if isinf(spec.high) else spec.high),
         label=spec.label,
@@ -213,23 +211,6 @@ def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     if headline and headline.change is not None:
         worse = round(_worse_by(headline.spec, headline.change, headline.base), 9)
     return -VERDICTS.index(check.verdict), -worse, -check.broken, check.eval_id
-
-
-def _noise(verdict: ChangeVerdict) -> GateNoise:
-    interval = verdict.interval
-    return GateNoise(
-        decision=verdict.decision,
-        why=verdict.why,
-        interval=Ends(interval.low, interval.high) if interval else None,
-        p_value=verdict.p_value,
-        detectable=verdict.detectable,
-        unit=interval.unit if interval else None,
-        n=interval.n if interval else 0,
-        fixed=verdict.fixed,
-        broken=verdict.broken,
-        counted=verdict.counted,
-        lost_fields=verdict.lost_fields,
-    )
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:

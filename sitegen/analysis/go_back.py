@@ -140,7 +140,7 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
 def _decision(summary: EvalSummary, at: int, later: Sequence[Window]) -> Decision | None:
     """Return the verdict on the change from the newest point back to another point, if a test compared them."""
     newest = len(summary.headlines) - 1
-    if at == newest:
+    if at in (newest, summary.headlines[newest].first_with_output):
         return "same"
     if summary.peak and summary.peak.at == at and summary.since_best:
         return _reversed(summary.since_best.decision)

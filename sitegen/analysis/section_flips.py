@@ -142,7 +142,7 @@ def section_flips(
             model changed too are excluded.
 
     """
-    same_model = [[effect for effect in of_edit if effect.model is None] for of_edit in effects]
+    same_model = [[effect for effect in of_edit if effect.window.model is None] for of_edit in effects]
     edits = [
         _edit_flips(touched, of_edit)
         for touched, of_edit in zip(sections, same_model, strict=True)

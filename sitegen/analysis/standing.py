@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.change import change, changes
 from sitegen.analysis.copies import output_of
-from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -278,18 +277,22 @@ def _explains(step: Step, distance: Step) -> bool:
 def since_best(series: Series, best: int | None) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
-    None if the newest point is the best or has no headline, and for recorded numbers, which no test can distinguish
-    from chance.
+    None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
+    can distinguish from chance.
     """
     newest = len(series.points) - 1
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    before, after = (point.now or point.scorecard for point in (series.points[best], series.points[newest]))
-    return change_verdict(
-        before,
-        after,
-        series.info.kind,
-        flips(series.cells, best, newest),
-        noise=series.points[newest].noise,
-        higher_is_better=series.specs[0].higher_is_better,
-    )
+    rules = series.points[newest].snapshot
+    if any(series.points[index].now not in (None, series.points[index].scorecard) for index in (best, newest)):
+        points = tuple(
+            replace(
+                point,
+                snapshot=under_rules_of(point.snapshot, rules),
+                scorecard=point.now or point.scorecard,
+                change=None,
+            )
+            for point in series.points
+        )
+        series = replace(series, points=points)
+    return change(series, best, newest).verdict

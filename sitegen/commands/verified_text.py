@@ -237,7 +237,8 @@ def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     if interval is None:
         return []
     label = specs_of(kind, (card,))[0].label
-    return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {interval_basis(interval, nouns)}"]
+    units = interval_basis(interval.unit, interval.n, nouns)
+    return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {units}"]
 
 
 def _error_share(part: int, whole: int) -> str:

@@ -12,9 +12,9 @@ from sitegen.analysis.comparison.values import PairedFate
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
 from sitegen.model.cells import ABSENT, Cell, CellFlip, Period, Tally
-from sitegen.model.deltas import Change
+from sitegen.model.deltas import Change, DeltaParts
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Unit, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Why
 from sitegen.model.outcomes import Outcome
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Series
@@ -65,29 +65,6 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """The parts of a change of the headline, by cause; they sum to the whole change."""
-
-    outputs: float
-    ground_truth: float
-    rules: float
-    """The part of mapping, schema and settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeadlineInterval:
-    """The interval of the headline, or of its change, at a level of 95 %."""
-
-    low: float
-    high: float
-    unit: Unit
-    """The unit of the sample."""
-    n: int
-    """Number of units."""
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
 class Chance:
     """The verdict on the change of the headline."""
 
@@ -101,15 +78,15 @@ class Chance:
     """From which size on a change can be told from chance here, in words; empty unless this one may be chance."""
     difference: float | None
     """The change of the headline, after minus before, over the documents that both sides have."""
-    before: HeadlineInterval | None
+    before: Interval | None
     """The interval of the headline before."""
-    after: HeadlineInterval | None
-    change: HeadlineInterval | None
+    after: Interval | None
+    change: Interval | None
     """The interval of the change, from units paired with themselves."""
-    bootstrap_before: HeadlineInterval | None
+    bootstrap_before: Interval | None
     """The same three intervals by resampling whole units, seeded by the data; None for kind ``responses``."""
-    bootstrap_after: HeadlineInterval | None
-    bootstrap_change: HeadlineInterval | None
+    bootstrap_after: Interval | None
+    bootstrap_change: Interval | None
     fixed: int
     """What the sign test counts: list items, and judgements outside of lists."""
     broken: int
@@ -146,7 +123,7 @@ class ResultChange:
     """Paired t-test over the documents' headline metric."""
     flips: tuple[Flip, ...]
     """Broken, then fixed, then still wrong; each group sorted by document and path."""
-    origin: Origin | None = None
+    origin: DeltaParts | None = None
     """Over common documents; None if the headline is undefined on a side, or if a mixture of both was not scored."""
     chance: Chance | None = None
     """Whether the headline moved by more than chance; None for the same output, whose change is certain, and for
@@ -200,7 +177,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         documents=documents,
         by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
         flips=tuple(map(_listed_flip, listed)),
-        origin=parts and Origin(*parts),
+        origin=parts,
         chance=_chance(change.verdict, first, last, kind, spec, nouns) if change.verdict else None,
         warnings=tuple(filter(None, sentences)),
     )
@@ -216,22 +193,20 @@ def _chance(
         words=verdict_words(verdict, spec, nouns),
         too_few=smallest_change(verdict, spec),
         difference=verdict.change,
-        before=_headline_interval(interval_of(before, kind)),
-        after=_headline_interval(interval_of(after, kind)),
-        change=_headline_interval(verdict.interval),
-        bootstrap_before=_headline_interval(bootstrap_of(before, kind)),
-        bootstrap_after=_headline_interval(bootstrap_of(after, kind)),
-        bootstrap_change=_headline_interval(bootstrap_of_change(before, after, kind)) if compared else None,
+        before=interval_of(before, kind),
+        after=interval_of(after, kind),
+        change=Interval(*verdict.interval, unit=verdict.unit, n=verdict.n, method="paired, linearised")
+        if verdict.interval and verdict.unit
+        else None,
+        bootstrap_before=bootstrap_of(before, kind),
+        bootstrap_after=bootstrap_of(after, kind),
+        bootstrap_change=bootstrap_of_change(before, after, kind) if compared else None,
         fixed=verdict.counted[0],
         broken=verdict.counted[1],
         p_value=verdict.p_value,
         lost_fields=verdict.lost_fields,
         detectable=verdict.detectable,
     )
-
-
-def _headline_interval(interval: Interval | None) -> HeadlineInterval | None:
-    return interval and HeadlineInterval(*interval[:5])
 
 
 def _sides_that_are_right(cell: Cell, before: int, after: int) -> int:

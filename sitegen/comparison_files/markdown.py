@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Final
 
 from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
-from sitegen.comparison_files.changes import Chance, HeadlineInterval, ResultChange
+from sitegen.comparison_files.changes import Chance, ResultChange
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.frozen import Frozen
+from sitegen.model.noise import Interval
 from sitegen.pages.change_text import MINUS
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
@@ -238,7 +239,7 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
 
 
 def _interval_rows(
-    written: Callable[[float], str], closed: HeadlineInterval | None, drawn: HeadlineInterval | None
+    written: Callable[[float], str], closed: Interval | None, drawn: Interval | None
 ) -> tuple[str, str, str]:
     ends = [f"{written(interval.low)} to {written(interval.high)}" if interval else NIL for interval in (closed, drawn)]
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL

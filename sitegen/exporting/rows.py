@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from msgspec.structs import astuple
+
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
 from sitegen.exporting.tables import SCHEMA, ExportCell, ExportRow
@@ -140,9 +142,9 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]
             point.scorecard.metric(spec.name),
             point.now.metric(spec.name) if point.now and not spec.recorded else None,
             delta.change if delta else None,
-            *(parts or (None, None, None)),
-            interval and interval.low,
-            interval and interval.high,
+            *(astuple(parts) if parts else (None, None, None)),
+            interval.low if interval else None,
+            interval.high if interval else None,
             spread.worst if spread else None,
             spread.best if spread else None,
         )

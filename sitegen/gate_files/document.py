@@ -121,15 +121,14 @@ def _derived_metric(
     if "no such metric" in metric.reasons:
         return check_stranger(metric.name, metric.limits)
     spec = spec or _strange_spec(metric, recorded=traits_of(gate_eval.kind).is_recorded)
-    parts = metric.parts.of_delta if metric.parts else None
-    verdict = metric.noise.of_change(metric.change) if metric.noise else None
+    verdict = metric.noise and replace(metric.noise, change=metric.change)
     judge = gate_eval.judge
     check = check_metric(
         spec,
         metric.limits,
         metric.base,
         metric.head,
-        MetricDelta(metric.name, metric.change, parts) if gate_eval.overlap else None,
+        MetricDelta(metric.name, metric.change, metric.parts) if gate_eval.overlap else None,
         lambda _: verdict,
         regraded=judge is not None and metric.name in judge.metrics,
         lost=verdict is not None and bool(verdict.lost_fields),

@@ -217,7 +217,7 @@ def _is_shown(metric: GateMetric, check: GateEval) -> bool:
 
 def _metric_row(metric: GateMetric) -> tuple[str, ...]:
     unit = metric.unit
-    parts = split(metric.parts.of_delta, metric.spec) if metric.parts and not metric.is_amount else ()
+    parts = split(metric.parts, metric.spec) if metric.parts and not metric.is_amount else ()
     side = "≥" if metric.higher_is_better else "≤"
     limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
     limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
@@ -250,7 +250,7 @@ def _circumstances(check: GateEval) -> Iterator[str]:
     for who, exchange in (("model", check.model), ("judge", check.judge)):
         if exchange:
             before, after = (
-                ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.base, exchange.head)
+                ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.before, exchange.after)
             )
             yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
     overlap = check.overlap

@@ -113,7 +113,7 @@ def error_sentence(error: SitegenError) -> str:
 
 
 def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> str:
-    chance = metric.noise.of_change(metric.change) if metric.noise else None
+    chance = metric.noise
     words = verdict_words(chance, metric.spec, nouns_of(check)).replace(MINUS, "-") if chance else ""
     loss = "got worse, from nothing" if metric.points is None else f"got worse by {change_text(metric).lstrip('+-')}"
     match reason:

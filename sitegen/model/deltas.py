@@ -2,10 +2,10 @@
 
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import ChangeVerdict, UnitChange
+from sitegen.model.noise import ChangeVerdict, Spread, Unit
 from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
@@ -31,7 +31,7 @@ class Overlap(NamedTuple):
         return nouns.document if number == 1 else nouns.documents
 
 
-class DeltaParts(NamedTuple):
+class DeltaParts(FrozenObject):
     """The parts of a change by their cause. They sum to the whole, to 1e-12."""
 
     outputs: float
@@ -48,6 +48,10 @@ class MetricDelta(Frozen):
     """After minus before; None if the comparison is refused, or if either value is undefined."""
     parts: DeltaParts | None
     """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
+    unit: Unit | None = None
+    """What the change was computed over, for the first metrics of two different outputs; else None."""
+    spread: Spread | None = None
+    """Mean and error of the change over these units; None for fewer than two."""
 
 
 class Change(Frozen):
@@ -62,8 +66,6 @@ class Change(Frozen):
     """The change of the judge, if any: grades of two judges are not compared."""
     flips: Flips = Flips()
     """The cells that flipped."""
-    units: tuple[UnitChange, ...] = ()
-    """The changes of the first metrics over common units; empty for the same output."""
     verdict: ChangeVerdict | None = None
     """Whether the headline changed by more than chance. None for the same output: the effect of
     ground truth and rules is certain. None for recorded numbers, of which no test can tell chance."""

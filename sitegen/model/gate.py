@@ -4,11 +4,12 @@ from math import inf
 from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import FrozenObject
-from sitegen.model.cells import Fate, Tally
+from sitegen.model.cells import Fate
 from sitegen.model.deltas import Comparability, DeltaParts
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Unit, Why
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import VariantSpread
+from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
 SCHEMA: Final = "sitegen/gate/1"
@@ -46,61 +47,6 @@ class MetricLimits(NamedTuple):
     """How far the metric may get worse: in hundredths of its range, or for an amount in percent of its value."""
 
 
-class GateNoise(FrozenObject):
-    """Whether a drop beyond its limit is more than chance."""
-
-    decision: Decision
-    """The word for the change on the cases that both sides have."""
-    why: Why
-    interval: Ends | None
-    """Interval of the change for further cases, in the unit of the metric. It does not influence the decision."""
-    p_value: float | None
-    """The exact sign test of `counted`."""
-    detectable: float | None
-    """The smallest change that this set detects with a power of 0.8."""
-    unit: Unit | None = None
-    """The unit of the interval."""
-    n: int = 0
-    """Number of units."""
-    fixed: int = 0
-    broken: int = 0
-    counted: tuple[int, int] = (0, 0)
-    """What the sign test counts of `fixed` and of `broken`: each list item once."""
-    lost_fields: Tally = ()
-    """The fields that were right wherever they were judged, and are now wrong wherever they are judged, with the number
-    of their values."""
-
-    def of_change(self, change: float | None) -> ChangeVerdict:
-        """The verdict on a change."""
-        return ChangeVerdict(
-            decision=self.decision,
-            why=self.why,
-            change=change,
-            interval=Interval(low=self.interval[0], high=self.interval[1], unit=self.unit, n=self.n, method="")
-            if self.unit and self.interval
-            else None,
-            fixed=self.fixed,
-            broken=self.broken,
-            counted=self.counted,
-            p_value=self.p_value,
-            detectable=self.detectable,
-            lost_fields=self.lost_fields,
-        )
-
-
-class GateParts(FrozenObject):
-    """The parts of a change by cause; the three parts sum to the whole change."""
-
-    outputs: float
-    ground_truth: float
-    rules: float
-
-    @property
-    def of_delta(self) -> DeltaParts:
-        """The parts as those of a delta."""
-        return DeltaParts(self.outputs, self.ground_truth, self.rules)
-
-
 class GateRange(NamedTuple):
     """The least and the greatest value of a metric; in the file, a list of the two."""
 
@@ -120,14 +66,14 @@ class GateMetric(FrozenObject):
     """Head minus base, over common documents, in the unit of the metric."""
     points: float | None
     """The change in hundredths of the metric's range; for an amount, in percent of the value at the base."""
-    parts: GateParts | None
+    parts: DeltaParts | None
     floor: float | None
     drop: float | None
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
     verdict: GateVerdict
     reasons: tuple[Reason, ...]
     """Empty if the metric passes, unless it is still below its floor."""
-    noise: GateNoise | None = None
+    noise: ChangeVerdict | None = None
     """Null if the drop is within its limit, or if noise is unknown."""
     higher_is_better: bool = True
     range: GateRange = GateRange(0.0, 1.0)
@@ -201,15 +147,6 @@ class GateInstruction(FrozenObject):
     """Ids of the commits that edited it in between, oldest first."""
 
 
-class GateExchange(FrozenObject):
-    """The model or judge at the base and at the head, which differ."""
-
-    base: tuple[str, ...]
-    head: tuple[str, ...]
-    metrics: tuple[str, ...] = ()
-    """For a judge: the metrics that use its grades; they have no change."""
-
-
 class GateEval(FrozenObject):
     """One eval on both sides."""
 
@@ -239,9 +176,9 @@ class GateEval(FrozenObject):
     """The files that drive the eval and differ."""
     stale: bool = False
     """Whether instructions were edited after the output was made."""
-    model: GateExchange | None = None
+    model: Exchange | None = None
     """Null if the model is the same, or if a side does not state it."""
-    judge: GateExchange | None = None
+    judge: Exchange | None = None
     cases: int | None = None
     """Number of documents, or test cases if the kind has these, that are judged at the head; null without any."""
     max_broken: int | None = None

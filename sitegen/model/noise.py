@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import Tally
 from sitegen.named_tuple import NamedTuple
 
@@ -18,8 +18,8 @@ class Ends(NamedTuple):
     high: float
 
 
-class Interval(NamedTuple):
-    """The interval of a number, or of a change, in the unit of the metric."""
+class Interval(FrozenObject):
+    """The interval of a number, or of a change, at a level of 95 %, in the unit of the metric."""
 
     low: float
     high: float
@@ -28,7 +28,6 @@ class Interval(NamedTuple):
     """Number of units."""
     method: str
     """The method in words, for pages: ``Wilson, effective sample size``."""
-    level: float = 0.95
 
 
 class Spread(Frozen):
@@ -39,15 +38,6 @@ class Spread(Frozen):
     """Standard error."""
     freedom: int
     """Number of units minus one."""
-
-
-class UnitChange(Frozen):
-    """The change of a metric over the units that two outputs have in common."""
-
-    metric: str
-    unit: Unit
-    spread: Spread | None
-    """Mean and error of the change; None for fewer than two units."""
 
 
 class FlipRate(Frozen):
@@ -107,7 +97,7 @@ Why: TypeAlias = Literal[
 ]
 
 
-class ChangeVerdict(Frozen):
+class ChangeVerdict(FrozenObject):
     """Whether the headline changed: on the cases of both outputs (the decision), and beyond them (the interval)."""
 
     decision: Decision
@@ -116,8 +106,9 @@ class ChangeVerdict(Frozen):
     """The reason for the decision: unless the change is beyond chance, what is least certain of it."""
     change: float | None = None
     """After minus before, over what both points have; None if it is undefined."""
-    interval: Interval | None = None
-    """The interval of the change over units, for further cases of their kind. None for fewer than two units."""
+    interval: Ends | None = None
+    """The interval of the change over units, for further cases of their kind; it does not influence the decision. None
+    for fewer than two units."""
     fixed: int = 0
     """Number of cells that became right; if the headline is not a ratio of counts, of cases in which it got better."""
     broken: int = 0
@@ -131,6 +122,10 @@ class ChangeVerdict(Frozen):
     counted: tuple[int, int] = (0, 0)
     """What the sign test counts of ``fixed`` and of ``broken``: each list item once, because all its cells flip
     together."""
+    unit: Unit | None = None
+    """The unit of the interval."""
+    n: int = 0
+    """Number of units."""
 
     @property
     def is_open(self) -> bool:

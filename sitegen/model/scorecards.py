@@ -5,7 +5,7 @@ A scorecard is a pure function of scorer, its version, settings and blobs, so it
 
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, Panel
@@ -75,8 +75,8 @@ class Scorecard(Frozen):
         return None
 
 
-class Kappa(NamedTuple):
-    """Cohen's kappa of two judges who judged the same items, with its interval."""
+class Kappa(FrozenObject, rename={"value": "kappa"}):
+    """Agreement of a judge with people: Cohen's kappa with its 95 % confidence interval."""
 
     value: float
     """1: they always agree; 0: as often as by chance; below 0: less often."""

@@ -248,25 +248,14 @@ class Effect(Frozen):
     """None if no output was made between this edit and the next."""
     specs: tuple[MetricSpec, ...] = ()
     """The metrics of both points; if empty, only the headline is shown, as F1."""
-    by_rules: float | None = 0.0
-    """The part of the change that ground truth and rules made, and not the output; None if it is undefined."""
-    comparable: bool = True
-    """Whether all points from ``before`` to ``after`` have the same documents."""
-    model: Exchange | None = None
-    """The change of the model, if any: then no part of the change is attributed to the edit."""
+    window: Window = Window(edit=0, before=None, after=0)
+    """The points that are attributed to the edit, with what else changed among them."""
     flips: Flips | None = None
     """The cells that flipped in between; None if they were not computed."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance; None if not computed, or for the same output."""
-    judge: Exchange | None = None
-    """The change of the judge, if any: then metrics of grades have no change."""
     nouns: Nouns = Nouns()
     """The kind's words for documents and attributes."""
-    decision: Decision | None = None
-    """The decision of the verdict, present even if the whole verdict is not loaded."""
-    or_edit: Commit | None = None
-    """The commit of an earlier edit that *after* may have been made with instead: then no part of the change is
-    attributed to either."""
 
     @property
     def change(self) -> float | None:
@@ -279,7 +268,7 @@ class Effect(Frozen):
     @property
     def regraded(self) -> bool:
         """Whether the headline is computed from grades of two judges."""
-        return bool(self.specs) and regraded(self.judge, self.specs[0].name)
+        return bool(self.specs) and regraded(self.window.judge, self.specs[0].name)
 
     @property
     def by_outputs(self) -> float | None:
@@ -288,7 +277,7 @@ class Effect(Frozen):
         None if another model made the output, because the edit and the model are confounded, and if it is open which
         edit the output was made with.
         """
-        if self.model or self.or_edit:
+        if self.window.model or self.window.or_edit:
             return None
-        change = self.change
-        return change if change is None or self.by_rules is None else change - self.by_rules
+        change, by_rules = self.change, self.window.by_rules
+        return change if change is None or by_rules is None else change - by_rules

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from sitegen.frozen import Frozen
+from sitegen.frozen import Frozen, FrozenObject
 from sitegen.named_tuple import NamedTuple
 
 
@@ -62,8 +62,8 @@ class RunUsage(NamedTuple):
     """Names of the metrics that are computed from grades of these judges."""
 
 
-class Exchange(NamedTuple):
-    """The change from one model, or judge, to another between two points."""
+class Exchange(FrozenObject, rename={"before": "base", "after": "head"}):
+    """The change from one model, or judge, to another between two points; in the report of the gate, base and head."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]

@@ -12,7 +12,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Interval, Noise
+from sitegen.model.noise import ChangeVerdict, Ends, Interval, Noise
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
@@ -92,7 +92,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     """The parts that are not zero. A recorded metric has none: its change cannot be split."""
     if spec.recorded:
         return ()
-    named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
+    named = (("outputs", parts.outputs), ("ground truth", parts.ground_truth), ("rules", parts.rules))
     return tuple([Part(name, value) for name, value in named if value and abs(in_points(value, spec)) > _NOTHING])
 
 
@@ -182,7 +182,7 @@ def span(interval: Interval | None) -> str:
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
 
 
-def span_of_change(interval: Interval, spec: MetricSpec) -> str:
+def span_of_change(interval: Ends, spec: MetricSpec) -> str:
     """The ends of the interval of a change, in the unit of the metric: ``−0.021 to +0.098``."""
     return f"{own_unit(interval.low, spec)} to {own_unit(interval.high, spec)}"
 
@@ -222,7 +222,7 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     interval, change = verdict.interval, verdict.change
     if change is None or verdict.decision == "same" or verdict.why == "another judge":
         return ""
-    if interval is None:
+    if interval is None or verdict.unit is None:
         return "nothing is known beyond these values"
     ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
     others = {
@@ -230,11 +230,11 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
         "fields": f"other {nouns.attributes} of these {nouns.documents}",
         "cases": "other cases",
         "runs": "other runs",
-    }[interval.unit]
+    }[verdict.unit]
     if interval.low <= 0 <= interval.high:
         return f"for {others} it could be zero: {ends}"
     if verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse"):
-        return f"also beyond these {interval_basis(interval, nouns).partition(' of ')[0]}: {ends}"
+        return f"also beyond these {interval_basis(verdict.unit, verdict.n, nouns).partition(' of ')[0]}: {ends}"
     return f"for {others}: {ends}"
 
 
@@ -255,7 +255,7 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
-    counts_cases = verdict.interval is not None and verdict.interval.unit == "cases"
+    counts_cases = verdict.unit == "cases"
     if is_counted(spec.name):
         moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
         if not verdict.is_open or verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):

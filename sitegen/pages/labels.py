@@ -10,7 +10,7 @@ from sitegen.model.cells import Fate
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import Interval
+from sitegen.model.noise import Unit
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.regressions import StepStatus
 from sitegen.model.scorecards import Status
@@ -74,7 +74,7 @@ def exchange(who: str, replaced: Exchange | None) -> str:
     """A clause on a replaced model or judge: ``the model changed from m-1 to m-2``; empty if none was replaced."""
     if replaced is None:
         return ""
-    before, after = (line(" and ".join(names), 160) for names in replaced[:2])
+    before, after = (line(" and ".join(names), 160) for names in (replaced.before, replaced.after))
     return f"the {who} changed from {before} to {after}"
 
 
@@ -116,15 +116,15 @@ def same_output(label: str | None) -> str:
 STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"
 
 
-def interval_basis(interval: Interval, nouns: Nouns) -> str:
+def interval_basis(unit: Unit, n: int, nouns: Nouns) -> str:
     """The units of an interval: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
     singular, plural = {
         "documents": (nouns.document, nouns.documents),
         "fields": (nouns.attribute, f"{nouns.attributes} of these {nouns.documents}"),
         "cases": ("case", "cases"),
         "runs": ("run", "runs"),
-    }[interval.unit]
-    return f"{interval.n:,} {singular if interval.n == 1 else plural}"
+    }[unit]
+    return f"{n:,} {singular if n == 1 else plural}"
 
 
 def bad_runs(names: Sequence[str]) -> str:

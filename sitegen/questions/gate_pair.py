@@ -24,7 +24,7 @@ from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
 from sitegen.model.deltas import Change, MetricDelta, Overlap
-from sitegen.model.gate import GateCell, GateEval, GateExchange, GateMetric, GateOverlap, MetricLimits
+from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
@@ -186,8 +186,8 @@ class GatedPair:
             cells=tuple(map(_gate_cell, (*broken[:LISTED], *fixed[:LISTED]))),
             instructions=tuple(edits),
             stale=bool(edits) and "outputs" not in self._roles,
-            model=GateExchange(*delta.model) if delta.model else None,
-            judge=GateExchange(*delta.judge) if delta.judge else None,
+            model=delta.model,
+            judge=delta.judge,
             file=self._changed(),
         )
 

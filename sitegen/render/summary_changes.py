@@ -67,13 +67,13 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {code(commit.committed_at[:10])} {code(commit.subject, NAME)}: {files}"
         moved = sorted((effect for effect in commit_edits.effects if effect.by_outputs is not None), key=_effect_size)
-        confounded = [effect for effect in commit_edits.effects if effect.model and effect.change is not None]
+        confounded = [effect for effect in commit_edits.effects if effect.window.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
-            exchanged = name(exchange("model", effect.model))
+            exchanged = name(exchange("model", effect.window.model))
             yield f"  - {code(effect.eval_id, NAME)}: {exchanged} too, and the two effects cannot be separated"
         regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before and effect.after]
         for effect in regraded[:EFFECTS]:
-            exchanged = name(exchange("judge", effect.judge))
+            exchanged = name(exchange("judge", effect.window.judge))
             yield f"  - {code(effect.eval_id, NAME)}: {exchanged}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
             yield f"  - {_effect_sentence(effect)}"

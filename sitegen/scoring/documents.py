@@ -10,15 +10,13 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts, Threshold
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
-from sitegen.model.scorecards import DocumentScore, Result, Status
+from sitegen.model.scorecards import DocumentScore, Kappa, Result, Status
 from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import (
-    AgreementRow,
     FieldCounts,
     Metadata,
     ResultsHead,
     ResultsTail,
-    agreement_row,
     field_row,
     fields_part,
     problem_rows,
@@ -150,7 +148,7 @@ class JudgedPart:
     totals: FieldCounts
     by_attribute: dict[str, FieldCounts]
     cases: tuple[CaseRow, ...]
-    agreement_with_people: AgreementRow | None
+    agreement_with_people: Kappa | None
     """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""
 
 
@@ -163,7 +161,7 @@ def judged_part(result: Result) -> JudgedPart:
         totals=field_row(card.counts),
         by_attribute={field.attribute: field_row(field.counts) for field in card.fields},
         cases=tuple(_case_row(document, judges.get(document.id, ())) for document in card.documents),
-        agreement_with_people=agreement_row(result.agreement),
+        agreement_with_people=result.agreement,
     )
 
 

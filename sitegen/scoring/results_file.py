@@ -10,7 +10,7 @@ from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import PairedBy
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import Kappa, Result, Status
+from sitegen.model.scorecards import Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
@@ -86,19 +86,6 @@ class UsageRow:
     """Metrics that depend on grades of these judges."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementRow:
-    """Agreement of the judge with people: Cohen's kappa with its 95 % confidence interval."""
-
-    kappa: float
-    low: float
-    high: float
-    agreed: int
-    """Items that both judged alike."""
-    judged: int
-    """Items that both judged."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ResultsHead:
     """The first fields of every document."""
@@ -131,11 +118,6 @@ def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
 def usage_row(usage: RunUsage | None) -> UsageRow | None:
     """The usage of an output; None if no file states any."""
     return None if usage is None else UsageRow(**usage._asdict())
-
-
-def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
-    """The agreement of a judge with people; None if it is not known."""
-    return None if agreement is None else AgreementRow(*agreement)
 
 
 def field_row(counts: Counts) -> FieldCounts:

@@ -16,7 +16,7 @@ from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flips
 from sitegen.analysis.series import Derived, flips_since_previous
 from sitegen.model.cells import BLANK, Cell
-from sitegen.model.deltas import Change, Overlap
+from sitegen.model.deltas import Change, DeltaParts, Overlap
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells
 
@@ -192,8 +192,8 @@ def test_the_parts_of_a_change_sum_to_the_whole(size, data):
     values = {taken: data.draw(st.floats(0, 1)) for taken in subsets(roles)}
     parts = shapley_parts(roles, values.__getitem__)
     assert parts is not None
-    assert abs(sum(parts) - (values[roles] - values[()])) < 1e-12
-    assert all(part == 0 for role, part in zip(ROLES, parts, strict=True) if role not in roles)
+    assert abs(parts.outputs + parts.ground_truth + parts.rules - (values[roles] - values[()])) < 1e-12
+    assert all(getattr(parts, role) == 0 for role in ROLES if role not in roles)
 
 
 @given(st.data())
@@ -207,7 +207,7 @@ def test_a_role_that_never_matters_has_no_part(data):
 def test_two_roles_that_only_help_together_share_what_they_do():
     values = {(): 0.5, ("outputs",): 0.5, ("ground_truth",): 0.5, ("outputs", "ground_truth"): 0.75}
     parts = shapley_parts(("outputs", "ground_truth"), values.__getitem__)
-    assert parts == (0.125, 0.125, 0.0)
+    assert parts == DeltaParts(outputs=0.125, ground_truth=0.125, rules=0.0)
 
 
 def test_an_undefined_mixture_leaves_the_parts_undefined():

@@ -16,7 +16,6 @@ from sitegen.comparison_files.changes import (
     Chance,
     DocumentChange,
     Flip,
-    HeadlineInterval,
     MetricChange,
     ResultChange,
 )
@@ -24,6 +23,7 @@ from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import plots
 from sitegen.model.metrics import Metric
+from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import Significance
 from sitegen.text.json_bytes import schema_first
@@ -123,12 +123,12 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
         too_few="too few values: only changes above about 0.15 can be told from chance",
         difference=-0.125,
-        before=HeadlineInterval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
-        after=HeadlineInterval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
-        change=HeadlineInterval(low=-0.25, high=-0.01, unit="fields", n=40, method="paired"),
-        bootstrap_before=HeadlineInterval(low=0.61, high=0.91, unit="fields", n=40, method="bootstrap"),
+        before=Interval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
+        after=Interval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
+        change=Interval(low=-0.25, high=-0.01, unit="fields", n=40, method="paired"),
+        bootstrap_before=Interval(low=0.61, high=0.91, unit="fields", n=40, method="bootstrap"),
         bootstrap_after=None,
-        bootstrap_change=HeadlineInterval(low=-0.26, high=0.005, unit="fields", n=40, method="bootstrap"),
+        bootstrap_change=Interval(low=-0.26, high=0.005, unit="fields", n=40, method="bootstrap"),
         fixed=2,
         broken=5,
         p_value=0.453,

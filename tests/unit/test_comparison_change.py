@@ -14,7 +14,7 @@ from sitegen.analysis.change import change as find_change
 from sitegen.analysis.flips import flips
 from sitegen.analysis.series import series_of_two
 from sitegen.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
-from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
+from sitegen.model.deltas import DeltaParts, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -254,13 +254,17 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: P
     assert third.change is not None
     more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
     assert second.change.overlap == Overlap(verdict="bridged", common=4, only_before=(), only_after=more, unit="cases")
-    assert second.change.headline == MetricDelta("accuracy", 0.0, DeltaParts(0.0, 0.0, 0.0))
+    headline = second.change.headline
+    nothing = DeltaParts(outputs=0.0, ground_truth=0.0, rules=0.0)
+    assert (headline.name, headline.change, headline.parts) == ("accuracy", 0.0, nothing)
     assert second.change.verdict is not None
     assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
     assert second.change.flips.appeared == (("(no category)", 4),)
     assert third.change.overlap == Overlap(verdict="bridged", common=6, only_before=fewer, only_after=(), unit="cases")
     assert third.change.headline.change == pytest.approx(5 / 6)
-    assert third.change.headline.parts == pytest.approx((5 / 6, 0.0, 0.0))
+    parts = third.change.headline.parts
+    assert parts
+    assert (parts.outputs, parts.ground_truth, parts.rules) == pytest.approx((5 / 6, 0.0, 0.0))
     assert third.change.verdict is not None
     assert third.change.verdict.change == pytest.approx(5 / 6)
     (told,) = compare_iterations(options, "faq", ["1", "2"]).document.changes

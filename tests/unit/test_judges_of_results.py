@@ -60,7 +60,7 @@ def card(*args: Any, **options: Any) -> Scorecard:
 def judges(before: Scorecard, after: Scorecard) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     found = exchanges(before, after)[1]
     assert found is None or found.metrics == ALL
-    return found and (found.before, found.after)
+    return (found.before, found.after) if found else None
 
 
 def test_another_judge_is_another_model_another_prompt_or_another_question_about_a_case() -> None:

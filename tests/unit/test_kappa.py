@@ -38,7 +38,7 @@ def pairs_of(table: list[list[int]]) -> list[Ratings[int]]:
 def test_kappa_and_its_interval(table: list[list[int]], value: float, low: float, high: float) -> None:
     found = cohens_kappa(pairs_of(table))
     assert found
-    assert found[:3] == pytest.approx((value, low, high))
+    assert (found.value, found.low, found.high) == pytest.approx((value, low, high))
 
 
 def test_what_luck_alone_decides_has_no_kappa() -> None:
@@ -53,7 +53,7 @@ def test_kappa_is_symmetric_bounded_and_knows_no_order(pairs: list[Ratings[int]]
     turned = cohens_kappa([Ratings(other, one) for one, other in reversed(pairs)])
     assert (found is None) == (turned is None)
     if found and turned:
-        assert found[:3] == pytest.approx(turned[:3], abs=1e-9)
+        assert (found.value, found.low, found.high) == pytest.approx((turned.value, turned.low, turned.high), abs=1e-9)
         assert -1 <= found.low <= found.value + 1e-12
         assert found.value - 1e-12 <= found.high <= 1
         assert found == cohens_kappa(list(reversed(pairs)))

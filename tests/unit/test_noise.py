@@ -18,7 +18,7 @@ from sitegen.analysis.noise.intervals import (
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
+from sitegen.model.noise import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -71,7 +71,7 @@ def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Sc
     )
 
 
-def ends(interval: Interval | None) -> tuple[float, float]:
+def ends(interval: Interval | Ends | None) -> tuple[float, float]:
     assert interval is not None
     return round(interval.low, 3), round(interval.high, 3)
 
@@ -460,7 +460,7 @@ def test_the_accuracy_of_responses_moves_by_cases():
         return scored("responses", cases, given)
 
     found = change_verdict(answered(20), answered(30), "responses", Flips(fixed=(("(no category)", 10),)))
-    assert (found.decision, found.change, found.interval and found.interval.unit) == ("better", 0.25, "cases")
+    assert (found.decision, found.change, found.unit) == ("better", 0.25, "cases")
     assert ends(found.interval) == (0.11, 0.39)
 
 
@@ -485,9 +485,8 @@ def test_several_answers_to_a_case_are_one_case_of_the_verdict():
     before, after = answers("+----", "+----", "++---", "-----"), answers("++++-", "++++-", "+++++", "+++--")
     found = change_verdict(before, after, "responses", Flips(fixed=(("(no category)", 12),)))
     assert (found.decision, found.fixed, found.counted, found.p_value) == ("likely better", 12, (4, 0), 2 / 2**4)
-    assert found.interval is not None
     assert found.change == pytest.approx(0.6)
-    assert (found.interval.unit, found.interval.n) == ("cases", 4)
+    assert (found.unit, found.n) == ("cases", 4)
 
 
 def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
@@ -543,7 +542,7 @@ def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
     assert (verdict.decision, verdict.why, verdict.change) == ("worse", "beyond chance", -1.5)
     found = verdict.interval
     assert found is not None
-    assert found == Interval(low=found.low, high=found.high, unit="cases", n=8, method="paired, linearised")
+    assert (verdict.unit, verdict.n) == ("cases", 8)
     assert (found.low, found.high) == pytest.approx((-1.947, -1.053), abs=1e-3)
 
 
@@ -570,8 +569,7 @@ def test_what_variants_answer_to_one_case_is_one_unit():
     after = graded(3, 4, 3, 3, 3, 3) + graded(3, 4, 3, 3, 3, 3, variant="b")
     verdict = answers_verdict(QUALITY, before, after)
     assert verdict
-    assert verdict.interval
-    assert verdict.interval.n == 6
+    assert verdict.n == 6
 
 
 def test_how_much_answers_are_alike_has_no_verdict():

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, ChangedPath
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import ChangeVerdict, Ends
 from sitegen.model.site import SiteInfo
 from sitegen.pages.change_text import DisplayedChange as Moved
 from sitegen.pages.change_text import Flipped, Part
@@ -33,7 +33,9 @@ BROUGHT = CommitEffect(
         decision="worse",
         why="beyond chance",
         change=-0.02,
-        interval=Interval(low=-0.03, high=-0.01, unit="documents", n=3, method="paired"),
+        interval=Ends(-0.03, -0.01),
+        unit="documents",
+        n=3,
         fixed=1,
         broken=9,
         p_value=0.02,

@@ -12,7 +12,7 @@ from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, Fate, Period
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import ChangeVerdict, Ends
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Point, Series
@@ -464,7 +464,9 @@ VERDICT = ChangeVerdict(
     decision="likely worse",
     why="flips may be chance",
     change=-0.02,
-    interval=Interval(low=-0.1, high=0.06, unit="fields", n=14, method="paired"),
+    interval=Ends(low=-0.1, high=0.06),
+    unit="fields",
+    n=14,
     fixed=1,
     broken=4,
     p_value=0.4,

@@ -3,8 +3,8 @@ from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Why
-from sitegen.model.series import Effect
+from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Why
+from sitegen.model.series import Effect, Window
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
 from sitegen.pages.edit.effect_rows import effects
@@ -69,12 +69,13 @@ def test_the_first_edit_has_none_before_it():
 
 
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
-    interval = Interval(low=-0.2, high=-0.05, unit="fields", n=9, method="paired")
     return ChangeVerdict(
         decision=decision,
         why=why,
         change=change,
-        interval=interval,
+        interval=Ends(-0.2, -0.05),
+        unit="fields",
+        n=9,
         fixed=0,
         broken=6,
         p_value=0.03,
@@ -120,7 +121,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
                 name="A",
                 before=sample.headline(1, 0.3),
                 after=sample.headline(2, 0.4),
-                model=Exchange(("m",), ("n",), ()),
+                window=Window(edit=1, before=0, after=1, model=Exchange(("m",), ("n",), ())),
             ),
             "not judged",
             "the model changed too",
@@ -177,9 +178,7 @@ def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_c
 
 
 def test_the_intervals_of_a_table_share_one_scale_around_zero():
-    narrow = replace(
-        verdict("worse", "beyond chance"), interval=Interval(low=-0.1, high=-0.05, unit="fields", n=9, method="paired")
-    )
+    narrow = replace(verdict("worse", "beyond chance"), interval=Ends(-0.1, -0.05))
     judged = [
         replace(effect, verdict=known)
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
@@ -336,7 +335,8 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():
-    effect = replace(sample.EFFECTS[0], flips=Flips((("<b>", 3),), (), by_truth=2), by_rules=0.25, comparable=False)
+    window = Window(edit=5, before=0, after=1, by_rules=0.25, comparable=False)
+    effect = replace(sample.EFFECTS[0], flips=Flips(fixed=(("<b>", 3),), by_truth=2), window=window)
     (row,) = effects_view((effect,)).rows
     assert row.remarks == (
         "+0.250 of the change is by ground truth and rules, not by the output.",

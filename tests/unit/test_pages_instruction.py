@@ -52,7 +52,7 @@ def test_versions_stand_newest_first_with_size_and_effects():
 
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
-    effects = (replace(sample.EFFECTS[0], decision="better"), replace(sample.EFFECTS[1], decision="likely worse"))
+    effects = (sample.decided(sample.EFFECTS[0], "better"), sample.decided(sample.EFFECTS[1], "likely worse"))
     html = str(outcome(effects_view((*effects, *sample.MANY_EFFECTS)), "../"))
     assert html.startswith('<span class="pill bad">1 likely worse</span> <span class="pill good">1 better</span> ')
     assert '<a href="../evals/vegetables/index.html">Vegetables</a> <span class="delta up">' not in html

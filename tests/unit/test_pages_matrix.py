@@ -1,7 +1,5 @@
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
@@ -129,9 +127,9 @@ def test_a_change_has_its_sign_and_a_painted_one_its_word():
         [
             edited(
                 1,
-                replace(effect("a", 0.5, 0.6), decision="better"),
-                replace(effect("b", 0.5, 0.46), decision="likely worse"),
-                replace(effect("c", 0.5, 0.5), decision="cannot tell"),
+                sample.decided(effect("a", 0.5, 0.6), "better"),
+                sample.decided(effect("b", 0.5, 0.46), "likely worse"),
+                sample.decided(effect("c", 0.5, 0.5), "cannot tell"),
             ),
             edited(2, effect("a", 0, 0.1)),
         ]

@@ -3,7 +3,7 @@
 import pytest
 
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import Interval, Unit
+from sitegen.model.noise import Unit
 from sitegen.pages.labels import interval_basis
 
 PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="paragraph", documents="paragraphs")
@@ -20,4 +20,4 @@ PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="para
     ],
 )
 def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
-    assert interval_basis(Interval(low=0.1, high=0.9, unit=unit, n=n, method="Wilson"), PARAGRAPHS) == words
+    assert interval_basis(unit, n, PARAGRAPHS) == words

@@ -240,7 +240,7 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
     series, edit = sample.series(9), sample.edit(3)
     certain = replace(sample.effects(series, 5)[0], specs=series.specs)
     shown = []
-    for effect in (certain, replace(certain, or_edit=sample.edit(2).commit)):
+    for effect in (certain, replace(certain, window=certain.window._replace(or_edit=sample.edit(2).commit))):
         latest = (EditEffects(edit.commit, (FileEdit(edit, "a.md"),), (effect,)),)
         page = overview_page((_summary("a", 0.5, 0.6),), HEAD, "main", COUNTS, latest)
         html = renderer_of(sample.SITE).render(page).decode()

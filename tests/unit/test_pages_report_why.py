@@ -10,7 +10,7 @@ from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Period
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
+from sitegen.model.noise import ChangeVerdict, Ends, FlipRate, Noise
 from sitegen.model.outcomes import Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
@@ -272,17 +272,18 @@ def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     assert rows.count('class="delta dn">+0.400') == 1
 
 
-INTERVAL = Interval(low=-0.04, high=0.01, unit="documents", n=9, method="paired, linearised")
 MOVED = ChangeVerdict(
     decision="cannot tell",
     why="flips may be chance",
     change=-0.02,
-    interval=INTERVAL,
+    interval=Ends(-0.04, 0.01),
     fixed=2,
     broken=9,
     p_value=0.04,
     detectable=0.05,
     counted=(2, 9),
+    unit="documents",
+    n=9,
 )
 
 
@@ -310,7 +311,7 @@ def test_a_verdict_says_what_decided_on_these_cases(why, limit, said):
 def test_a_verdict_says_what_counts_of_the_items_of_lists():
     lists = replace(MOVED, fixed=40, counted=(4, 9))
     assert on_these_cases(lists, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each list item counts once)"
-    answers = replace(lists, interval=INTERVAL._replace(unit="cases"))
+    answers = replace(lists, unit="cases")
     assert on_these_cases(answers, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each case counts once)"
     assert on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == "40 fixed, 9 broken"
 
@@ -326,18 +327,14 @@ def test_a_verdict_of_a_mean_counts_cases():
     [
         (MOVED, "for other documents it could be zero: between \u22120.040 and +0.010"),
         (
-            replace(MOVED, decision="worse", interval=INTERVAL._replace(high=-0.01)),
+            replace(MOVED, decision="worse", interval=Ends(-0.04, -0.01)),
             "also beyond these 9 documents: between \u22120.040 and \u22120.010",
         ),
         (
-            replace(
-                MOVED,
-                decision="likely worse",
-                interval=Interval(low=0.01, high=0.04, unit="fields", n=9, method="paired"),
-            ),
+            replace(MOVED, decision="likely worse", interval=Ends(0.01, 0.04), unit="fields"),
             "for other fields of these documents: between +0.010 and +0.040",
         ),
-        (replace(MOVED, interval=INTERVAL._replace(unit="cases")), "for other cases it could be zero: between"),
+        (replace(MOVED, unit="cases"), "for other cases it could be zero: between"),
         (replace(MOVED, interval=None), "nothing is known beyond these values"),
         (replace(MOVED, decision="same"), ""),
         (replace(MOVED, change=None), ""),

@@ -12,7 +12,7 @@ from sitegen.analysis.noise import metrics
 from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.deltas import Change
-from sitegen.model.noise import UnitChange
+from sitegen.model.noise import Spread, Unit
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import Page
@@ -77,9 +77,9 @@ def test_a_change_that_a_commit_and_an_edit_made_is_computed_once(project, tmp_p
 def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_path, monkeypatch):
     computed: list[list[str]] = []
 
-    def noted(*arguments: Any) -> tuple[UnitChange, ...]:
+    def noted(*arguments: Any) -> dict[str, tuple[Unit, Spread | None]]:
         changes = unit_changes(*arguments)
-        computed.append([change.metric for change in changes])
+        computed.append([*changes])
         return changes
 
     monkeypatch.setattr(metrics, "unit_changes", noted)

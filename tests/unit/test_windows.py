@@ -59,8 +59,8 @@ def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None,
 
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Change:
-    parts = DeltaParts(outputs, truth, rules)
-    return Change(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", sum(parts), parts),))
+    parts, whole = DeltaParts(outputs, truth, rules), outputs + truth + rules
+    return Change(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", whole, parts),))
 
 
 def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():
@@ -176,6 +176,12 @@ def summary(eval_id: str, *windows: Window) -> EvalSummary:
     return EvalSummary(EvalInfo(eval_id, eval_id), (F1,), (headline(0.25), headline(0.75)), windows=windows)
 
 
+def effect(eval_id: str, window: Window) -> Effect:
+    return Effect(
+        eval_id=eval_id, name=eval_id, before=headline(0.25), after=headline(0.75), specs=(F1,), window=window
+    )
+
+
 def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     index = EffectIndex(
         [
@@ -185,12 +191,14 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
         {"b": frozenset({"b.md"})},
     )
     both = (
-        Effect(eval_id="a", name="a", before=headline(0.25), after=headline(0.75), specs=(F1,), by_rules=0.125),
-        Effect(eval_id="b", name="b", before=headline(0.25), after=headline(0.75), specs=(F1,)),
+        effect("a", Window(edit=5, before=0, after=1, by_rules=0.125)),
+        effect("b", Window(edit=5, before=0, after=1)),
     )
     assert index.effects_of(5) == index.effects_of(5, "b.md") == both
     assert index.effects_of(5, "a.md") == both[:1]
-    assert index.effects_of(3) == (Effect(eval_id="a", name="a", before=None, after=headline(0.25), specs=(F1,)),)
+    assert index.effects_of(3) == (
+        replace(effect("a", Window(edit=3, before=None, after=0)), before=None, after=headline(0.25)),
+    )
     assert index.effects_of(4) == ()
     assert index.positions() == (3, 5)
     assert list(index.edits_measured_from("a", 1)) == [5]
@@ -205,9 +213,10 @@ def test_peaks_are_those_of_the_evals_that_a_file_drives():
 
 
 def test_what_outputs_made_of_a_change_is_the_rest():
-    one = Effect(eval_id="a", name="a", before=headline(0.25), after=headline(0.75), by_rules=0.125)
+    window = Window(edit=1, before=0, after=1, by_rules=0.125)
+    one = effect("a", window)
     assert (one.change, one.by_outputs) == (0.5, 0.375)
-    assert replace(one, by_rules=None).by_outputs == 0.5
+    assert replace(one, window=window._replace(by_rules=None)).by_outputs == 0.5
     assert replace(one, before=None).by_outputs is None
 
 
@@ -228,7 +237,8 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
     before, after = (replace(headline(0.25), values=(value, value)) for value in (0.25, 0.75))
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
-    graded = Effect(eval_id="a", name="a", before=before, after=after, specs=(quality, accuracy), judge=judge)
+    window = Window(edit=1, before=0, after=1, judge=judge)
+    graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
     (row,) = effects_view((graded,)).rows
     assert (row.grade, row.why, row.remarks) == (
@@ -237,6 +247,6 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
         ("The judge changed from j-1 to j-2.",),
     )
     assert [move.change for move in row.moves] == [None, 0.5]
-    other = Effect(eval_id="a", name="a", before=before, after=after, specs=(accuracy, quality), judge=judge)
+    other = replace(graded, specs=(accuracy, quality))
     assert other.change == 0.5
     assert [[move.change for move in row.moves] for row in effects_view((other,)).rows] == [[0.5, None]]

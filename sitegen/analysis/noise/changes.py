@@ -15,7 +15,7 @@ from sitegen.analysis.noise.samples import PairedSample, is_counted, paired_samp
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, Unit, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Ends, Noise, Spread, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
@@ -191,12 +191,14 @@ def _judged(
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
-    interval = _interval(sample.unit, spread, scale) if spread else None
+    low, high = around(spread) if spread else (0.0, 0.0)
     verdict = ChangeVerdict(
         decision="same",
         why="nothing moved",
         change=change,
-        interval=interval,
+        interval=Ends(max(-scale, low), min(scale, high)) if spread else None,
+        unit=sample.unit if spread else None,
+        n=spread.freedom + 1 if spread else 0,
         fixed=fixed,
         broken=broken,
         p_value=p_value,
@@ -230,18 +232,6 @@ def _certainty_beyond_repeats(change: float, noise: Noise | None) -> int:
         return 2
     likely = noise.limit * student(LIKELY, noise.freedom) / student(LEVEL, noise.freedom)
     return 2 if abs(change) > noise.limit else 1 if abs(change) > likely else 0
-
-
-def _interval(unit: Unit, spread: Spread, scale: float) -> Interval:
-    """Return the interval of a change over units, limited to *scale*."""
-    low, high = around(spread)
-    return Interval(
-        low=max(-scale, low),
-        high=min(scale, high),
-        unit=unit,
-        n=spread.freedom + 1,
-        method="paired, linearised",
-    )
 
 
 def _detectable(after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, noise: Noise | None) -> float | None:

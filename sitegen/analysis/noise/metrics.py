@@ -21,7 +21,7 @@ from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_samp
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise, UnitChange
+from sitegen.model.noise import ChangeVerdict, Noise, Spread, Unit
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import Point
 from sitegen.stats.counts import Share
@@ -54,23 +54,23 @@ def metric_verdict(
     )
 
 
-def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]) -> tuple[UnitChange, ...]:
-    """Compute how much each of the metrics changed, over the units that two outputs have in common.
+def unit_changes(
+    before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]
+) -> dict[str, tuple[Unit, Spread | None]]:
+    """Compute how much each of the metrics changed, over the units that two outputs have in common; None below two.
 
     Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases.
     """
     traits = traits_of(kind)
     if traits.is_recorded:
-        return ()
+        return {}
     counts = PairedCounts(before, after)
     samples = {
         name: counts.sample(name) if is_counted(name) else paired_sample_of(before, after, name)
         for name in metrics
         if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
     }
-    return tuple(
-        UnitChange(metric=name, unit=sample.unit, spread=ratio_change(sample.pairs)) for name, sample in samples.items()
-    )
+    return {name: (sample.unit, ratio_change(sample.pairs)) for name, sample in samples.items()}
 
 
 def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
@@ -82,20 +82,21 @@ def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]
     """
 
     @cache
-    def changes(before: int, after: int) -> tuple[UnitChange, ...]:
+    def spreads(before: int, after: int) -> dict[str, Spread | None]:
         first, last = points[before], points[after]
         if first.scorecard.status != "scored" or last.scorecard.status != "scored":
-            return ()
+            return {}
         if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
-            return ()
+            return {}
         if before == after - 1 and last.change:
-            return last.change.units
-        return unit_changes(first.scorecard, last.scorecard, kind, metrics)
+            return {moved.name: moved.spread for moved in last.change.metrics}
+        units = unit_changes(first.scorecard, last.scorecard, kind, metrics)
+        return {name: spread for name, (_, spread) in units.items()}
 
     def of_metric(metric: str) -> UnitVariance:
         @cache
         def variance(before: int, after: int) -> float | None:
-            change = next((change.spread for change in changes(before, after) if change.metric == metric), None)
+            change = spreads(before, after).get(metric)
             return change.error**2 / 2 if change and change.freedom + 1 >= FEWEST else None
 
         return variance

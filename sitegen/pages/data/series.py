@@ -213,9 +213,9 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
     words = verdict_words(delta.verdict, series.specs[0], series.info.nouns) if delta.verdict else ""
     return {
         **{metric.name: metric.change for metric in delta.metrics},
-        "parts": parts and {"metric": name, **parts._asdict()},
+        "parts": parts and {"metric": name, **asdict(parts)},
         **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
-        **({"judge": delta.judge._asdict()} if delta.judge else {}),
+        **({"judge": asdict(delta.judge)} if delta.judge else {}),
         "comparable": delta.overlap._asdict(),
         **({"verdict": {"decision": delta.verdict.decision, "words": words}} if delta.verdict else {}),
     }

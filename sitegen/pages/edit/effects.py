@@ -146,7 +146,7 @@ def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
 
 
 def _effect_row(effect: Effect) -> EffectRow:
-    moves = moved(effect.before, effect.after, effect.specs, effect.judge)
+    moves = moved(effect.before, effect.after, effect.specs, effect.window.judge)
     spec = effect.specs[0] if effect.specs else HEADLINE
     grade = _grade(effect, moves[0], spec)
     fields = flipped_fields(effect.flips) if effect.flips else ()
@@ -162,20 +162,20 @@ def _effect_row(effect: Effect) -> EffectRow:
         verdict=verdict,
         fixed=sum(field.fixed for field in fields),
         broken=sum(field.broken for field in fields),
-        fields=fields if effect.model is None else (),
+        fields=fields if effect.window.model is None else (),
         remarks=tuple(_remarks(effect, moves[0], spec)),
     )
 
 
 def _grade(effect: Effect, headline: Move, spec: MetricSpec) -> Grade:
-    if effect.model or effect.regraded or effect.or_edit:
+    if effect.window.model or effect.regraded or effect.window.or_edit:
         return "not judged"
     if headline.change is None:
         return "first output"
     if effect.verdict is not None:
         return effect.verdict.decision
-    if effect.decision is not None:
-        return effect.decision
+    if effect.window.decision is not None:
+        return effect.window.decision
     if spec.recorded:
         return "recorded"
     return "same output" if headline.change == 0 else "not judged"
@@ -184,10 +184,10 @@ def _grade(effect: Effect, headline: Move, spec: MetricSpec) -> Grade:
 def _why(effect: Effect, grade: Grade) -> str:
     if effect.regraded:
         return "two judges do not grade alike"
-    if effect.model:
+    if effect.window.model:
         return "the model changed too"
-    if effect.or_edit:
-        return f"the output may have been made with {effect.or_edit.short} instead"
+    if effect.window.or_edit:
+        return f"the output may have been made with {effect.window.or_edit.short} instead"
     if grade == "first output":
         return "nothing to compare with"
     if grade == "recorded":
@@ -197,10 +197,10 @@ def _why(effect: Effect, grade: Grade) -> str:
 
 
 def _remarks(effect: Effect, headline: Move, spec: MetricSpec) -> Iterable[str]:
-    if headline.change is not None and effect.by_rules is not None and abs(effect.by_rules) >= NOTICED:
-        yield f"{own_unit(effect.by_rules, spec)} of the change is by ground truth and rules, not by the output."
-    yield from exchanges(effect.model, effect.judge)
-    if headline.change is not None and not effect.comparable:
+    if headline.change is not None and effect.window.by_rules is not None and abs(effect.window.by_rules) >= NOTICED:
+        yield f"{own_unit(effect.window.by_rules, spec)} of the change is by ground truth and rules, not by the output."
+    yield from exchanges(effect.window.model, effect.window.judge)
+    if headline.change is not None and not effect.window.comparable:
         yield f"Not over the same {effect.nouns.documents}."
     if effect.flips and effect.flips.by_truth:
         yield f"{effect.flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."

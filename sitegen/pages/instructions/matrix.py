@@ -121,14 +121,16 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
 
 
 def _shift(effect: Effect) -> Shift | None:
-    change = effect.change if effect.or_edit and not effect.model else effect.by_outputs
+    change = effect.change if effect.window.or_edit and not effect.window.model else effect.by_outputs
     if change is None:
         return None
     spec = effect.specs[0] if effect.specs else HEADLINE
-    if effect.or_edit:
-        return Shift(change=change, better=0.0, spec=spec, decision=None, or_edit=effect.or_edit.short)
+    if effect.window.or_edit:
+        return Shift(change=change, better=0.0, spec=spec, decision=None, or_edit=effect.window.or_edit.short)
     share = change / range_of(spec)
-    return Shift(change=change, better=share if spec.higher_is_better else -share, spec=spec, decision=effect.decision)
+    return Shift(
+        change=change, better=share if spec.higher_is_better else -share, spec=spec, decision=effect.window.decision
+    )
 
 
 def _column(eval_id: str, name: str, shifts: Iterable[Shift | None]) -> MatrixColumn:

@@ -76,9 +76,9 @@ def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
     """The ends of an interval and the units it was computed from; empty without an interval."""
     if interval is None:
         return Markup("")
-    units, _, whole = text(interval_basis(interval, nouns)).partition(" of ")
+    units, _, whole = text(interval_basis(interval.unit, interval.n, nouns)).partition(" of ")
     how = f"Over {units}{f' of {whole}' if whole else ''}: {text(interval.method)}"
-    ends = f"{100 * interval.level:.0f}\u202f%: {change_text.span(interval)}"
+    ends = f"95\u202f%: {change_text.span(interval)}"
     return Markup(f'<span title="{how}">{ends}</span>, by {units}')
 
 
@@ -207,7 +207,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
         return Markup(f"{label} is undefined in all of them.")
     words = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
     if view.interval:
-        level = f"{100 * view.interval.level:.0f}\u202f%"
+        level = "95\u202f%"
         words += f"; the mean of such runs from {change_text.span(view.interval)} ({level})"
     if view.deviation is not None:
         words += f". Standard deviation: {text(metric_text(view.deviation, unit=spec.unit))}"

@@ -164,7 +164,12 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         lines=tuple(map(line_of, values.metrics)),
         now=tuple(map(line_of, values.now)),
         band=band(
-            [point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest, view.breaks
+            [Ends(around.low, around.high) if (around := point.interval) else None for point in points],
+            low,
+            high,
+            size,
+            newest,
+            view.breaks,
         ),
         champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest), view.breaks),
         recorded=line_of(values.recorded),

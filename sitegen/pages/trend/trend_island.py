@@ -88,7 +88,7 @@ def island(view: TrendView, values: DrawnValues, older: int, *, axis: Ends, most
         "now": [_rounded(column[older:]) for column in values.now],
         "changes": [_written_changes(points, k) for k in range(len(specs))],
         "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
-        "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
+        "spans": [point.interval and _rounded((point.interval.low, point.interval.high)) for point in points],
     }
 
 

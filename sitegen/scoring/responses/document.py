@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold, Verdict, VerdictStatus
-from sitegen.model.scorecards import Result, Status
+from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.model.values import Value
 from sitegen.scoring.responses.measures import METRICS
-from sitegen.scoring.results_file import AgreementRow, agreement_row
 from sitegen.scoring.usage import USAGE, all_specs
 from sitegen.scoring.verdict import verdict
 
@@ -73,7 +72,7 @@ class Quality:
     """Number of these grades."""
     dropped: int
     """Number of grades that are not a whole number from 1 to 5."""
-    agreement_with_people: AgreementRow | None
+    agreement_with_people: Kappa | None
     """Over the responses that have both ``quality`` and ``human_quality``; None if there are fewer than two of them, or
     if all have one grade."""
     threshold: float | None
@@ -194,7 +193,7 @@ def _quality_section(result: Result, verdict: Verdict) -> Quality:
         total_evaluated=len(grades),
         graded=len(grades),
         dropped=dropped if isinstance(dropped, int) else 0,
-        agreement_with_people=agreement_row(result.agreement),
+        agreement_with_people=result.agreement,
         **_target(verdict, "average_quality"),
     )
 
