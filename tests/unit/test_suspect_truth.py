@@ -165,7 +165,7 @@ def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(t
         repo.commit({"evals/bill/extracted.json": json.dumps({"name": name, "sum": 5, "total": "<i>"})})
         build_site(repo.path, out)
     page = out / "evals" / "bill" / "suspect-truth.html"
-    text = page.read_text()
+    text = " ".join(page.read_text().split())
     assert "1 suspect label" in text
     assert "3 of 3" in text
     assert "Ann,5,&lt;i&gt;" in text
