@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import stat
 import subprocess
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -193,6 +194,7 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
     if not inside and not bare and git_dir.name == ".git":
         root = git_dir.parent
     place = RepositoryPlace(git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow)
+    _refuse_another_history(place, top_of(folder.resolve()))
     is_commit = answer.returncode == 0 and _ID.fullmatch(commit) and revision == rev
     return RepositoryAt(place, commit if is_commit else None)
 
@@ -330,6 +332,48 @@ def _holds(root: Path, git_dir: Path) -> bool:
         return (root / link).samefile(git_dir)
     except OSError:
         return False
+
+
+def _refuse_another_history(place: RepositoryPlace, top: Path) -> None:
+    """Raise RepositoryError if a project would show a repository that lies elsewhere and does not name the project.
+
+    git itself follows a ``.git`` file, ``commondir`` and links to any repository of the user, whoever wrote them.
+    """
+    own = top / ".git"
+    git, common = Path(os.path.realpath(place.git_dir)), Path(os.path.realpath(place.common_dir))
+    if common not in (git, git.parent.parent):
+        another, where = common, place.git_dir / "commondir"
+    elif not git.is_relative_to(top) and not _names(git, top):
+        another, where = git, own
+    else:
+        linked = ((Path(os.path.realpath(link)), link) for link in _links_of_refs(*{git, common}))
+        another, where = next((pair for pair in linked if not pair[0].is_relative_to(common)), (None, own))
+    if another is not None:
+        raise RepositoryError(
+            f"This folder would show the history of another repository, which does not name it: {another}",
+            where=str(where),
+            fix="Run sitegen in that repository or in a clone of it. If you have moved the folder of git here, run "
+            f"git config core.worktree {shlex.quote(str(top))}",
+        )
+
+
+def _names(git_dir: Path, top: Path) -> bool:
+    """Whether the folder of a linked work tree, or the configuration of any other repository, names the work tree."""
+    try:
+        linked = os.fsdecode(read_file(git_dir / "gitdir", LARGEST_CONFIGURATION)).removesuffix("\n")
+        return (git_dir / linked).samefile(top / ".git")
+    except (OSError, ValueError):
+        stated = os.fsdecode(_run_git(top, "config", "core.worktree").stdout).removesuffix("\n")
+        return bool(stated) and os.path.realpath(git_dir / stated) == str(top)
+
+
+def _links_of_refs(*git_dirs: Path) -> Iterator[str]:
+    """Yield the links among the files of a git folder that decide which commits it has."""
+    for git_dir in git_dirs:
+        paths = [f"{git_dir}/{name}" for name in ("HEAD", "packed-refs", "objects", "refs", "reftable")]
+        for folder in paths[-2:]:
+            paths += [f"{parent}/{name}" for parent, folders, files in os.walk(folder) for name in folders + files]
+        yield from filter(os.path.islink, paths)
 
 
 def _common(git_dir: Path) -> Path:

@@ -1,6 +1,8 @@
 """Where a repository can lie, what a revision can be, and what is said if there is none."""
 
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -213,3 +215,90 @@ def test_an_error_of_git_is_not_hidden_behind_hints_about_our_own_settings(tmp_p
         build_site(repo.path, tmp_path / "site", worktree=True)
     assert "grafts" not in refused.value.message
     assert "index" in refused.value.message
+
+
+def _git_file(folder: Path, private: GitRepo) -> None:
+    (folder / ".git").write_text(f"gitdir: {private.path}/.git\n")
+
+
+def _git_link(folder: Path, private: GitRepo) -> None:
+    (folder / ".git").symlink_to(private.path / ".git")
+
+
+def _git_file_of_a_bare_repository(folder: Path, private: GitRepo) -> None:
+    private.git("clone", "-q", "--bare", ".", str(folder.parent / "bare.git"))
+    (folder / ".git").write_text("gitdir: ../bare.git\n")
+
+
+def _common_folder(folder: Path, private: GitRepo) -> None:
+    shutil.copytree(private.path / ".git", folder / ".git")
+    (folder / ".git/commondir").write_text(f"{private.path}/.git\n")
+
+
+def _work_tree_that_names_itself(folder: Path, private: GitRepo) -> None:
+    own = folder / "store/worktrees/x"
+    own.mkdir(parents=True)
+    (folder / ".git").write_text("gitdir: store/worktrees/x\n")
+    (own / "gitdir").write_text(f"{folder}/.git\n")
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
+    (own / "commondir").write_text(f"{private.path}/.git\n")
+
+
+def _linked_branch(folder: Path, private: GitRepo) -> None:
+    GitRepo(folder)
+    (folder / ".git/objects/info/alternates").write_text(f"{private.path}/.git/objects\n")
+    (folder / ".git/refs/heads/main").symlink_to(private.path / ".git/refs/heads/main")
+
+
+def _linked_folders(folder: Path, private: GitRepo) -> None:
+    GitRepo(folder)
+    for name in ("refs", "objects"):
+        shutil.rmtree(folder / ".git" / name)
+        (folder / ".git" / name).symlink_to(private.path / ".git" / name)
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        _git_file,
+        _git_link,
+        _git_file_of_a_bare_repository,
+        _common_folder,
+        _work_tree_that_names_itself,
+        _linked_branch,
+        _linked_folders,
+    ],
+)
+def test_a_folder_that_leads_to_a_repository_elsewhere_does_not_show_it(
+    repo: GitRepo, tmp_path: Path, lead: Callable[[Path, GitRepo], None]
+) -> None:
+    """Whoever wrote such a folder would have a repository of the user published."""
+    repo.commit({"evals/a/extracted.json": '{"x": "private"}', "evals/a/ground_truth.json": '{"x": 1}'})
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    lead(folder, repo)
+    with pytest.raises(RepositoryError, match="history of another repository, which does not name it: /"):
+        find_repository(folder)
+
+
+def test_a_folder_of_git_that_was_moved_is_read_where_its_configuration_names_the_work_tree(
+    repo: GitRepo, tmp_path: Path
+) -> None:
+    sha = repo.commit({"a": "1"})
+    repo.git("init", "-q", "--separate-git-dir", str(tmp_path / "moved.git"), str(repo.path))
+    with pytest.raises(RepositoryError, match="git config core.worktree") as refused:
+        find_repository(repo.path)
+    folder, name, value = str(refused.value.fix).rsplit(maxsplit=2)
+    repo.git("config", name, value)
+    assert folder.endswith("git config")
+    assert find_repository(repo.path).head == sha
+
+
+def test_a_submodule_and_its_work_trees_are_read(repo: GitRepo, tmp_path: Path) -> None:
+    sha = repo.commit({"a": "1"})
+    outer = GitRepo(tmp_path / "outer")
+    outer.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repo.path), "inner")
+    outer.git("-C", "inner", "worktree", "add", "-q", "--detach", str(tmp_path / "linked"))
+    (tmp_path / "by link").symlink_to(outer.path / "inner")
+    for folder in (outer.path / "inner", tmp_path / "linked", tmp_path / "by link"):
+        assert find_repository(folder).head == sha
