@@ -100,7 +100,7 @@ def _folder_of_the_user(folder: Path, why: str) -> Path:
 
 def _marks(folder: Path) -> tuple[str | None, str]:
     """The lines of the mark that proves that this user made the memo and git does not track it."""
-    key = _user_key()
+    key = user_key()
     if key is None:
         return None, ""
 
@@ -114,7 +114,7 @@ def _read_mark(folder: Path) -> tuple[str | None, str]:
     try:
         descriptor = os.open(folder / MARK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # of a pipe: nothing
         with open(descriptor, encoding="ascii") as file:
-            ours, _, rest = file.read().partition("\n")
+            ours, _, rest = file.read(1000).partition("\n")
     except (OSError, UnicodeDecodeError):
         return None, ""
     return ours, rest.strip()
@@ -138,7 +138,7 @@ def _index_state(folder: Path) -> str:
     return ""
 
 
-def _user_key() -> bytes | None:
+def user_key() -> bytes | None:
     """Return the user's own key, created on first use; None if it cannot be stored."""
     home = os.environ.get("XDG_STATE_HOME")
     file = (Path(home) if home else Path(os.path.expanduser("~")) / ".local" / "state") / "sitegen" / "key"

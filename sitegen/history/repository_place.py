@@ -339,15 +339,16 @@ def _refuse_another_history(place: RepositoryPlace, top: Path) -> None:
 
     git itself follows a ``.git`` file, ``commondir`` and links to any repository of the user, whoever wrote them.
     """
-    own = top / ".git"
+    where, another = top / ".git", None
     git, common = Path(os.path.realpath(place.git_dir)), Path(os.path.realpath(place.common_dir))
     if common not in (git, git.parent.parent):
-        another, where = common, place.git_dir / "commondir"
+        where, another = place.git_dir / "commondir", common
     elif not git.is_relative_to(top) and not _names(git, top):
-        another, where = git, own
+        another = git
     else:
-        linked = ((Path(os.path.realpath(link)), link) for link in _links_of_refs(*{git, common}))
-        another, where = next((pair for pair in linked if not pair[0].is_relative_to(common)), (None, own))
+        for link in _links_of_refs(*{git, common}):
+            if not (real := Path(os.path.realpath(link))).is_relative_to(common):
+                where, another = Path(link), real
     if another is not None:
         raise RepositoryError(
             f"This folder would show the history of another repository, which does not name it: {another}",

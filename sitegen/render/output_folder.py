@@ -1,11 +1,11 @@
 """Claims the output folder, distinguishes files of a build from all others, and deletes only files of a build.
 
 It contains two files of ours. The marker identifies the folder as a site, and is used as the lock. The list has every
-file that a build wrote, with a digest of its content. A line is appended before its file is written, so that even a
-killed build leaves no unlisted file.
+file that a build wrote, with a signature of its path and content. A line is appended before its file is written, so
+that even a killed build leaves no unlisted file.
 
-Anybody may have written the list. So it is trusted only for a file whose content has the listed digest, and not at all
-if git tracks the list. The memo's record of the folder takes precedence.
+Anybody may have written the list. So a line is believed only if this user's key signed it, for a file with exactly the
+signed content. The memo's record of the folder takes precedence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.history.repository_place import RepositoryPlace, is_tracked
+from sitegen.history.cache_folder import user_key
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.locking import refuse_shared, wait_for_lock
 from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import named_place
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 MARKER: Final = ".sitegen.json"
 """The file that marks a folder as output of sitegen: a folder without it is refused."""
 LIST: Final = ".sitegen.files"
-"""The list of written files, one line for each: digest of the content, space, path."""
+"""The list of written files, one line for each: signature, space, path."""
 TEMPORARY: Final = ".~sitegen"
 _TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-(\d+|.+~)"
 _PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
@@ -156,7 +157,8 @@ class _Ours:
     def __init__(self, folder: Path, memo_paths: frozenset[str]) -> None:
         self._folder = folder
         self._known = memo_paths
-        self._listed: dict[str, list[str]] | None = None
+        self._key = user_key()
+        self._listed: dict[str, list[str]] | None = None if self._key else {}
         self.unlisted: list[str] = []
 
     def has(self, path: str) -> bool:
@@ -170,11 +172,10 @@ class _Ours:
 
     def _is_listed(self, path: str) -> bool:
         if self._listed is None:
-            is_ours = os.path.lexists(self._folder / LIST) and not is_tracked(self._folder / LIST)
-            self._listed = read_list(self._folder) if is_ours else {}
-        digests = self._listed.get(path)
-        content = read_file(self._folder, path) if digests else None
-        return content is not None and content_digest(content) in (digests or ())
+            self._listed = read_list(self._folder)
+        signatures = self._listed.get(path, ())
+        content = read_file(self._folder, path) if signatures else None
+        return content is not None and _signature(content_digest(content), path, self._key) in signatures
 
 
 def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tuple[list[str], bool]:
@@ -202,7 +203,7 @@ def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tup
 
 
 def content_digest(content: bytes) -> str:
-    """The digest of a file's content in the list and in the memo."""
+    """The digest of a file's content, which the list signs and the memo has."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
@@ -212,6 +213,7 @@ class FileList:
     def __init__(self, folder: str) -> None:
         self._place = f"{folder}/{LIST}"
         self._descriptor: int | None = None
+        self._key: bytes | None = None
 
     def add(self, paths: Iterable[str], digest: str) -> None:
         """Add files with the same content, before they are moved into their places.
@@ -220,7 +222,8 @@ class FileList:
         """
         if self._descriptor is None:
             self._descriptor = os.open(self._place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-        view = memoryview(b"".join([_list_line(digest, path) for path in paths]))
+            self._key = user_key()
+        view = memoryview(b"".join([_list_line(digest, path, self._key) for path in paths]))
         while view:
             view = view[os.write(self._descriptor, view) :]
 
@@ -229,13 +232,19 @@ class FileList:
             os.close(self._descriptor)
 
 
-def _list_line(digest: str, path: str) -> bytes:
+def _list_line(digest: str, path: str, key: bytes | None) -> bytes:
     """The line of a file in the list. The line end is first, so that a line cut off by a full disk damages no other."""
-    return f"\n{digest} {path}".encode("utf-8", "surrogateescape")
+    return f"\n{_signature(digest, path, key)} {path}".encode("utf-8", "surrogateescape")
+
+
+def _signature(digest: str, path: str, key: bytes | None) -> str:
+    """What only this user can write beside a path; without a key it is written, but nobody believes it."""
+    text = f"{digest} {path}".encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(text, key=key or b"", digest_size=16).hexdigest()
 
 
 def read_list(folder: Path) -> dict[str, list[str]]:
-    """Map each path to the digests of the contents written there, newest last. Empty without a list of ours."""
+    """Map each path to the signatures beside it, newest last."""
     content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""
     listed: dict[str, list[str]] = {}
     for line in content.decode("utf-8", "surrogateescape").split("\n"):
@@ -258,8 +267,9 @@ def shorten_list(folder: Path, files: Callable[[], Iterable[PageRow]], before: i
         return before
     temporary = folder / f"{TEMPORARY}-{os.getpid()}"
     temporary.unlink(missing_ok=True)
+    key = user_key()
     with open(temporary, "xb") as file:
-        file.writelines(_list_line(row.content, row.path) for row in files())
+        file.writelines(_list_line(row.content, row.path, key) for row in files())
     size = temporary.stat().st_size
     temporary.replace(folder / LIST)
     return size

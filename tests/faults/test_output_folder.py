@@ -1,6 +1,7 @@
 """A build deletes and replaces only what a build wrote; everything else in its folder stays, and is named."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.render.output_folder import LIST, MARKER
+from sitegen.render.output_folder import LIST, MARKER, content_digest
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, run
@@ -142,17 +143,40 @@ def test_without_memo_and_list_no_page_is_replaced_and_force_mends_it(small, tmp
     assert all(path.startswith("evals/names") or "names" in path for path in differences(out, tmp_path / "cold"))
 
 
-def test_a_list_that_the_project_committed_deletes_and_replaces_nothing(small, tmp_path):
-    build_site(small.path, tmp_path / "elsewhere")
-    files = {f"docs/{path}": body for path, body in content(tmp_path / "elsewhere").items()}
-    files |= {f"docs/{name}": (tmp_path / "elsewhere" / name).read_bytes() for name in (MARKER, LIST)}
-    small.commit(RENAMED | files)
+@pytest.fixture
+def of_a_stranger(small: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A site with its list, which another user built."""
+    out = tmp_path / "elsewhere"
+    with monkeypatch.context() as stranger:
+        stranger.setenv("XDG_STATE_HOME", str(tmp_path / "state of a stranger"))
+        build_site(small.path, out)
+    return out
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_the_list_of_a_stranger_deletes_and_replaces_nothing(small, tmp_path, of_a_stranger, committed):
+    files = {f"docs/{path}": body for path, body in content(of_a_stranger).items()}
+    files |= {f"docs/{name}": (of_a_stranger / name).read_bytes() for name in (MARKER, LIST)}
+    small.commit(RENAMED | (files if committed else {}))
     small.checkout()
     docs = small.path / "docs"
+    if not committed:
+        shutil.copytree(of_a_stranger, docs)
     before = content(docs)
     with pytest.raises(OutputFolderError, match="no build wrote stands where a page goes"):
         build_site(small.path, docs, cache=tmp_path / "memo")
     assert {path: body for path, body in content(docs).items() if path in before} == before
+
+
+def test_a_list_that_names_files_by_their_digests_deletes_none_of_them(small, tmp_path):
+    out = tmp_path / "public"
+    out.mkdir()
+    (out / "LICENSE").write_bytes(b"mine")
+    (out / MARKER).write_text(json.dumps({"schema": "sitegen/site/2"}) + "\n")
+    (out / LIST).write_text(f"\n{content_digest(b'mine')} LICENSE")
+    with pytest.warns(Notice, match="it stays: 1 file: LICENSE"):
+        build_site(small.path, out)
+    assert (out / "LICENSE").read_bytes() == b"mine"
 
 
 def test_a_site_that_came_without_its_memo_is_brought_up_to_date(small, tmp_path):
