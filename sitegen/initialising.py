@@ -64,8 +64,8 @@ def initialise(root: Path, configuration: Mapping[str, bytes] | None = None) -> 
     Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
     *configuration* holds further contents by path, which replace a skeleton of the same path.
     """
-    origin = source()
-    skeletons = {path: installing(_skeleton(name), origin) for name, path in SKELETONS}
+    own = requirement(source()).encode()
+    skeletons = {path: _skeleton(name).replace(_ANY, own) for name, path in SKELETONS}
     return tuple(_write(root, path, content) for path, content in {**skeletons, **(configuration or {})}.items())
 
 
@@ -180,9 +180,11 @@ PUBLISHED: Final = False
 PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
 """The placeholder for an address that only the user knows."""
 
+_ANY: Final = f"{PACKAGE} @ {PLACEHOLDER}".encode()
+"""What a skeleton installs, so that none names a package without a version."""
+
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_INSTALL: Final = re.compile(rf'(pip install --quiet )"?{PACKAGE}(\[\w+\])?"?')
 
 
 def source() -> str | None:
@@ -204,20 +206,11 @@ def source_of(record: dict[str, Any]) -> str | None:
     return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
 
 
-def installing(workflow: bytes, source: str | None) -> bytes:
-    """The workflow with steps that install the running sitegen: from *source*, otherwise by its version."""
-
-    def pinned(match: re.Match[str]) -> str:
-        return f'{match[1]}"{requirement(source, match[2] or "")}"'
-
-    return _INSTALL.sub(pinned, workflow.decode()).encode()
-
-
-def requirement(source: str | None, extra: str = "") -> str:
-    """The requirement for pip with a fixed version. *extra* is in brackets."""
+def requirement(source: str | None) -> str:
+    """The requirement for pip with a fixed version."""
     if source is None and PUBLISHED:
-        return f"{PACKAGE}{extra}=={__version__}"
-    return f"{PACKAGE}{extra} @ {source or PLACEHOLDER}"
+        return f"{PACKAGE}=={__version__}"
+    return f"{PACKAGE} @ {source or PLACEHOLDER}"
 
 
 def _of_clone(folder: Path) -> str | None:

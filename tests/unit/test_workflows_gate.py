@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.gate_files.markdown import LONGEST
+from sitegen.initialising import PLACEHOLDER
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
 
@@ -113,7 +114,7 @@ def test_this_repository_uses_what_it_gives_to_others():
     assert load(GATES[0])["name"] == load(GATES[1])["name"] == "Gate"
     steps = [[step.get("uses", step.get("run")) for step in load(name)["jobs"]["gate"]["steps"]] for name in GATES]
     assert [pair for pair in zip(*steps, strict=True) if pair[0] != pair[1]] == [
-        ("pip install --quiet .", "pip install --quiet sitegen-evals")
+        ("pip install --quiet .", f'pip install --quiet "sitegen-evals @ {PLACEHOLDER}"')
     ]
 
 
