@@ -19,7 +19,7 @@ OPEN: Final[Any] = {"allow_inf_nan": False}
 """pydantic's configuration of a class here whose unknown keys have a meaning. No number is infinite or NaN: neither can
 be compared or drawn, and the cached configuration is JSON, which has neither."""
 
-STRICT: Final[Any] = {**OPEN, "extra": "forbid", "str_strip_whitespace": True}
+_STRICT: Final[Any] = {**OPEN, "extra": "forbid", "str_strip_whitespace": True}
 """The same for all other classes: an unknown key is an error."""
 
 INSTRUCTIONS: Final = (
@@ -43,7 +43,7 @@ MAPPINGS: Final = (
 class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table of a configuration file, with its defaults. pydantic validates it where a file is read."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = _STRICT
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -46,7 +46,7 @@ SKELETONS: Final = (
 """(name in ``sitegen/skeletons``, path in the project), in reading order."""
 
 THEME: Final = "theme.css"
-COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
+_COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets that can be copied."""
 
 
@@ -80,7 +80,7 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Initia
     A name is a file or a folder below ``site_templates/``, ``theme.css`` or ``all``. Raises ConfigurationError
     if there is no such name, SitegenError if a folder cannot be made.
     """
-    templates = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
+    templates = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in _COPIED}
     templates = {path: file for path, file in templates.items() if not path.startswith("serve/")}  # of no site
     contents: dict[str, bytes] = {}
     for name in names:

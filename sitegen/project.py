@@ -24,7 +24,7 @@ from sitegen.project_files import (
 )
 from sitegen.text.embedding import installed
 
-DASK: Final = "SITEGEN_DASK"
+_DASK: Final = "SITEGEN_DASK"
 """Environment variable with the address of a dask scheduler."""
 OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
@@ -89,7 +89,7 @@ class Project(NamedTuple):
 
         The scheduler receives and returns pickled values, so whoever names it decides what this machine runs.
         """
-        return self.options.dask or os.environ.get(DASK) or None
+        return self.options.dask or os.environ.get(_DASK) or None
 
 
 def open_project(options: Options, templates: str) -> Project:

@@ -14,7 +14,7 @@ from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file, w
 from sitegen.scoring.highlights.files import extract as extracted
 from sitegen.text.plain import counted
 
-STDOUT: Final = Path("-")
+_STDOUT: Final = Path("-")
 EVALS: Final = Path("evals")
 WRITTEN: Final = Path("raw-llm-run.json")
 
@@ -44,7 +44,7 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
         print_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))
     if len(done.findings) > SHOWN:
         print_line(f"sitegen: ... and {len(done.findings) - SHOWN} more", error=True)
-    if out == STDOUT:
+    if out == _STDOUT:
         print_document(done.content)
         return
     write_named(out, done.content, top_of(Path()))

@@ -30,7 +30,7 @@ PATTERNS: Final = 3
 SHOWN: Final = 12
 """Discrepancies that are listed."""
 
-LONGEST_NAME: Final = 40
+_LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
 
 
@@ -79,7 +79,7 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
 
     The average of a metric leaves out evals for which it is undefined.
     """
-    names = [line(output.place.entry.id, LONGEST_NAME) for output in verified]
+    names = [line(output.place.entry.id, _LONGEST_NAME) for output in verified]
     width = max(len(name) for name in ("pooled", *names))
     initials = [ratio.initial for ratio in RATIOS]
     first, *rest = (f"{initial:>6}" for initial in initials)
@@ -172,7 +172,7 @@ def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
     for document in card.documents if len(card.documents) > 1 else ():
         if own := dict(document.metrics):
             numbers = "  ".join(f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs)
-            lines.append(f"  {line(document.id, LONGEST_NAME)}: {numbers}")
+            lines.append(f"  {line(document.id, _LONGEST_NAME)}: {numbers}")
     return lines
 
 
@@ -199,7 +199,7 @@ def _outputs(project: WorktreeProject, verified: Verified) -> str:
         return "no output"
     names = [
         line(project.shown_path(verified.outputs[0])),
-        *(line(path.name, LONGEST_NAME) for path in verified.outputs[1:3]),
+        *(line(path.name, _LONGEST_NAME) for path in verified.outputs[1:3]),
     ]
     more = len(verified.outputs) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")

@@ -28,7 +28,7 @@ from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import keys_at, misspelt
 
-EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
+_EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
 
 _METRICS: Final = (
     ("accuracy", "accuracy_threshold"),
@@ -96,16 +96,16 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     except UnreadableError:
         root = None  # ``read_entry`` raises the error with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []
-    if any(key in EVALUATION_KEYS for key in keys):
+    if any(key in _EVALUATION_KEYS for key in keys):
         read, findings = read_evaluation(content)
         errors = [finding for finding in findings if finding.severity == "error"]
         if read is None or errors:
             raise error_in(path, errors[0])
         return Parsed(read, findings)
     entry = read_entry(eval_id, content, path)
-    unknown = tuple(unknown_key((key,), (*EVALUATION_KEYS, *ENTRY_KEYS), None) for key, _ in entry.metadata)
+    unknown = tuple(unknown_key((key,), (*_EVALUATION_KEYS, *ENTRY_KEYS), None) for key, _ in entry.metadata)
     for finding, (key, _) in zip(unknown, entry.metadata, strict=True):
-        if len(unknown) == len(keys) or misspelt(key, (*EVALUATION_KEYS, *ENTRY_KEYS)):
+        if len(unknown) == len(keys) or misspelt(key, (*_EVALUATION_KEYS, *ENTRY_KEYS)):
             raise error_in(path, finding)
     return Parsed(entry, tuple(replace(finding, severity="warning") for finding in unknown))
 

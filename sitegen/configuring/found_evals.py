@@ -30,7 +30,7 @@ from sitegen.configuring.paths import folder_path, home_of
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""
 
-FINDERS: Final[tuple[Finder, ...]] = (
+_FINDERS: Final[tuple[Finder, ...]] = (
     promptfoo_evals,
     inspect_evals,
     agentv_evals,
@@ -63,7 +63,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
     search = Search(files=files, evals_dir=evals_dir, stated=stated, evaluation=evaluation)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
     found_evals: dict[str, EvalConfig] = {}
-    for find in FINDERS:
+    for find in _FINDERS:
         ids_before = set(homes)
         for entry in find(search):
             home, by_convention = home_of(entry, evals_dir), join(evals_dir, entry.id)

@@ -6,7 +6,7 @@ from typing import Final
 
 from sitegen.named_tuple import NamedTuple
 
-LARGEST_SIDE: Final = 20_000
+_LARGEST_SIDE: Final = 20_000
 """Longest side of a picture that a page shows, in pixels."""
 
 _NOT_SIZES: Final = (0xC4, 0xC8, 0xCC)
@@ -24,7 +24,7 @@ class RasterPicture(NamedTuple):
 
 
 def raster_picture(content: bytes) -> RasterPicture | None:
-    """Recognise a picture; None for any other content, and without a size up to ``LARGEST_SIDE``."""
+    """Recognise a picture; None for any other content, and without a size up to ``_LARGEST_SIDE``."""
     picture = None
     if content.startswith(b"\x89PNG\r\n\x1a\n") and content[12:16] == b"IHDR":
         picture = RasterPicture("png", _big(content[16:20]), _big(content[20:24]))
@@ -34,7 +34,7 @@ def raster_picture(content: bytes) -> RasterPicture | None:
         picture = _jpeg(content)
     elif content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         picture = _webp(content)
-    if picture and 0 < picture.width <= LARGEST_SIDE and 0 < picture.height <= LARGEST_SIDE:
+    if picture and 0 < picture.width <= _LARGEST_SIDE and 0 < picture.height <= _LARGEST_SIDE:
         return picture
     return None
 

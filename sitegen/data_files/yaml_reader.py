@@ -30,9 +30,9 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 
-MAX_NODES: Final = 2_000_000
+_MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""
-MAX_CONFIGURING_NODES: Final = 200_000
+_MAX_CONFIGURING_NODES: Final = 200_000
 """Largest number of keys and values of a configuration."""
 _MAX_DUPLICATES: Final = 20
 _INTEGER: Final = r"-?(0|[1-9][0-9]*)"
@@ -86,7 +86,7 @@ def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
         raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
 
     def load() -> tuple[Any, KeyLines]:
-        for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
+        for _ in _bounded_events(content, _MAX_CONFIGURING_NODES):
             pass  # the loader builds everything at once, so the bounds have to be checked before
         loader = _configuring_loader()(content)
         try:
@@ -188,7 +188,7 @@ class _ValueBuilder:
         import yaml
 
         self._yaml: Any = yaml
-        self._events = _bounded_events(text, MAX_NODES)
+        self._events = _bounded_events(text, _MAX_NODES)
         self._anchors: dict[str, Value] = {}
         self._in_first = True
         self.lines: KeyLines = {}

@@ -20,7 +20,7 @@ from sitegen.history.revisions import walk
 from sitegen.model.commits import Revision
 from sitegen.model.values import Value
 
-MOST_COMMITS: Final = 20_000
+_MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""
 
 MOST_FILES: Final = 50_000
@@ -82,7 +82,7 @@ class TrackedHistory(Frozen):
 def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> TrackedHistory:
     """Walk history up to a commit. Paths that cannot be written into a configuration are left out."""
     try:
-        since = repository.resolve(f"{head}~{MOST_COMMITS}")
+        since = repository.resolve(f"{head}~{_MOST_COMMITS}")
     except SitegenError:  # the history has fewer commits
         since = None
     return _history_of_revisions(walk(repository.place, head, since=since, first_parent=first_parent))
@@ -116,7 +116,7 @@ def _may_matter(file: TrackedFile) -> bool:
 LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
 
-MOST_READ: Final = 300
+_MOST_READ: Final = 300
 """The most files that are read."""
 
 MOST_BYTES: Final = 60_000_000
@@ -140,7 +140,7 @@ class BlobReader:
     @property
     def full(self) -> bool:
         """Whether a limit is reached, so that no further blob is read."""
-        return len(self._read) >= MOST_READ or self._bytes >= MOST_BYTES
+        return len(self._read) >= _MOST_READ or self._bytes >= MOST_BYTES
 
     def content(self, oid: str) -> bytes | None:
         """Return the bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""

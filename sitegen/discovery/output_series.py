@@ -47,7 +47,7 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
 
-LEAST_RUNS: Final = 2
+_LEAST_RUNS: Final = 2
 
 
 class OutputSeries(Frozen):
@@ -116,7 +116,7 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
 def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     """Return series of runs, then single files; within both, those with the most versions first and deleted ones last.
 
-    A file belongs to the widest glob that at least ``LEAST_RUNS`` files share; without such a glob it is a series of
+    A file belongs to the widest glob that at least ``_LEAST_RUNS`` files share; without such a glob it is a series of
     its own.
     """
     runs: list[OutputSeries] = []
@@ -131,7 +131,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
                 single_files.append(OutputSeries(file.folder, file.name, (file,)))
         remaining = []  # files whose glob matches too few runs try their next narrower glob
         for glob, members in by_glob.items():
-            if len(members) < LEAST_RUNS:
+            if len(members) < _LEAST_RUNS:
                 remaining += members
             else:
                 runs.append(_series_of_runs(glob, [file for file, _ in members]))

@@ -23,10 +23,10 @@ from sitegen.model.kinds import traits_of
 MOST: Final = 40
 """The most evals that are proposed."""
 
-MOST_SINGLE: Final = 10
+_MOST_SINGLE: Final = 10
 """The most proposed evals with a single output, whose history shows nothing yet."""
 
-MOST_BESIDE: Final = 6
+_MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
 eval."""
 
@@ -88,11 +88,11 @@ def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_id
         if recognition is None:
             continue
         single += series.versions == 1
-        if series.versions == 1 and single > MOST_SINGLE:
+        if series.versions == 1 and single > _MOST_SINGLE:
             continue
         folder = series.path.rpartition("/")[0]
         proposals_in[folder] += 1
-        if proposals_in[folder] > MOST_BESIDE:
+        if proposals_in[folder] > _MOST_BESIDE:
             continue
         if recognition.truth:
             truths.add(recognition.truth)

@@ -32,7 +32,7 @@ smallest buffer of a pipe, so that the processes cannot wait for each other for 
 as many more are requested at once: to wake git for each blob takes as long as to read it."""
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
-CHANGED: Final = "changed in the work tree while it was read"
+_CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
 
@@ -163,7 +163,7 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
         return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
     same = blob_id(BytesIO(content), len(content), len(oid)) == oid
     if not same:
-        return BlobRead(oid, None, CHANGED)
+        return BlobRead(oid, None, _CHANGED)
     return BlobRead(oid, None, POINTER) if is_pointer(content) else BlobRead(oid, content)
 
 

@@ -17,7 +17,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 from sitegen.named_tuple import NamedTuple
 
-LARGEST_SEARCH: Final = 1_000
+_LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""
 _FOLDER: Final = b"40000"
 _LISTED: Final = (_FOLDER, *(mode.encode() for mode in REGULAR))
@@ -93,7 +93,7 @@ class FolderListing:
 
 
 def first_file_named(glob: str, folders: Folders) -> str | None:
-    """Return the first file, by depth and then by path, that a glob matches within ``LARGEST_SEARCH`` folders."""
+    """Return the first file, by depth and then by path, that a glob matches within ``_LARGEST_SEARCH`` folders."""
     pattern = compiled((glob,))
     top = literal_prefix(glob)
     parent, _, name = top.rpartition("/")
@@ -105,7 +105,7 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
         below: list[str] = []
         for folder in level:
             searched += 1
-            if searched > LARGEST_SEARCH:
+            if searched > _LARGEST_SEARCH:
                 return None
             names = folders.names(folder)
             for path, is_folder in sorted((f"{folder}/{name}" if folder else name, names[name]) for name in names):
@@ -148,14 +148,14 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
     level = [""]
     for segment in segments:
         if re.search(_PLACEHOLDER, segment):
-            children = ((above, folders.names(above)) for above in level[:LARGEST_SEARCH])
+            children = ((above, folders.names(above)) for above in level[:_LARGEST_SEARCH])
             fits = re.compile(_expression(segment)).fullmatch
             level = [join(above, name) for above, names in children for name in names if names[name] and fits(name)]
         else:
             level = [join(above, segment) for above in level]
     fits = re.compile(_expression(whole_pattern)).fullmatch
     files = []
-    for above in level[:LARGEST_SEARCH]:
+    for above in level[:_LARGEST_SEARCH]:
         for name, is_folder in folders.names(above).items():
             match = None if is_folder else fits(join(above, name))
             if match:

@@ -166,7 +166,7 @@ def iso(raw: str) -> str:
         return datetime.fromtimestamp(0, UTC).isoformat()
 
 
-SIMILAR: Final = 0.5
+_SIMILAR: Final = 0.5
 """The least similarity of contents for a rename; git's default."""
 
 
@@ -193,7 +193,7 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
     if len(rest) == len(deleted) == 1:
         old = next(iter(deleted.values()))
         before, after = read(old.old or ""), read(added[rest[0]].new or "")
-        if before is not None and after is not None and similarity(before, after) >= SIMILAR:
+        if before is not None and after is not None and similarity(before, after) >= _SIMILAR:
             pairs[rest[0]] = old
     return pairs
 

@@ -24,7 +24,7 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
-DEFAULT_RULES: Final = EntryRules()
+_DEFAULT_RULES: Final = EntryRules()
 
 
 class RulesInForce:
@@ -145,7 +145,7 @@ class RulesInForce:
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._state.shared
         mapping = self._layout.mapping(rules, folder, shared)
-        return self._layout.mapping(DEFAULT_RULES, folder, shared) if mapping is None and rules.borrowed else mapping
+        return self._layout.mapping(_DEFAULT_RULES, folder, shared) if mapping is None and rules.borrowed else mapping
 
     def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

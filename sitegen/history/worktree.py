@@ -22,7 +22,7 @@ from sitegen.history.timeline import Advanced, WorktreeBlob
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.project_files import open_inside
 
-LARGEST_HASHED: Final = 1_000_000_000
+_LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
@@ -108,12 +108,12 @@ def _untracked_paths(repository: Repository, root: Path, pathspecs: tuple[str, .
 def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
     """Return the id of a regular file's content; None if there is no such file, or if a symbolic link leads to it.
 
-    A file above ``LARGEST_HASHED`` is not read: its size and time stand for its content.
+    A file above ``_LARGEST_HASHED`` is not read: its size and time stand for its content.
     """
     try:
         with open_inside(root, path) as stream:
             status = os.fstat(stream.fileno())
-            if status.st_size > LARGEST_HASHED:
+            if status.st_size > _LARGEST_HASHED:
                 state = f"{status.st_size} {status.st_mtime_ns}".encode()
                 return blob_id(BytesIO(state), len(state), digits)
             return blob_id(stream, status.st_size, digits)

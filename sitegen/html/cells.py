@@ -111,7 +111,7 @@ def _display_value(value: Value) -> DisplayValue:
 CACHED_ROWS: Final = 4_096
 """Number of rows after which unused ones are discarded: many times the rows of an ordinary page."""
 
-LONGEST_ROW: Final = 2_000
+_LONGEST_ROW: Final = 2_000
 """Largest number of characters of a cached row, which also limits the size of the value."""
 
 V = TypeVar("V")
@@ -143,7 +143,7 @@ class RowCache(Generic[V, R]):
         entry = self._older.get(key)
         if entry is None:
             entry = value, self.write(value, *texts)
-            if len(entry[1]) > LONGEST_ROW:
+            if len(entry[1]) > _LONGEST_ROW:
                 return entry[1]
         if len(self._rows) >= CACHED_ROWS:
             self._older, self._rows = self._rows, {}

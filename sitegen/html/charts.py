@@ -19,12 +19,12 @@ from typing import Final
 from sitegen.frozen import Frozen
 from sitegen.model.noise import Ends
 
-STRIP: Final = 0.05
+_STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
 
 SPARK_WIDTH: Final = 120
 SPARK_HEIGHT: Final = 28
-SPARK_PAD: Final = 2
+_SPARK_PAD: Final = 2
 """The size of sparklines, and the padding inside for the width of the line."""
 
 
@@ -75,9 +75,9 @@ def spark(values: Sequence[float | None], scale: Ends | None = None, breaks: Seq
         return Spark(line="", area="", end=None)
     low, high = scale or (min(defined), max(defined))
     span = high - low or 1.0
-    columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
+    columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * _SPARK_PAD
     # Formatting takes longest, and most lines of a field have few different values.
-    downs = {value: tenths(SPARK_PAD + height * (1 - (value - low) / span)) for value in set(defined)}
+    downs = {value: tenths(_SPARK_PAD + height * (1 - (value - low) / span)) for value in set(defined)}
     drawn = extremes(values, ceil(len(values) / (2 * SPARK_WIDTH)))
 
     line, area, end = [], [], (0.0, 0.0)
@@ -104,8 +104,8 @@ def tenths(value: float) -> str:
 @lru_cache(maxsize=64)  # all fields of an eval have as many points
 def _point_columns(points: int) -> tuple[str, ...]:
     """The x coordinates of the points."""
-    width = SPARK_WIDTH - 2 * SPARK_PAD
-    return tuple(tenths(SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
+    width = SPARK_WIDTH - 2 * _SPARK_PAD
+    return tuple(tenths(_SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 
 
 def extremes(values: Sequence[float | None], size: int, newest: int = 0) -> Sequence[int]:
@@ -205,7 +205,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
     if len(run) > 1:
         return run
     ((index, value),) = run
-    return (index - STRIP, value), (index + STRIP, value)
+    return (index - _STRIP, value), (index + _STRIP, value)
 
 
 def staircase(

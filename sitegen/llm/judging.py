@@ -14,7 +14,7 @@ from sitegen.llm.prompts import PromptCase
 from sitegen.llm.responses_file import ResponseRow, ResponsesFile
 from sitegen.text.plain import cut
 
-NO_REFERENCE: Final = "(none)"
+_NO_REFERENCE: Final = "(none)"
 
 _GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200
@@ -75,7 +75,7 @@ def grade_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallO
 
 
 def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:
-    expected = NO_REFERENCE if case.expected is None else case.expected
+    expected = _NO_REFERENCE if case.expected is None else case.expected
     return {**case.values(), "expected": expected, "output": output}
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.errors import ConfigurationError
 
-DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 TITLES: Final = {
     "config": "sitegen.toml, or [tool.sitegen] of pyproject.toml",
@@ -46,7 +46,7 @@ def file_name(name: str) -> str:
 
 def head(name: str) -> dict[str, str]:
     """The keys that every schema begins with."""
-    return {"$schema": DRAFT, "$id": f"urn:sitegen:{name}:1", "title": TITLES[name]}
+    return {"$schema": _DRAFT, "$id": f"urn:sitegen:{name}:1", "title": TITLES[name]}
 
 
 def content(name: str) -> bytes:

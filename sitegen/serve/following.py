@@ -19,10 +19,10 @@ from sitegen.project import OWN_TEMPLATES
 from sitegen.project_files import SITE_FILES, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 
-GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
+_GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
 """Files of a repository that decide which commit is built and which files are ignored."""
 
-FOUND_AT_TOP: Final = (*PROMPTFOO_CONFIGURATIONS, *PROMPTFOO_RESULTS, INSPECT_LOGS)
+_FOUND_AT_TOP: Final = (*PROMPTFOO_CONFIGURATIONS, *PROMPTFOO_RESULTS, INSPECT_LOGS)
 """Files at the root of a project that create an eval when they appear."""
 
 
@@ -52,7 +52,7 @@ def followed(place: RepositoryPlace, templates: Path, cache: Path) -> Followed:
     """The paths that the site of a project is built from, as far as its configuration can be read."""
     configured = _configured_places(place.root) if place.root else ()
     project = frozenset((templates, *configured))
-    git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in GIT_FILES)
+    git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in _GIT_FILES)
     paths = project | git
     trees = {path: inode for path in sorted(paths) if (inode := _inode_of_folder(path)) is not None}
     return Followed(
@@ -80,7 +80,7 @@ def _configured_places(root: Path) -> list[Path]:
     searched = configuring.work_tree_files(root, kind_of_case_file)
     site, manifest = configuring.with_found_evals(site, stated or Manifest(), searched)
     pathspecs = Layout(site, manifest, Watched()).pathspecs or ("",)
-    return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
+    return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 
 def _is_below_any(path: Path, roots: frozenset[Path]) -> bool:

@@ -31,7 +31,7 @@ from sitegen.serve.watch import Board
 
 ADDRESS: Final = "127.0.0.1"
 PORT: Final = 8000
-HOSTS: Final = (ADDRESS, "localhost", "[::1]")
+_HOSTS: Final = (ADDRESS, "localhost", "[::1]")
 """Host names that a browser may use. Any other name that resolves to this machine is refused."""
 
 HEADERS: Final = {
@@ -73,7 +73,7 @@ def application(board: Board) -> Starlette:
         ],
         middleware=[
             Middleware(LocalHeaders),
-            Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
+            Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
         ],
     )
 

@@ -17,7 +17,7 @@ from sitegen.stats.outliers import FAR
 
 T = TypeVar("T", bound=Hashable)
 
-FAR_LEVEL: Final = 0.9995
+_FAR_LEVEL: Final = 0.9995
 """Confidence level of the bound on bad runs: one in two thousand normal repeats of known scatter exceeds it."""
 
 
@@ -98,13 +98,13 @@ class PooledRepeats(Frozen):
         """Compute the pooled scatter within groups, without bad runs: one of them would hide every change.
 
         The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly
-        changes. A value is a bad run if its distance exceeds the quantile ``FAR_LEVEL`` of Student's t for as many
+        changes. A value is a bad run if its distance exceeds the quantile ``_FAR_LEVEL`` of Student's t for as many
         distances, and ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
         """
         if not self.distances:
             return Repeatability(deviation=None, freedom=0, bad={})
         scale = 1.4826 * self.distances[(len(self.distances) - 1) // 2]
-        cut = max(FAR, student(FAR_LEVEL, len(self.distances))) * scale
+        cut = max(FAR, student(_FAR_LEVEL, len(self.distances))) * scale
         beyond = takewhile(lambda farthest: farthest[0] > cut, reversed(self.farthest))
         bad = {
             index: places

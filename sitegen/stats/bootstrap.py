@@ -12,9 +12,9 @@ from sitegen.model.noise import Ends
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import LEVEL, Paired, student
 
-RESAMPLES: Final = 2000
+_RESAMPLES: Final = 2000
 
-MOST_DRAWS: Final = 400_000
+_MOST_DRAWS: Final = 400_000
 """Largest number of draws in all resamples together: with many units fewer resamples are made, at least LEAST."""
 
 LEAST: Final = 400
@@ -46,7 +46,7 @@ def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float 
     draw = Random(int.from_bytes(hashlib.sha256(repr(ordered).encode()).digest()[:8])).random
     columns = tuple(zip(*ordered, strict=True))
     statistics = []
-    for _ in range(min(RESAMPLES, max(LEAST, MOST_DRAWS // number))):
+    for _ in range(min(_RESAMPLES, max(LEAST, _MOST_DRAWS // number))):
         # Only ``random`` gives the same numbers in every version of Python.
         drawn = [int(draw() * number) for _ in range(number)]
         value = statistic(tuple(fsum([column[index] for index in drawn]) for column in columns))

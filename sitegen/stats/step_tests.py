@@ -14,7 +14,7 @@ following hold. Of the steps that fail, the one that explains least is removed, 
   values, weighted by degrees of freedom: a moderated t test (Smyth 2004, *Linear models and empirical Bayes methods*).
   Five values alone have three degrees of freedom, so that without units hardly any step is found in them.
 - Heavy tails do not explain the step: all values of one level are beyond all of the other, or the rank sum is
-  significant at ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). The distance of a
+  significant at ``_CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). The distance of a
   level of two values to the others has to exceed their distance to each other. A single value is never a level.
 """
 
@@ -33,27 +33,27 @@ from sitegen.stats.averages import median
 
 CHANCE: Final = 0.005
 """The chance of any step in a series of normal noise is at most this."""
-CHANCE_RANKS: Final = 10 * CHANCE
+_CHANCE_RANKS: Final = 10 * CHANCE
 """Larger than CHANCE, because a rank sum assumes no distribution, and has less power for few values."""
-CHANCE_NEWEST: Final = 0.003
+_CHANCE_NEWEST: Final = 0.003
 """The level of significance for the newest values, at the place where they differ most from earlier values."""
 NEWEST: Final = 10
 """The greatest number of values that may be too new to distinguish from noise."""
-FEWEST_BEFORE: Final = 3
+_FEWEST_BEFORE: Final = 3
 """The least number of values that the newest ones are compared with."""
-WORTH: Final = 4
+_WORTH: Final = 4
 """The degrees of freedom assigned to the variance of the units. With four, the values of the series can outweigh it: if
 units are correlated, and so show a quarter of the true variance, the chance of a false step only rises to one in a
 hundred."""
 NEAR: Final = 10
 """Values on either side of a step whose units are used: with more values, their own variance is precise enough."""
-FEWEST_PAIRS: Final = 2
+_FEWEST_PAIRS: Final = 2
 """The least number of pairs of values that have a variance of their units."""
 EXACT: Final = 20
 """The greatest number of values in the smaller level for which the rank sum test is exact."""
 TAILS: Final = 3
 """The degrees of freedom of Student's distribution that values without documents behind them are assumed to have."""
-MOST_ALIKE: Final = 0.4
+_MOST_ALIKE: Final = 0.4
 """Largest correlation that is assumed: a larger one is due to a drift."""
 
 
@@ -112,7 +112,7 @@ def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
     step = ceil(count / (2 * NEAR))
     pairs = (unit_variance(after - 1, after) for after in range(1, count, step))
     variances = [variance for variance in pairs if variance is not None]
-    return median(variances) if len(variances) >= FEWEST_PAIRS else None
+    return median(variances) if len(variances) >= _FEWEST_PAIRS else None
 
 
 def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
@@ -142,10 +142,10 @@ def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
 def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
     """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
     last, end = starts[-1], len(row.values)
-    places = range(last + FEWEST_BEFORE, end)
+    places = range(last + _FEWEST_BEFORE, end)
     start = max(places, key=lambda start: _gain(row, last, start, end), default=last)
     few = last < start >= end - NEWEST
-    return start if few and _chance(row, last, start, end, row.tails * (end - start)) < CHANCE_NEWEST else None
+    return start if few and _chance(row, last, start, end, row.tails * (end - start)) < _CHANCE_NEWEST else None
 
 
 def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
@@ -171,12 +171,12 @@ def _chance(row: LevelValues, start: int, middle: int, end: int, tails: float = 
     correlation = 0.0
     if squares > row.least:
         products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
-        correlation = min(max(products / squares + 2 / count, 0.0), MOST_ALIKE)
+        correlation = min(max(products / squares + 2 / count, 0.0), _MOST_ALIKE)
     squares *= (1 + correlation) / (1 - correlation)
     of_units = _variance_of_units(row, start, middle, end)
     if of_units is not None:
-        squares += WORTH * of_units
-        freedom += WORTH
+        squares += _WORTH * of_units
+        freedom += _WORTH
     variance = max(squares / freedom, row.least)
     of_tails = min(freedom, tails)
     deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
@@ -187,7 +187,7 @@ def _variance_of_units(row: LevelValues, start: int, middle: int, end: int) -> f
     """The mean variance by the units of neighbouring values within the two levels; None if too few pairs have one."""
     pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
     variances = [variance for after in pairs if (variance := row.unit_variance(after - 1, after)) is not None]
-    return max(fsum(variances) / len(variances), row.least) if len(variances) >= FEWEST_PAIRS else None
+    return max(fsum(variances) / len(variances), row.least) if len(variances) >= _FEWEST_PAIRS else None
 
 
 def _residuals(row: LevelValues, start: int, end: int) -> list[float]:
@@ -201,7 +201,7 @@ def _beyond_tails(row: LevelValues, start: int, middle: int, end: int) -> bool:
     gap = max(min(few) - max(many), min(many) - max(few))
     if len(few) < 3:
         return len(few) > 1 and gap > max(many) - min(many)
-    return gap > 0 or _rank_sum(few, many) * (len(row.values) - 1) < CHANCE_RANKS
+    return gap > 0 or _rank_sum(few, many) * (len(row.values) - 1) < _CHANCE_RANKS
 
 
 def _with_blips(row: LevelValues, start: int, end: int) -> list[float]:

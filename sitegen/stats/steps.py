@@ -56,9 +56,9 @@ from sitegen.stats.step_tests import (
 
 FEWEST: Final = 5
 """With fewer defined values no step can be distinguished from noise."""
-FURTHEST: Final = 4.0
+_FURTHEST: Final = 4.0
 """Largest deviation of a single value in estimates of noise, in standard deviations."""
-FINEST: Final = 1e-6
+_FINEST: Final = 1e-6
 """The smallest change that counts as a step in a series without noise."""
 
 
@@ -164,12 +164,12 @@ def _levels(
 
     typical = typical_variance(len(row), of_units)
     single = sigma if typical is None else min(sigma, max(sqrt(typical), grain / 2))
-    furthest = max(FURTHEST * single, grain)
+    furthest = max(_FURTHEST * single, grain)
     aside = [
         Aside(bisect(steady, defined[place]), agreed, max(-furthest, min(defined[place][1] - agreed, furthest)))
         for place, agreed in off.items()
     ]
-    candidates = _starts(row, max(penalty(len(row)) * single**2, FINEST**2))
+    candidates = _starts(row, max(penalty(len(row)) * single**2, _FINEST**2))
     calm, candidates = _lasting_levels(row, candidates, furthest)
     starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))

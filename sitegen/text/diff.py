@@ -16,7 +16,7 @@ from sitegen.text.words import Spans, WordSpan, mark
 MOST_LINES: Final = 2_000
 """The most lines of a patch that a page draws."""
 
-MOST_MARKED: Final = 100_000
+_MOST_MARKED: Final = 100_000
 """The most characters of rewritten lines in which words are compared; the rest is shown without marks."""
 
 
@@ -65,7 +65,7 @@ def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:
 
 
 def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
-    budget = MOST_MARKED
+    budget = _MOST_MARKED
     for hunk in hunks:
         place = f"@@ −{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.section}".rstrip()
         yield DiffRow("hunk", old=(WordSpan(place, False),))
@@ -127,7 +127,7 @@ LEAST: Final = 0.45
 MOST_PAIRS: Final = 2_500
 """The greatest product of removed and added lines that are compared; above it a passage counts as rewritten."""
 
-COMPARED: Final = 500
+_COMPARED: Final = 500
 """The most characters of a line that are compared."""
 
 
@@ -168,8 +168,8 @@ def _alike(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]
         return []
     from rapidfuzz import fuzz
 
-    left = [line.strip()[:COMPARED] for line in removed]
-    right = [line.strip()[:COMPARED] for line in added]
+    left = [line.strip()[:_COMPARED] for line in removed]
+    right = [line.strip()[:_COMPARED] for line in added]
     likeness = [[fuzz.ratio(a, b, score_cutoff=100 * LEAST) / 100 if a and b else 0.0 for b in right] for a in left]
     if len(left) == len(right) == 1:
         return [(0, 0)] if likeness[0][0] else []

@@ -6,7 +6,7 @@ from typing import Final
 
 from sitegen.named_tuple import NamedTuple
 
-AROUND: Final = 60
+_AROUND: Final = 60
 """The number of characters that are shown on each side of a quote, cut between words."""
 
 
@@ -31,7 +31,7 @@ class SearchedText:
         if start < 0:
             return None
         end = start + len(quote)
-        before, after = self._text[:start][-AROUND:], self._text[end:][:AROUND]
+        before, after = self._text[:start][-_AROUND:], self._text[end:][:_AROUND]
         if len(before) < start:
             before = f"… {before.partition(' ')[2]}"
         if end + len(after) < len(self._text):

@@ -93,7 +93,7 @@ def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section
     return tuple(rows)
 
 
-LONGEST_TITLE: Final = 60
+_LONGEST_TITLE: Final = 60
 MOST_SECTIONS: Final = 40
 """The most sections that are stored for an edit; only the first ones are."""
 
@@ -151,4 +151,4 @@ def _title(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace").strip()
     if text.endswith("#"):
         text = re.sub(_CLOSING, "", text)
-    return line(text, LONGEST_TITLE) or "(untitled)"
+    return line(text, _LONGEST_TITLE) or "(untitled)"

@@ -14,7 +14,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Rouge
 from sitegen.named_tuple import NamedTuple
 
-EPSILON: Final = 1e-9
+_EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
 
 _SMALL: Final = 5_000
@@ -84,7 +84,7 @@ def similar_pairs(
     """
     if not left or not right or not left[0]:
         return []
-    least = threshold - EPSILON
+    least = threshold - _EPSILON
     if len(left) * len(right) <= _SMALL:
         every = (
             SimilarPair(i, j, similarity(item, candidate))

@@ -21,7 +21,7 @@ start and end count as equal."""
 MOST_PAIRS: Final = 3_000
 """The greatest number of pairs of equal tokens that are matched, because difflib takes time for each pair."""
 
-ISLAND: Final = 4
+_ISLAND: Final = 4
 """The most characters of equal text that may be merged into the surrounding changes."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/'’][^\W_]+)*|\s+|.", re.DOTALL)
@@ -150,7 +150,7 @@ def _joined(first: _Stretch, last: _Stretch) -> _Stretch:
 
 def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides) -> bool:
     text = "".join(words[0][island.start_a : island.end_a]).strip()
-    if len(text) > ISLAND:
+    if len(text) > _ISLAND:
         return False
     return not text or min(_size(before, words), _size(after, words)) > 2 * len(text)
 

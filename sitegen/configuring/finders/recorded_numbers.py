@@ -108,7 +108,7 @@ def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[
     return EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=outputs, instructions=instructions)
 
 
-PROMPT_EVALUATIONS: Final = "evaluations/results"
+_PROMPT_EVALUATIONS: Final = "evaluations/results"
 """The folder in which a framework that evaluates prompts writes a file for each run, which names its prompt."""
 
 _NOT_IN_A_GLOB: Final = r"[*?\[\]\\]"
@@ -117,7 +117,7 @@ _MOST_FILES: Final = 200
 
 def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each prompt that results name: the runs that name it, driven by the prompt."""
-    if PROMPT_EVALUATIONS in search.homes:
+    if _PROMPT_EVALUATIONS in search.homes:
         return
     prompts: dict[str, None] = {}
     for path in sorted(_prompt_evaluations(search.files), reverse=True)[:_MOST_FILES]:
@@ -134,12 +134,12 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         where = json.dumps(
             {"where": {"prompt_path": prompt}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
-        yield replace(recorded_entry(eval_id, PROMPT_EVALUATIONS, "**/*.json", _glob_of(prompt)), settings=where)
+        yield replace(recorded_entry(eval_id, _PROMPT_EVALUATIONS, "**/*.json", _glob_of(prompt)), settings=where)
 
 
 def _prompt_evaluations(files: SearchedFiles) -> Iterator[str]:
-    names = files.names(PROMPT_EVALUATIONS)
-    for home in (PROMPT_EVALUATIONS, *(f"{PROMPT_EVALUATIONS}/{name}" for name in names if names[name])):
+    names = files.names(_PROMPT_EVALUATIONS)
+    for home in (_PROMPT_EVALUATIONS, *(f"{_PROMPT_EVALUATIONS}/{name}" for name in names if names[name])):
         yield from (
             f"{home}/{name}" for name, below in files.names(home).items() if not below and name.endswith(".json")
         )

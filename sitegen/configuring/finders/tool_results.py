@@ -100,7 +100,7 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
             yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=f"*_{task}_*.{ending}")
 
 
-AGENTV_RESULTS: Final = ".agentv/results"
+_AGENTV_RESULTS: Final = ".agentv/results"
 """The folder that AgentV writes its runs into."""
 
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
@@ -111,10 +111,10 @@ _MOST_RUNS: Final = 1_000
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield one eval for all runs, because only the lines of a run name its evals, and one for each baseline."""
-    globs = [] if AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search.files, glob)]
+    globs = [] if _AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search.files, glob)]
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
-        yield EvalConfig(id="agentv", kind="judged", dir=AGENTV_RESULTS, outputs=outputs)
+        yield EvalConfig(id="agentv", kind="judged", dir=_AGENTV_RESULTS, outputs=outputs)
     for folder in search.folders:
         names = search.files.names(folder)
         # An eval in a folder above other evals would own their files.
@@ -124,7 +124,7 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _has_run(files: SearchedFiles, glob: str) -> bool:
-    above, _, inside = f"{AGENTV_RESULTS}/{glob}".partition("/*/")
+    above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
     folder, _, name = inside.rpartition("/")
     runs = sorted(run for run, is_folder in files.names(above).items() if is_folder)[-_MOST_RUNS:]
     return any(files.is_file(f"{above}/{run}/{folder}".rstrip("/"), name) for run in runs)
