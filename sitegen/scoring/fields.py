@@ -20,7 +20,7 @@ from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_
 from sitegen.scoring.ground_truth.truth import located
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.outputs import ReadOutput, named_documents, read_outputs
+from sitegen.scoring.outputs import ReadOutput, named_documents, path_of_documents, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.truth_tree import CountedField, forget
@@ -160,7 +160,7 @@ class _FieldsScoring:
         counts = stats.total(document.counts for document in documents)
         counted = self._fields()
         fields = tuple([field.score for field in counted])
-        self._findings[:0] = (*_nothing_in_common(counts, fields), *elsewhere(misplaced, counts.omission))
+        self._findings[:0] = (*self._nothing_in_common(counts, fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
         macro_fields, fields_without = stats.mean([field.f1 for field in counted])
         readable = any(document.status == "scored" for document in documents)
@@ -197,6 +197,8 @@ class _FieldsScoring:
         roots = documents_by_expected_names(self._truth, self._output)
         if len(roots) == len(actual) == len(names):
             return roots
+        if not roots and any(actual.values()):
+            return {}  # no document is the expected one, which is reported once for all
         unexpected = [name for name in actual if name not in names]
         if unexpected:
             listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
@@ -216,6 +218,29 @@ class _FieldsScoring:
     def _reason(self, name: str) -> str:
         unreadable = self._output.unreadable
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
+
+    def _nothing_in_common(self, counts: Counts, fields: Iterable[FieldScore]) -> Iterator[Finding]:
+        """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
+        if counts.tp or counts.wrong_value or counts.format_error:
+            return
+        expected = [field.attribute for field in fields if field.counts.omission]
+        actual = [field.attribute for field in fields if field.counts.hallucination]
+        what = "field"
+        if not actual and self._output.documents and not documents_by_expected_names(self._truth, self._output):
+            what, expected = "document", [document.id for document in self._truth.documents]
+            actual = list(self._output.documents)
+            if len(actual) == 1:
+                actual = [key for root in self._output.documents.values() for key in root]
+        if expected and actual and not {*expected} & {*actual}:
+            sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
+            message = f"No {what} of the output is expected. {sides}"
+            path = path_of_documents(self._output, *_expected_documents(self._truth))
+            fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
+            if what == "document":
+                fix = f"Name the documents by their {self._truth.key or 'id'!r}, or set `documents` in the mapping."
+            if path:
+                fix = f"Write `documents: {{path: {path}}}` into the mapping, which is where they are."
+            yield Finding.of_type("nothing_in_common", message, fix)
 
     def _fields(self) -> list[CountedField]:
         """Return the counts of each attribute.
@@ -248,11 +273,13 @@ class _FieldsScoring:
 
 
 def _documents(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
-    if len(output.documents) != 1:
-        return output.documents
+    return named_documents(output, *_expected_documents(truth))
+
+
+def _expected_documents(truth: CompiledTruth) -> tuple[set[str], str | None, set[str]]:
+    """The names of the expected documents, the key that names them, and their fields."""
     names = {document.id for document in truth.documents}
-    fields = {field for document in truth.documents for field in document.tree.members}
-    return named_documents(output, names, truth.key, fields)
+    return names, truth.key, {field for document in truth.documents for field in document.tree.members}
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
@@ -265,19 +292,6 @@ def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dic
     if len(names) == len(actual) == 1 and ("" in actual or "" in names):
         return {next(iter(names)): next(iter(actual.values()))}
     return {name: root for name, root in actual.items() if name in names}
-
-
-def _nothing_in_common(counts: Counts, fields: Iterable[FieldScore]) -> Iterator[Finding]:
-    """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
-    if counts.tp or counts.wrong_value or counts.format_error:
-        return
-    expected = [field.attribute for field in fields if field.counts.omission]
-    actual = [field.attribute for field in fields if field.counts.hallucination]
-    if expected and actual and not {*expected} & {*actual}:
-        sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
-        message = f"No field of the output is expected. {sides}"
-        fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
-        yield Finding.of_type("nothing_in_common", message, fix)
 
 
 def _first_names(attributes: Sequence[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Set
+from collections import deque
+from collections.abc import Iterator, Set
 from typing import Final
 
 from sitegen.data_files.json_reader import each_line, parse_json
@@ -14,11 +15,16 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.paths import PathError, follow, parse_path
+from sitegen.scoring.paths import PathError, follow, parse_path, path_text
 from sitegen.scoring.scorer import File, content_of
 
 _ENVELOPES: Final = ("documents", "data", "result", "results", "output")
 """Keys around documents, if the output has no expected field itself."""
+_MOST_ENVELOPES: Final = 2
+"""The most envelopes around a document or a list of them."""
+_DEEPEST: Final = 6
+_MOST_VALUES: Final = 10_000
+"""The most levels and values that are searched for documents at another place."""
 _ASCII: Final = bytes(range(128))
 
 
@@ -81,23 +87,71 @@ def named_documents(
         fields: the expected fields of all documents. An object that has any of them is a document itself.
 
     """
-    if len(output.documents) != 1:
-        return output.documents
-    (root,) = output.documents.values()
-    if key in root or not fields.isdisjoint(root):
-        return output.documents
-    for holder in (root, *(root[envelope] for envelope in _ENVELOPES if envelope in root)):
-        by_name: dict[str, dict[str, Value]] = {}
-        if isinstance(holder, list):
-            objects = [(number, value) for number, value in enumerate(holder, 1) if isinstance(value, dict)]
-            by_name = {str(number if key is None else value.get(key)).strip(): value for number, value in objects}
-        elif isinstance(holder, dict):
-            by_name = {name: value for name, value in holder.items() if isinstance(value, dict)}
-            if holder is not root and len(names) == 1 and not fields.isdisjoint(holder):
-                return {"": holder}
-        if any(name and name in by_name for name in names):
-            return by_name
-    return output.documents
+    documents = output.documents
+    if len(documents) == 1:
+        (root,) = documents.values()
+        if key not in root and fields.isdisjoint(root):
+            by_name = (_by_name(value, key) for value in _within_envelopes(root))
+            documents = next((found for found in by_name if _has_any(found, names)), documents)
+    return {name: _record(root, fields) for name, root in documents.items()}
+
+
+def path_of_documents(output: ReadOutput, names: Set[str], key: str | None, fields: Set[str]) -> str:
+    """Return where the one object of an output has documents that ``named_documents`` does not find; empty: nowhere."""
+    (root, *more) = output.documents.values()
+    below: deque[tuple[tuple[str, ...], Value]] = deque([] if more else [((), root)])
+    for _ in range(_MOST_VALUES):
+        if not below:
+            break
+        path, value = below.popleft()
+        is_record = len(names) == 1 and isinstance(value, dict) and 2 * len(fields & value.keys()) >= len(fields) > 0
+        if path and (is_record or _has_any(_by_name(value, key), names)):
+            return path_text(path)
+        if isinstance(value, dict) and len(path) < _DEEPEST:
+            below.extend(((*path, name), inner) for name, inner in value.items())
+    return ""
+
+
+def _has_any(documents: dict[str, dict[str, Value]], names: Set[str]) -> bool:
+    return any(name and name in documents for name in names)
+
+
+def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
+    """The objects of a list or an object by their names."""
+    if isinstance(holder, list):
+        return dict(_named(value, number, key) for number, value in enumerate(holder, 1) if isinstance(value, dict))
+    return (
+        {name: value for name, value in holder.items() if isinstance(value, dict)} if isinstance(holder, dict) else {}
+    )
+
+
+def _named(value: dict[str, Value], number: int, key: str | None) -> tuple[str, dict[str, Value]]:
+    """A document of a list with its name: that at its key, or that of its only member if it has no key."""
+    if key is None:
+        return str(number), value
+    record = _record(value, {key})
+    if key in record:
+        stated = record[key]
+        return "" if stated is None or isinstance(stated, bool | dict | list | tuple) else str(stated).strip(), record
+    ((name, below), *more) = value.items() or [("", None)]
+    return (name.strip(), below) if isinstance(below, dict) and not more else ("", value)
+
+
+def _record(root: dict[str, Value], wanted: Set[str]) -> dict[str, Value]:
+    """The object with any of these keys: the root, or one in its envelopes; the root if there is none."""
+    if not wanted.isdisjoint(root):
+        return root
+    objects = (value for value in _within_envelopes(root) if isinstance(value, dict))
+    return next((value for value in objects if not wanted.isdisjoint(value)), root)
+
+
+def _within_envelopes(value: Value, left: int = _MOST_ENVELOPES) -> Iterator[Value]:
+    """Yield a value, and the values in its envelopes."""
+    yield value
+    if left and isinstance(value, dict):
+        for envelope in _ENVELOPES:
+            if envelope in value:
+                yield from _within_envelopes(value[envelope], left - 1)
 
 
 class _SearchedText(str):
@@ -147,15 +201,22 @@ class _OutputReader:
                 below = follow(value, parse_path(self._path))
             except PathError as error:
                 raise UnreadableError(str(error), "Correct documents.path in the mapping.") from None
-            value = below if isinstance(below, list) else None
+            value = below if isinstance(below, list | dict) else None
             if value is None:
-                raise UnreadableError(f"there is no list of documents at {self._path!r}", "Write one there.")
+                raise UnreadableError(f"there are no documents at {self._path!r}", "Write them there.")
+        if isinstance(value, list) and len(value) == 1 and self._lists:
+            (only,) = value  # which may be an envelope around all documents
+            value = (
+                only
+                if isinstance(only, dict) and any(isinstance(inner, list) for inner in _within_envelopes(only))
+                else value
+            )
         if isinstance(value, list) and self._lists and not stem:
             for number, document in enumerate(value, 1):
                 self._document(document, number, None)
         elif isinstance(value, dict):
             # A single document belongs to the single expected one, whatever its name.
-            self._add(stem or ("" if self._lone else self._name(value, 1)), value)
+            self._add(stem or ("" if self._lone else _named(value, 1, self._key)[0]), value)
         else:
             raise UnreadableError("its root is not an object", "Write one JSON object.")
 
@@ -189,25 +250,20 @@ class _OutputReader:
         if not isinstance(value, dict):
             self._report("error", f"Document {number} is not an object", line)
             return
-        name = self._name(value, number)
+        name, value = _named(value, number, self._key)
         if self._key and name == "":
-            self._report("error", f"Document {number} has no {self._key!r}", line)
+            message = f"Document {number} has no {self._key!r}"
+            self._report("error", message, line, "Write it, or state the key that names documents in the mapping.")
             return
         self._add(name, value)
-
-    def _name(self, value: dict[str, Value], number: int) -> str:
-        if self._key is None:
-            return str(number)
-        name = value.get(self._key)
-        return "" if name is None or isinstance(name, bool | dict | list | tuple) else str(name).strip()
 
     def _add(self, name: str, value: dict[str, Value]) -> None:
         if name in self._output.documents:
             self._report("warning", f"The document {name[:80]!r} occurs twice; the last one counts", None)
         self._output.documents[name] = value
 
-    def _report(self, severity: Severity, message: str, line: int | None) -> None:
-        self._output.findings.append(Finding(severity=severity, message=message, fix="Correct the output.", line=line))
+    def _report(self, severity: Severity, message: str, line: int | None, fix: str = "Correct the output.") -> None:
+        self._output.findings.append(Finding(severity=severity, message=message, fix=fix, line=line))
 
 
 def _json_in_text(value: Value) -> Value:
