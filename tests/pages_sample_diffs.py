@@ -17,8 +17,8 @@ from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
-from sitegen.pages.commit.page import CommitPageInputs, EvalMove
-from sitegen.pages.commit.touched import Touched
+from sitegen.pages.commit import CommitPageInputs, EvalMove
+from sitegen.pages.touched import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
 SPECS = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sitegen.build import build
-from sitegen.model.site import SiteInfo
+from sitegen.model.site import Page, SiteInfo
 from sitegen.project import Options
 from sitegen.render.environment import Renderer, bytecode_folder
 from sitegen.render.output_folder import LIST, MARKER
@@ -38,6 +38,11 @@ def clone_bare(repo: Path, clone: Path) -> Path:
 def renderer_of(site: SiteInfo) -> Renderer:
     """Renders with the templates of sitegen. One for all tests of a process, because it loads each template once."""
     return Renderer([find_templates()], site, bytecode_folder())
+
+
+def written(renderer: Renderer, page: Page) -> str:
+    """The HTML of a page with white space collapsed, and without any between tags."""
+    return re.sub("> <", "><", " ".join(renderer.render(page).decode().split()))
 
 
 def content(folder: Path) -> dict[str, bytes]:

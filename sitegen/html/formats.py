@@ -11,7 +11,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from sitegen.text.plain import visible
+from sitegen.text.plain import line, visible
 from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
@@ -99,7 +99,7 @@ def date(iso: str | None) -> Markup:
 
 def path(text: str) -> Markup:
     """A file path or field path that may wrap after ``.``, ``/`` and ``_``."""
-    return Markup(breakable(str(escape(printable(text)))))
+    return Markup(breakable(str(escape(line(text)))))
 
 
 def breakable(escaped: str) -> str:

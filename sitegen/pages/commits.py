@@ -9,41 +9,29 @@ from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
-from sitegen.pages import links
-from sitegen.pages.commit.page import CommitView
-from sitegen.pages.edit.effects import GradeCount
-from sitegen.pages.labels import subject_of
+from sitegen.pages import links, touched
+from sitegen.pages.commit import CommitView, paths
+from sitegen.pages.effects import Grade, grades
 from sitegen.text.plain import line
 
 COMMITS: Final = 100
 """Number of commits on a full page. The newest page has fewer than twice as many, and fewer only if no more exist."""
 
 
-class LargestChange(Frozen):
-    """The eval whose headline metric changed most with a commit."""
-
-    name: str
-    change: float | None
-    """None without an earlier iteration."""
-    lower_is_better: bool
-    unit: str
-
-
 class ListedCommit(Frozen):
-    """One commit in the list. The memo stores the newest pages, so it has only the fields that the list shows."""
+    """One commit in the list. The memo stores the newest pages, so it has only what the list shows."""
 
-    sha: str
-    short: str
-    subject: str
-    author: str
-    committed_at: str
+    commit: Commit
+    """Without the body of its message."""
     changed: str
     """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
-    grades: tuple[GradeCount, ...] = ()
+    grades: tuple[tuple[Grade, int], ...] = ()
     """Number of evals with each grade, losses first."""
-    largest: LargestChange | None = None
-    """None if no eval has an iteration of this commit."""
+    largest: tuple[str, MetricSpec, float | None] | None = None
+    """The eval whose headline metric changed most with the commit, and the change, if there is an earlier iteration;
+    None if no eval has an iteration of this commit."""
 
 
 class CommitsView(Frozen):
@@ -53,37 +41,19 @@ class CommitsView(Frozen):
     """Newest first."""
     first: int
     """Number of commits older than the oldest row."""
-    newest: bool
-    """Whether it is the page to which the navigation links."""
     newer: str | None
-    """Address of the page with the next newer commits."""
+    """Address of the page with the next newer commits; None on the newest page, to which the navigation links."""
     older: str | None
     nav: str = "commits"
 
 
 def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     """Make the row of a commit from the view of its page. ``view``: None if sitegen failed to make that page."""
-    row = ListedCommit(
-        sha=commit.sha,
-        short=commit.short,
-        subject=subject_of(commit, 160),
-        author=line(commit.author, 60),
-        committed_at=commit.committed_at,
-        changed=_changed(view) if view else "",
-    )
-    if view is None or not view.moves:
+    row = ListedCommit(commit=replace(commit, body=""), changed=_changed(view) if view else "")
+    if view is None or not view.moved:
         return row
-    largest = view.moved.largest or view.moves[0].row  # later outputs do not change it, unlike the effects of edits
-    return replace(
-        row,
-        grades=view.moved.counts,
-        largest=LargestChange(
-            name=largest.name,
-            change=largest.headline.change,
-            lower_is_better=not largest.headline.spec.higher_is_better,
-            unit=largest.headline.spec.unit,
-        ),
-    )
+    largest = max(view.moved, key=lambda move: move.share)  # later outputs do not change it, unlike effects of edits
+    return replace(row, grades=grades(view.moved), largest=(largest.name, largest.spec, largest.change))
 
 
 def older_than_page(end: int, commits: int) -> int:
@@ -105,23 +75,17 @@ def commits_page(rows: Sequence[ListedCommit], end: int, commits: int) -> Page:
         is_next_to_newest = end == older_than_page(commits, commits)
         path = links.older_commits(end // COMMITS)
         newer = links.commits() if is_next_to_newest else links.older_commits(end // COMMITS + 1)
-    view = CommitsView(
-        rows=tuple(rows),
-        first=first,
-        newest=newer is None,
-        newer=newer,
-        older=links.older_commits(first // COMMITS) if first else None,
-    )
-    return Page(path, "pages/commits.html", view)
+    older = links.older_commits(first // COMMITS) if first else None
+    return Page(path, "pages/commits.html", CommitsView(rows=tuple(rows), first=first, newer=newer, older=older))
 
 
 def _changed(view: CommitView) -> str:
-    files = len(view.instructions)
+    files, changed, names = len(view.instructions), view.inputs.changed, view.inputs.names
     parts = [
         "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
-        _of_evals("outputs", [change.name for change in view.outputs]),
-        _of_evals("ground truth", [change.name for change in view.ground_truths]),
-        "rules" if view.rules else "",
+        _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in touched.outputs(changed, names)]),
+        _of_evals("ground truth", [names.get(item.eval_id, "") for item in paths(view, "ground_truth")]),
+        "rules" if paths(view, "rules") else "",
     ]
     return ", ".join(filter(None, parts)) or "other files"
 
@@ -130,4 +94,4 @@ def _of_evals(changed: str, names: Sequence[str]) -> str:
     evals = dict.fromkeys(filter(None, names))
     if len(evals) > 1:
         return f"{changed} of {len(evals):,} evals"
-    return f"{changed} of {next(iter(evals))}" if evals else changed if names else ""
+    return f"{changed} of {line(next(iter(evals)), 80)}" if evals else changed if names else ""

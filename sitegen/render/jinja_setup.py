@@ -20,11 +20,9 @@ from sitegen.html import charts, elements, formats, tables
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
-from sitegen.pages import change_text, field, fields, labels, links, regressions
-from sitegen.pages.commit import move_rows
+from sitegen.pages import change_text, commit, edit, effects, field, fields, labels, links, regressions, touched
 from sitegen.pages.compare import compare_rows
-from sitegen.pages.edit import effect_rows
-from sitegen.pages.instruction import edit_rows
+from sitegen.pages.instruction import page as instruction
 from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import trend_chart, trend_rows
@@ -92,6 +90,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "thousands": formats.count,
     "percent": formats.percent,
     "signed": formats.signed,
+    "subject": labels.subject_of,
     "day": formats.day,
     "date": formats.date,
     "path": formats.path,
@@ -105,18 +104,20 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     charts,
     compare_rows,
     discrepancy_rows,
-    edit_rows,
-    effect_rows,
+    commit,
+    edit,
+    effects,
     elements,
     field,
     fields,
+    labels,
     links,
     matrix_rows,
-    move_rows,
     report_rows,
     spans,
     regressions,
     tables,
+    touched,
     tree,
     trend_chart,
     trend_rows,
@@ -135,6 +136,7 @@ def _without_place(module: ModuleType) -> ModuleType:
 
 GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
+    "instruction": _without_place(instruction),
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,
     "error_types": ERROR_TYPES,

@@ -21,11 +21,10 @@ from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.commit.effects import CommitEffect
-from sitegen.pages.commit.page import CommitPageInputs
+from sitegen.pages.commit import CommitEffect, CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
-from sitegen.pages.edit.page import RenderedPatch
+from sitegen.pages.edit import RenderedPatch
 from sitegen.pages.instruction.page import DisplayedFile
 from sitegen.pages.report.tree import PagePicture
 from sitegen.scoring.mapping import KeptMapping

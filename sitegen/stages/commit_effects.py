@@ -20,9 +20,8 @@ from sitegen.history.memo_rows import within
 from sitegen.model.deltas import Change
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
-from sitegen.pages.commit.effects import commit_effect, earlier_edits
-from sitegen.pages.commit.page import EvalMove
-from sitegen.pages.commit.touched import Touched
+from sitegen.pages.commit import EvalMove, commit_effect, earlier_edits
+from sitegen.pages.touched import Touched
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 
 

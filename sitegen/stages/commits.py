@@ -23,9 +23,8 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
-from sitegen.pages import links
-from sitegen.pages.commit import touched
-from sitegen.pages.commit.page import CommitPageInputs, CommitView, commit_page
+from sitegen.pages import links, touched
+from sitegen.pages.commit import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
@@ -115,7 +114,7 @@ def write_commits(
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
-        commit_list.add([row for row in done.rows if row.sha in new])
+        commit_list.add([row for row in done.rows if row.commit.sha in new])
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     memo.forget(EDIT_DIFFS.name)
@@ -134,7 +133,7 @@ def newest_commit(timeline: Timeline, memo: Memo) -> str | None:
 def _newest_listed(memo: Memo) -> str | None:
     """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
     tail = COMMIT_LIST_TAIL.get(memo)
-    return tail.rows[-1].sha if tail and tail.rows else None
+    return tail.rows[-1].commit.sha if tail and tail.rows else None
 
 
 def _commit_tasks(

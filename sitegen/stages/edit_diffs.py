@@ -12,7 +12,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import within
 from sitegen.model.timeline import Edit
-from sitegen.pages.edit.page import RenderedPatch, draw_edit
+from sitegen.pages.edit import RenderedPatch, draw_edit
 from sitegen.stages.cached_kinds import EDIT_DIFFS
 from sitegen.stages.worker_context import WorkerContext
 

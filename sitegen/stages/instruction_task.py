@@ -15,7 +15,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.page import RenderedPatch, draw_edit, edit_page
+from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import thickens
 from sitegen.pages.instruction.page import (
     DisplayedFile,

@@ -18,7 +18,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import grade_counts
+from sitegen.pages.effects import grade_counts
 from sitegen.pages.instruction.file_history import apart_since
 from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
 from sitegen.stages.cached_kinds import (

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.commit.page import commit_page
-from sitegen.pages.edit.effects import GradeCount
-from sitegen.pages.edit.page import draw_edit, edit_page
+from sitegen.pages.commit import commit_page
+from sitegen.pages.edit import draw_edit, edit_page
 from sitegen.pages.instruction.page import EditRecord, instruction_page, show_text
 from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
 from sitegen.text.patch import read_patch
@@ -30,6 +29,7 @@ def pages() -> list[Page]:
             (sample.MANY_EFFECTS, sample.EFFECTS, ())[index],
             text_stats(texts[index].encode()) if index else None,
             text_stats(texts[index + 1].encode()),
+            thickens=False,
         )
         for index in range(3)
     ]
@@ -41,7 +41,7 @@ def pages() -> list[Page]:
         ),
     )
     long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
-    found.append(edit_page(hostile, 1, long, sample.EFFECTS))
+    found.append(edit_page(hostile, 1, long, sample.EFFECTS, None, None, thickens=False))
     records = [
         EditRecord(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, effects)
         for index, effects in enumerate((sample.MANY_EFFECTS, sample.EFFECTS, ()))
@@ -55,7 +55,7 @@ def pages() -> list[Page]:
                 FileRecord(
                     history=sample.FILE,
                     size=file_size([record.counts for record in records]),
-                    grades=(GradeCount("better", 2), GradeCount("cannot tell", 3)),
+                    grades=(("better", 2), ("cannot tell", 3)),
                     newest_effects=sample.EFFECTS,
                     newest_measured=sample.FILE.edits[1].commit,
                 ),
@@ -70,8 +70,8 @@ def pages() -> list[Page]:
             ]
         )
     )
-    found.append(commit_page(sample.inputs()))
-    found.append(commit_page(sample.edit_inputs(effects=sample.EFFECTS)))
+    found.append(commit_page(sample.inputs(), {}))
+    found.append(commit_page(sample.edit_inputs(effects=sample.EFFECTS), {}))
     return found
 
 

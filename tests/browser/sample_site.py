@@ -20,14 +20,11 @@ from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
-from sitegen.pages.change_text import Flipped
-from sitegen.pages.commit.effects import commit_effect
-from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, commit_page
+from sitegen.pages.commit import CommitPageInputs, CommitView, EvalMove, commit_effect, commit_page
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
-from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field import field_page, field_work
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
@@ -106,19 +103,21 @@ def pages() -> list[Page]:
 def _uncommitted(series: Series) -> Iterator[Page]:
     """The overview of a watched site: after an edit with all that may be said of it, and before any."""
     before, after = series.points[-2:]
-    fields = tuple(FlippedField(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
+    nasty = Flips(
+        fixed=tuple((text, number) for number, text in enumerate(sample.NASTY[:6])),
+        broken=tuple((text, 4) for text in sample.NASTY[:6]),
+        appeared=(("a", 1),),
+    )
     after_flips = sample.compared(before, after, FLIPS)
     assert after_flips.change is not None
     found = commit_effect(series.info, series.specs[:3], before, after_flips, after_flips.change)
-    found = replace(
-        found, fields=fields, more_fields=3, flipped=Flipped(fixed=2, broken=9, still=7, appeared=1, vanished=0)
-    )
+    found = replace(found, change=replace(found.change, flips=nasty))
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
     record = CommitRecord(
         commit=replace(sample.commit(121), sha=WORKTREE), changes=(), other_changes=2, snapshots=(), edits=()
     )
-    view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={})).view
+    view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}), {}).view
     assert isinstance(view, CommitView)
     head, counts = sample.commit(120), COUNTS
     for name, uncommitted in (("edited", view), ("unedited", None)):

@@ -4,8 +4,8 @@ import jinja2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.pages.edit.effect_rows import diff_lines
-from sitegen.pages.edit.page import Passage
+from sitegen.pages.edit import diff_lines
+from sitegen.pages.effects import FlippedFields
 from sitegen.text.diff import DiffRow
 from sitegen.text.words import WordSpan
 
@@ -31,13 +31,13 @@ rows = st.lists(st.builds(DiffRow, st.just("change"), st.integers(1), st.integer
 @given(rows)
 def test_rows_hold_what_a_template_would_write(drawn: list[DiffRow]):
     quotes = TEMPLATE.render(rows=drawn).replace("&#39;", "'").replace("&#34;", '"')
-    assert diff_lines(drawn, ()) == quotes
+    assert diff_lines(drawn, FlippedFields(evals={}, more=0, named={}), "a.md") == quotes
 
 
 @given(st.text(max_size=60))
 def test_the_text_of_any_row_can_be_read_back(text: str):
     row = DiffRow(kind="context", old_line=1, new_line=1, old=(WordSpan(text, False),))
     wide = [DiffRow("hunk", old=(WordSpan(text, False),)), DiffRow("remark", old=(WordSpan(text, False),))]
-    html = diff_lines([row, *wide], [Passage(anchor="p1", number=1, fields=())])
+    html = diff_lines([row, *wide], FlippedFields(evals={}, more=0, named={"a.md": ((),)}), "a.md")
     assert html.count("<") == html.count(">")
     assert unescape(html).count(text) >= 4

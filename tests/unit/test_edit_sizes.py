@@ -1,13 +1,21 @@
 import pytest
 from markupsafe import Markup
+from msgspec.structs import replace
 
-from sitegen.pages.edit.effect_rows import plus_minus, size, version
+from sitegen.pages.edit import EditView, draw_edit, edit_page
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
+from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 
-def words(html: Markup) -> str:
-    return " ".join(html.replace("</span><span>", ", ").striptags().split())
+def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None) -> str:
+    """What stands below the subject of an edit, after its number."""
+    drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
+    page = edit_page(sample.FILE, 1, replace(drawn, counts=counts), (), before, after, thickens=False)
+    assert isinstance(page.view, EditView)
+    html = renderer_of(sample.SITE).render(page).decode().partition("edit 2 of the file</span>")[2].partition("</p>")[0]
+    return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())
 
 
 @pytest.mark.parametrize(
@@ -18,28 +26,14 @@ def words(html: Markup) -> str:
         (PatchCounts(version_after="2"), TextStats(version="2"), None, "version 2"),
         (PatchCounts(), TextStats(version="3"), None, "version 3"),
         (PatchCounts(), TextStats(), TextStats(), ""),
+        (PatchCounts(), TextStats(1_000, 20), TextStats(1_001, 20), "1,000 → then 1,001 lines, 20 words"),
+        (PatchCounts(), None, TextStats(3, 0), "3 lines, 0 words"),
+        (PatchCounts(), TextStats(3), None, "3 lines"),
+        (PatchCounts(), None, None, ""),
     ],
 )
-def test_the_version_is_that_of_the_patch_or_else_of_the_text(
+def test_an_edit_says_the_version_and_the_size_of_its_file(
     counts: PatchCounts, before: TextStats | None, after: TextStats | None, stated: str
 ):
-    assert words(version(counts, before, after)) == stated
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "shown"),
-    [
-        (TextStats(1_000, 20), TextStats(1_001, 20), "1,000 → then 1,001 lines, 20 words"),
-        (None, TextStats(3, 0), "3 lines, 0 words"),
-        (TextStats(3), None, "3 lines"),
-        (None, None, ""),
-    ],
-)
-def test_a_size_that_did_not_change_stands_once_and_an_unknown_one_not_at_all(
-    before: TextStats | None, after: TextStats | None, shown: str
-):
-    assert words(size(before, after)) == shown
-
-
-def test_lines_of_an_edit_that_cannot_be_read_are_a_dash():
-    assert (words(plus_minus(PatchCounts(1_200, 3))), words(plus_minus(None))) == ("+1,200 −3 lines", "—")
+    """The version is that of the patch or else of the text; a size that did not change stands once."""
+    assert facts(counts, before, after) == stated

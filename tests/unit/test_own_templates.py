@@ -186,8 +186,8 @@ def test_a_template_reaches_nothing_but_what_it_is_given(tmp_path, expression):
 def test_no_module_that_templates_are_given_leads_to_another_one(tmp_path):
     found = rendered(
         tmp_path,
-        "{% for module in [links, report_rows, change_text, charts, compare_rows, edit_rows, field, fields,"
-        " effect_rows, move_rows, regressions, spans, trend_chart, trend_rows, variant_charts, why_rows] %}"
+        "{% for module in [links, report_rows, change_text, charts, commit, compare_rows, edit, effects, field, fields,"
+        " instruction, labels, regressions, spans, touched, trend_chart, trend_rows, variant_charts, why_rows] %}"
         "{% for name in ['os', 'sys', 're', 'json', 'io', 'Path', 'formats', 'escape', 'lru_cache', 'Any', 'csv'] %}"
         "{% if module[name] is defined %}{{ name }} {% endif %}{% endfor %}{% endfor %}",
     )

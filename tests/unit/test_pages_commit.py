@@ -3,93 +3,94 @@ import re
 from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
-from sitegen.model.commits import WORKTREE, ChangedPath
+from sitegen.model.commits import WORKTREE, ChangedPath, Commit
+from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.noise import ChangeVerdict, Ends
+from sitegen.model.series import HEADLINES
 from sitegen.model.site import SiteInfo
-from sitegen.pages.change_text import DisplayedChange as Moved
-from sitegen.pages.change_text import Flipped, Part
-from sitegen.pages.commit import move_rows
-from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
-from sitegen.pages.commit.page import (
+from sitegen.pages import effects
+from sitegen.pages.commit import (
     MOST_POINTS,
+    CommitEffect,
+    CommitPageInputs,
     CommitView,
     EvalMove,
-    InstructionEdit,
-    LinkedEdit,
+    commit_effect,
     commit_page,
+    earlier_edits,
+    edits_before,
+    how_edited,
+    more_others,
+    other_paths,
+    paths,
 )
-from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
-from sitegen.pages.edit import effect_rows
-from sitegen.pages.edit.effects import FlippedField, effects_view
-from sitegen.pages.edit.page import draw_edit
+from sitegen.pages.edit import RenderedPatch, draw_edit
+from sitegen.pages.effects import effect_rows
+from sitegen.pages.touched import Touched, outputs
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of
+from tests.sites import renderer_of, written
 
-BROUGHT = CommitEffect(
-    changes=(-0.02, None, 0.01),
-    headline=Moved(-0.02, (Part("outputs", -0.03), Part("ground truth", 0.01)), "over 3 common documents"),
-    verdict=ChangeVerdict(
-        decision="worse",
-        why="beyond chance",
-        change=-0.02,
-        interval=Ends(-0.03, -0.01),
-        unit="documents",
-        n=3,
-        fixed=1,
-        broken=9,
-        p_value=0.02,
-        counted=(1, 9),
-    ),
-    flipped=Flipped(fixed=1, broken=9, still=7, appeared=1, vanished=0),
-    fields=(FlippedField("a<b>", 1, 4),),
-    more_fields=2,
+VERDICT = ChangeVerdict(
+    decision="worse",
+    why="beyond chance",
+    change=-0.02,
+    interval=Ends(-0.03, -0.01),
+    unit="documents",
+    n=3,
+    fixed=1,
+    broken=9,
+    p_value=0.02,
+    counted=(1, 9),
 )
+CHANGED = Change(
+    overlap=Overlap("bridged", 3),
+    metrics=(MetricDelta("f1", -0.02, None), MetricDelta("precision", None, None), MetricDelta("recall", 0.01, None)),
+    flips=Flips(fixed=(("a<b>", 1),), broken=(("a<b>", 4), ("c", 5)), appeared=(("c", 1),)),
+    verdict=VERDICT,
+)
+BROUGHT = CommitEffect(change=CHANGED, origin="outputs −0.030, ground truth +0.010; over 3 common documents")
+SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=None), origin="")
 
 
-def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
-    view = commit_page(sample.inputs(moves=moves)).view
+def view_of(inputs: CommitPageInputs) -> CommitView:
+    view = commit_page(inputs, {}).view
     assert isinstance(view, CommitView)
     return view
 
 
-def html_of(site: SiteInfo = sample.SITE) -> str:
-    page = commit_page(sample.inputs())
-    return renderer_of(site).render(page).decode()
+def view_with(*moves: EvalMove) -> CommitView:
+    return view_of(sample.inputs(moves=moves))
+
+
+def html_of(
+    inputs: CommitPageInputs | None = None,
+    patches: dict[str, RenderedPatch] | None = None,
+    site: SiteInfo = sample.SITE,
+) -> str:
+    return written(renderer_of(site), commit_page(inputs or sample.inputs(), patches or {}))
 
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
-    view = view_of()
-    assert view.instructions == (InstructionEdit(sample.PATH, sample.PATH, "modified", thickens=False),)
-    assert view.outputs == (
-        OutputChanges(
-            eval_id="herbs", name="Herbs", added=0, modified=1, deleted=0, overwritten=True, runs=0, recorded=0
-        ),
-        OutputChanges(
-            eval_id="vegetables",
-            name="Vegetables",
-            added=40,
-            modified=0,
-            deleted=0,
-            overwritten=False,
-            runs=0,
-            recorded=0,
-        ),
-    )
-    assert [row.words for row in view.outputs] == ["1 output changed", "40 iterations added"]
-    assert view.ground_truths == (
-        PathChange(path="evals/herbs/ground_truth.csv", how="modified", eval_id="herbs", name="Herbs"),
-    )
-    assert [change.path for change in view.rules] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
-    assert (view.others, view.more_others) == ((), 3)
+    view = view_of(sample.inputs())
+    assert [(path, how_edited(view, path)) for path in view.instructions] == [(sample.PATH, "modified")]
+    assert outputs(view.inputs.changed, view.inputs.names) == [
+        ("herbs", "1 output changed"),
+        ("vegetables", "40 iterations added"),
+    ]
+    assert [item.change.path for item in paths(view, "ground_truth")] == ["evals/herbs/ground_truth.csv"]
+    assert [item.change.path for item in paths(view, "rules")] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
+    assert (other_paths(view), more_others(view)) == ([], 3)
+    truth = '<span class="mono">evals/<wbr>herbs/<wbr>ground_<wbr>truth.<wbr>csv</span>'
+    assert f'{truth}<a href="../evals/herbs/index.html">Herbs</a></li>' in html_of()
 
 
 def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
     record = replace(sample.RECORD, others=(ChangedPath("src/<b>.py", None, "1"),))
-    page = commit_page(sample.inputs(record=record, moves=()))
-    assert isinstance(page.view, CommitView)
-    assert (page.view.others, page.view.more_others) == ((PathChange("src/<b>.py", "added"),), 2)
-    html = renderer_of(sample.SITE).render(page).decode()
+    inputs = sample.inputs(record=record, moves=())
+    view = view_of(inputs)
+    assert ([item.change for item in other_paths(view)], more_others(view)) == (list(record.others), 2)
+    html = html_of(inputs)
     assert "src/<wbr>&lt;b&gt;.<wbr>py</span>" in html
     assert "2 other files changed that no number depends on" in html
 
@@ -114,88 +115,88 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
         ),
         {"a": "a"},
     )
-    assert found == (
-        OutputChanges(eval_id="a", name="a", added=1, modified=1, deleted=1, overwritten=False, runs=1, recorded=1),
-    )
-    assert found[0].words == "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
+    words = "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
+    assert found == [("a", words)]
 
 
 def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
     html = html_of()
     assert "<summary>40 iterations, 38 outputs of this commit</summary>" in html
     assert "Best of 38 outputs: " in html
-    assert re.findall(r"iteration-0(\d\d)</a> <span>[\d.]+</span> <i>(.+?)</i>", html) == [
+    assert re.findall(r"iteration-0(\d\d)</a><span>[\d.]+</span><i>(.+?)</i>", html) == [
         ("39", "same output as iteration-038"),
         ("40", "same output as iteration-036"),
     ]
 
 
 def test_moves_stand_by_size_with_the_best_of_several_points():
-    view = view_of()
-    assert [(move.row.eval_id, move.row.grade, len(move.move.points), move.row.why) for move in view.moves] == [
-        ("vegetables", "first output", 40, "new output"),
-        ("herbs", "first output", 1, "new output, ground truth changed"),
-        ("bulbs", "first output", 1, "new output"),
-        ("mosses", "first output", 1, "field mapping changed"),
+    vegetables, herbs, bulbs, mosses = sample.MOVES
+    more = replace(BROUGHT, change=replace(CHANGED, metrics=(MetricDelta("f1", -0.03, None),)))
+    rows = view_with(bulbs, vegetables, replace(mosses, effect=BROUGHT), replace(herbs, effect=more)).moved
+    assert [(row.eval_id, row.grade, row.change) for row in rows] == [
+        ("herbs", "worse", -0.03),
+        ("mosses", "worse", -0.02),
+        ("bulbs", "first output", None),
+        ("vegetables", "first output", None),
     ]
-    assert view.effects.counts == (("first output", 4),)
-    best = view.moves[0].best
+    assert effects.grades(rows) == (("worse", 2), ("first output", 2))
+    assert [row.why for row in view_with(herbs).moved] == ["new output, ground truth changed"]
+    best = vegetables.best
     assert best
     assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
-    assert view.moves[1].best is None
+    assert herbs.best is None
 
 
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
-    old, new = (
-        EarlierEdit(position=2, sha="a" * 40, short="a" * 7, subject="Trim", files=1),
-        EarlierEdit(position=3, sha="b" * 40, short="b" * 7, subject="Grow", files=2),
+    trim, grow = (
+        Commit(sha=letter * 40, position=position, author="Wren", committed_at="2026-03-02", subject=subject)
+        for letter, position, subject in (("a", 2, "Trim"), ("b", 3, "Grow"))
     )
+    old, new = (trim, 1), (grow, 2)
     first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
-    again = replace(sample.MOVES[3], effect=replace(BROUGHT, verdict=None, edits=(old,), changes=(None,) * 3))
-    assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
+    again = replace(sample.MOVES[3], effect=replace(SAME, edits=(old,)))
+    assert edits_before(view_with(first, second, again)) == [(grow, 2, [])]
     first = replace(first, effect=replace(BROUGHT, edits=(new, old)))
-    assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
-    page = commit_page(sample.inputs(moves=(first, second)))
-    html = renderer_of(sample.SITE).render(page).decode()
+    assert edits_before(view_with(first, second)) == [(grow, 2, []), (trim, 1, ["Vegetables"])]
+    html = html_of(sample.inputs(moves=(first, second)))
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
-    assert "1 file; for Vegetables</span>" in " ".join(html.split())
+    assert "1 file; for Vegetables</span>" in html
 
 
 def test_an_earlier_edit_names_three_evals():
-    edit = EarlierEdit(position=3, sha="b" * 40, short="b" * 7, subject="Grow <i>", files=1_200)
-    assert move_rows.earlier_edits([LinkedEdit(edit, ("A&B", "C", "D", "E", "F"))], "../") == (
-        f'<li><a href="../commits/{"b" * 12}.html">Grow &lt;i&gt;</a><span class="muted">\n'
-        '<span class="sha">bbbbbbb</span> 1,200 files;\nfor A&amp;B, C, D and 2 more</span></li>'
-    )
+    edit = replace(sample.RECORD.commit, sha="b" * 40, subject="Grow <i>", body="")
+    unedited = replace(sample.MOVES[1], effect=BROUGHT)
+    move = replace(unedited, effect=replace(BROUGHT, edits=((edit, 1_200),)))
+    names = ("A&B", "C", "D", "E", "F")
+    moves = [replace(move, info=replace(move.info, id=f"e{number}", name=name)) for number, name in enumerate(names)]
+    assert (
+        f'<li><a href="../commits/{"b" * 12}.html">Grow &lt;i&gt;</a><span class="muted">'
+        '<span class="sha">bbbbbbb</span> 1,200 files; for A&amp;B, C, D and 2 more</span></li>'
+    ) in html_of(sample.inputs(moves=(*moves, unedited)))
 
 
 def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
     edits = [points.edit(1), points.edit(3), points.edit(3, "CLAUDE.md"), points.edit(4)]
     of = [edit.commit for edit in edits]
     found = earlier_edits([*edits, *edits], of[3].sha)
-    assert [(one.position, one.sha, one.short, one.subject, one.files) for one in found] == [
-        (3, of[1].sha, of[1].short, of[1].subject, 2),
-        (1, of[0].sha, of[0].short, of[0].subject, 1),
-    ]
+    assert found == ((replace(of[1], body=""), 2), (replace(of[0], body=""), 1))
 
 
 def test_points_beyond_the_bound_are_counted_not_listed():
     move = replace(sample.MOVES[0], points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
-    html = move_rows.moves(view_of((move,)).moves, "../")
+    html = html_of(sample.inputs(moves=(move,))).partition('<ol class="pts-l">')[2].partition("</ol>")[0]
     assert html.count("<li><a href=") == MOST_POINTS
     assert "<li>and 7 more</li>" in html
 
 
 def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_edits():
-    page = commit_page(sample.edit_inputs(effects=sample.EFFECTS))
-    assert isinstance(page.view, CommitView)
-    assert (page.view.effects, page.view.moves) == (effects_view(sample.EFFECTS), ())
-    html = renderer_of(sample.SITE).render(page).decode()
+    inputs = sample.edit_inputs(effects=sample.EFFECTS)
+    view = view_of(inputs)
+    assert (view.effects, view.moved) == (effect_rows(sample.EFFECTS), ())
+    html = html_of(inputs)
     assert "Last output before this edit, against the last one before the next edit" in html
-    assert str(effect_rows.effects(page.view.effects.rows, "../")) in html
-
-    html = renderer_of(sample.SITE).render(commit_page(sample.edit_inputs())).decode()
-    assert "has an output made between this edit and the next one" in html
+    assert [f'<a class="name" href="../evals/{row.eval_id}/index.html">' in html for row in view.effects] == [True] * 5
+    assert "has an output made between this edit and the next one" in html_of(sample.edit_inputs())
 
 
 def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
@@ -208,21 +209,20 @@ def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
 
 
 def test_only_a_web_address_becomes_a_link():
-    assert "In the repository" not in html_of(replace(sample.SITE, repository_url="javascript:alert(1)//"))
-    assert "In the repository" not in html_of(replace(sample.SITE, repository_url=None))
+    for address in ("javascript:alert(1)//", None):
+        assert "In the repository" not in html_of(site=replace(sample.SITE, repository_url=address))
 
 
 def test_the_uncommitted_state_links_to_no_repository():
     record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, sha=WORKTREE))
-    page = commit_page(sample.inputs(record=record))
-    assert b"In the repository" not in renderer_of(sample.SITE).render(page)
+    assert "In the repository" not in html_of(sample.inputs(record=record))
 
 
 def test_a_long_message_is_cut():
     record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, subject="", body="x" * 20_000))
-    view = commit_page(sample.inputs(record=record, moves=(), files={})).view
-    assert isinstance(view, CommitView)
-    assert (view.subject, view.body) == ("(no subject)", "x" * 10_000 + " … (10,000 more characters)")
+    html = html_of(sample.inputs(record=record, moves=(), files={}))
+    assert "<h1>(no subject)</h1>" in html
+    assert f'<p class="message">{"x" * 10_000} … (10,000 more characters)</p>' in html
 
 
 def test_an_eval_without_a_page_is_named_and_not_linked():
@@ -234,18 +234,16 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
             iteration="x",
         ),
     )
-    page = commit_page(sample.edit_inputs(changed=changed, names={}))
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = html_of(sample.edit_inputs(changed=changed, names={}))
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
 
 
 def test_a_move_says_why_the_number_moved_and_what_flipped():
     move = replace(sample.MOVES[1], effect=BROUGHT)
-    row = view_of((move,)).moves[0]
-    assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
-    page = commit_page(sample.inputs(moves=(move,)))
-    html = renderer_of(sample.SITE).render(page).decode()
+    (row,) = view_with(move).moved
+    assert [change for _, change in row.metrics] == [-0.02, None, 0.01]
+    html = html_of(sample.inputs(moves=(move,)))
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
@@ -257,11 +255,10 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
 
 
 def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_they_name():
-    flips = replace(BROUGHT, fields=(FlippedField("price", 3, 0), FlippedField("variety", 0, 2)))
-    move = replace(sample.MOVES[1], effect=flips)
+    flips = Flips(fixed=(("price", 3),), broken=(("variety", 2),))
+    move = replace(sample.MOVES[1], effect=replace(BROUGHT, change=replace(CHANGED, flips=flips)))
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
-    page = commit_page(sample.inputs(moves=(move,)), {sample.PATH: drawn})
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = html_of(sample.inputs(moves=(move,)), {sample.PATH: drawn})
     assert '<td class="pg"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
@@ -269,31 +266,28 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
 
 
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
-    assert BROUGHT.verdict is not None
-    unsure = replace(BROUGHT, verdict=replace(BROUGHT.verdict, decision="cannot tell", why="interval holds zero"))
-    page = commit_page(sample.inputs(moves=(replace(sample.MOVES[1], effect=unsure),)))
-    html = renderer_of(sample.SITE).render(page).decode()
+    verdict = replace(VERDICT, decision="cannot tell", why="flips may be chance")
+    unsure = replace(BROUGHT, change=replace(CHANGED, verdict=verdict))
+    html = html_of(sample.inputs(moves=(replace(sample.MOVES[1], effect=unsure),)))
     assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
-    move = replace(sample.MOVES[1], effect=replace(BROUGHT, verdict=None))
-    copied = replace(sample.MOVES[0], effect=replace(BROUGHT, verdict=None))
-    page = commit_page(sample.inputs(moves=(move, copied)))
-    html = renderer_of(sample.SITE).render(page).decode()
+    move, copied = (replace(move, effect=SAME) for move in sample.MOVES[1::-1])
+    html = html_of(sample.inputs(moves=(move, copied)))
     assert '<span class="pill">same output</span><div class="by">ground truth changed</div>' in html
     assert '<span class="pill">same output</span><div class="by">identical to an earlier one</div>' in html
-    assert view_of((move, replace(sample.MOVES[2], effect=BROUGHT))).effects.counts == (
-        ("worse", 1),
-        ("same output", 1),
-    )
+    rows = view_with(move, replace(sample.MOVES[2], effect=BROUGHT)).effects
+    assert effects.grades(rows) == (("worse", 1), ("same output", 1))
 
 
-def test_the_fields_that_are_stored_are_those_with_the_most_flips():
+def test_of_a_change_what_the_page_shows_is_stored():
     before, after = points.series(6).points[4:]
-    flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(FIELDS))))
+    flips = Flips(fixed=(("a", 1), ("b", 3)), broken=(("a", 3), ("c", 1)), still=(("d", 9),))
     change = points.compared(before, after, flips).change
     assert change is not None
-    effect = commit_effect(points.WAYBILLS, points.SPECS, before, after, change)
-    assert effect.fields[:3] == (FlippedField("a", 1, 3), FlippedField("b", 3, 0), FlippedField("c0", 0, 1))
-    assert (len(effect.fields), effect.more_fields, effect.flipped) == (FIELDS, 2, Flipped(4, 3 + FIELDS, 0))
+    stored = commit_effect(points.WAYBILLS, points.SPECS, before, after, change).change
+    assert stored.flips == replace(flips, still=())
+    assert [metric.name for metric in stored.metrics] == [spec.name for spec in points.SPECS[:HEADLINES]]
+    assert (stored.overlap, stored.verdict) == (change.overlap, change.verdict)
+    assert effects.flipped_fields(stored.flips) == (("a", 1, 3), ("b", 3, 0), ("c", 0, 1))

@@ -4,19 +4,18 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.commit.page import CommitView, commit_page
+from sitegen.pages.commit import CommitView, commit_page
 from sitegen.pages.commits import (
     COMMITS,
     CommitsView,
-    LargestChange,
     ListedCommit,
     commits_page,
     listed_commit,
     older_than_page,
 )
-from sitegen.pages.edit.effects import GradeCount
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, renderer_of
@@ -25,11 +24,13 @@ from tests.sites import build_site, content, differences, renderer_of
 def rows(count: int) -> list[ListedCommit]:
     return [
         ListedCommit(
-            sha=f"{number:040x}",
-            short=f"{number:07x}",
-            subject=f"Subject {number}",
-            author="Wren",
-            committed_at="2026-02-05",
+            commit=Commit(
+                sha=f"{number:040x}",
+                position=number,
+                author="Wren",
+                committed_at="2026-02-05",
+                subject=f"Subject {number}",
+            ),
             changed="rules",
         )
         for number in range(count)
@@ -53,24 +54,20 @@ def view(page: Page) -> CommitsView:
 
 
 def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
-    of_commit = commit_page(sample.inputs()).view
+    of_commit = commit_page(sample.inputs(), {}).view
     assert isinstance(of_commit, CommitView)
     commit = sample.RECORD.commit
     assert listed_commit(commit, of_commit) == ListedCommit(
-        sha=commit.sha,
-        short=commit.short,
-        subject=of_commit.subject,
-        author=commit.author,
-        committed_at=commit.committed_at,
+        commit=replace(commit, body=""),
         changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
-        grades=(GradeCount("first output", 4),),
-        largest=LargestChange("Vegetables", of_commit.moves[0].row.moves[0].change, lower_is_better=False, unit=""),
+        grades=(("first output", 4),),
+        largest=("Bulbs", sample.SPECS[0], None),
     )
 
 
 def test_a_commit_whose_page_failed_is_listed_all_the_same():
     row = listed_commit(sample.RECORD.commit, None)
-    assert (row.sha, row.changed, row.largest) == (sample.RECORD.commit.sha, "", None)
+    assert (row.commit.sha, row.changed, row.largest) == (sample.RECORD.commit.sha, "", None)
 
 
 def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_for_good():
@@ -80,7 +77,7 @@ def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_f
     ]
     before, after = pages(4 * COMMITS - 2), pages(4 * COMMITS - 1)
     assert {path for path in after if before[path] != after[path]} == {links.commits()}
-    assert [row.subject for row in view(after["commits/page-1.html"]).rows][:: COMMITS - 1] == [
+    assert [row.commit.subject for row in view(after["commits/page-1.html"]).rows][:: COMMITS - 1] == [
         f"Subject {COMMITS - 1}",
         "Subject 0",
     ]
@@ -97,12 +94,9 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 
 
 def test_the_page_escapes_what_commits_say():
-    row = replace(
-        rows(1)[0],
-        subject="Say <b>",
-        author="<i>",
-        largest=LargestChange(name="<u>", change=0.5, lower_is_better=False, unit=""),
-    )
+    row = rows(1)[0]
+    commit = replace(row.commit, subject="Say <b>", author="<i>")
+    row = replace(row, commit=commit, largest=("<u>", sample.SPECS[0], 0.5))
     page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")

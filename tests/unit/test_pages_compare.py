@@ -24,11 +24,11 @@ from sitegen.pages.compare.page import (
     ROWS,
     ComparedField,
     CompareView,
+    Move,
     PointPair,
     PointSide,
     compare_page,
 )
-from sitegen.pages.edit.effects import Move
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample

@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import pytest
 from msgspec.structs import replace
 
@@ -5,16 +7,18 @@ from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Why
 from sitegen.model.series import Effect, Window
+from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
-from sitegen.pages.edit.effect_rows import effects
-from sitegen.pages.edit.effects import Move, effects_view
-from sitegen.pages.edit.page import EditView, PassageLink, RenderedPatch, draw_edit, edit_page, fields_and_passages
+from sitegen.pages import edit as edit_module
+from sitegen.pages import effects
+from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
+from sitegen.pages.effects import effect_rows, fields_and_passages
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of
+from tests.sites import renderer_of, written
 
 OLD, NEW = "a" * 40, "b" * 40
 
@@ -22,6 +26,23 @@ OLD, NEW = "a" * 40, "b" * 40
 @pytest.fixture(scope="module")
 def renderer() -> Renderer:
     return renderer_of(sample.SITE)
+
+
+def edit_page(
+    file: InstructionHistory,
+    index: int,
+    patch: RenderedPatch,
+    of_evals: Iterable[Effect],
+    before: TextStats | None = None,
+    after: TextStats | None = None,
+) -> Page:
+    return edit_module.edit_page(file, index, patch, of_evals, before, after, thickens=False)
+
+
+def written_with(*of_evals: Effect) -> str:
+    """The page of an edit with these effects."""
+    patch = drawn(1, sample.V1, sample.V2)
+    return written(renderer_of(sample.SITE), edit_page(sample.FILE, 1, patch, of_evals))
 
 
 def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> RenderedPatch:
@@ -53,11 +74,7 @@ def test_an_edit_has_its_address_and_its_facts():
         "instructions/claude--instructions--packet-reader--instructions.md/1fc1b597a8ea.html",
         "pages/edit.html",
     )
-    assert (view.subject, view.number, view.earlier) == (
-        "Months as numbers; never guess; no currency",
-        2,
-        sample.FILE.edits[0].commit,
-    )
+    assert (view.edit, view.earlier) == (sample.FILE.edits[1], sample.FILE.edits[0])
     assert view.patch.counts == (6, 7, "1.0.0", "1.1.0", False, -10)
     assert (view.patch.notes, view.patch.command, len(view.patch.passages)) == ((), None, 3)
 
@@ -65,7 +82,7 @@ def test_an_edit_has_its_address_and_its_facts():
 def test_the_first_edit_has_none_before_it():
     view = edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ()).view
     assert isinstance(view, EditView)
-    assert (view.number, view.earlier, view.moved_from) == (1, None, None)
+    assert view.earlier is None
 
 
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
@@ -90,21 +107,22 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
         replace(sample.EFFECTS[1], verdict=verdict("worse", "beyond chance")),
         replace(sample.EFFECTS[4], verdict=verdict("cannot tell", "flips may be chance")),
     ]
-    view = effects_view((*judged, *sample.EFFECTS[2:4]))
-    assert [(row.eval_id, row.grade) for row in view.rows] == [
+    rows = effect_rows((*judged, *sample.EFFECTS[2:4]))
+    assert [(row.eval_id, row.grade) for row in rows] == [
         ("herbs", "worse"),
         ("vegetables", "better"),
         ("trees", "cannot tell"),
         ("flowers", "same output"),
         ("grasses", "first output"),
     ]
-    assert view.counts == (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
-    assert view.largest is view.rows[1]
-    assert [move.spec.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
-    assert view.rows[1].moves[0] == Move(spec=sample.SPECS[0], before=0.8123, after=0.8514, change=0.8514 - 0.8123)
-    without_loss = effects_view((judged[0], judged[2], *sample.EFFECTS[2:4]))
-    assert [view.is_without_loss, without_loss.is_without_loss] == [False, True]
-    assert not effects_view((judged[0],)).is_without_loss
+    counts = (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
+    assert effects.grades(rows) == counts
+    assert max(rows, key=lambda row: row.share) is rows[1]
+    assert [spec.label for spec, _ in rows[0].metrics] == ["F1", "Precision", "Recall"]
+    assert (rows[1].spec, rows[1].change) == (sample.SPECS[0], 0.8514 - 0.8123)
+    without_loss = effect_rows((judged[0], judged[2], *sample.EFFECTS[2:4]))
+    assert [effects.is_without_loss(rows), effects.is_without_loss(without_loss)] == [False, True]
+    assert not effects.is_without_loss(effect_rows((judged[0],)))
 
 
 @pytest.mark.parametrize(
@@ -151,13 +169,13 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     ],
 )
 def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, why: str):
-    (row,) = effects_view((effect,)).rows
+    (row,) = effect_rows((effect,))
     assert (row.grade, row.why) == (grade, why)
 
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
     effect = Effect(eval_id="a", name="A", before=sample.headline(1, 0.3), after=sample.headline(2, 0.4))
-    assert [move.spec.label for move in effects_view((effect,)).rows[0].moves] == ["F1"]
+    assert [spec.label for spec, _ in effect_rows((effect,))[0].metrics] == ["F1"]
 
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
@@ -172,9 +190,9 @@ def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_c
         specs=sample.SPECS,
         flips=Flips((), (("x", 3),)),
     )
-    html = str(effects(effects_view((effect,)).rows, "../"))
-    assert '<a href="../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
-    assert '<a class="delta dn" href="../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
+    html = written_with(effect)
+    assert '<a href="../../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
+    assert '<a class="delta dn" href="../../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
 
 
 def test_the_intervals_of_a_table_share_one_scale_around_zero():
@@ -183,7 +201,7 @@ def test_the_intervals_of_a_table_share_one_scale_around_zero():
         replace(effect, verdict=known)
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
     ]
-    html = str(effects(effects_view(judged).rows, ""))
+    html = written_with(*judged)
     assert '<path class=z d="M0 0V12"/><path class=w d="M-100 6H-25"/><path class=m d="M-50 6h0"/>' in html
     assert '<path class=w d="M-50 6H-25"/>' in html
     assert "95 % interval of the change: </span>−0.200 to −0.050" in html
@@ -194,8 +212,8 @@ def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_case
     unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
     known = [replace(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[4]))
-    html = renderer.render(page).decode()
-    assert '<span class="pill bad">1 worse</span> <span class="pill">1 cannot tell</span>' in html
+    html = written(renderer, page)
+    assert '<span class="pill bad">1 worse</span><span class="pill">1 cannot tell</span>' in html
     both = "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050"
     assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
     both = "0 fixed, 6 broken; for other fields of these documents: between −0.200 and −0.050"
@@ -205,13 +223,13 @@ def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_case
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
     flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (replace(sample.EFFECTS[0], flips=flips),))
-    html = renderer.render(page).decode()
+    html = written(renderer, page)
     assert '<tr id="d1"><td><code>price</code></td>' in html
     assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
     assert 'names <a href="#d1"><code>price</code></a> +2, <a href="#d3"><code>sowing.from</code></a> −1</span>' in html
     view = page.view
     assert isinstance(view, EditView)
-    assert [(row.attribute, [link.label for link in row.passages]) for row in view.fields.rows] == [
+    assert [(field, [label for _, label in view.fields.passages(field)]) for field in view.fields.evals] == [
         ("price", ["2"]),
         ("packet.weight", []),
         ("sowing.from", ["2"]),
@@ -221,14 +239,10 @@ def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(render
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     before = replace(sample.headline(1, 0.5), status="unreadable")
     after = replace(sample.headline(2, 0.25), status="no_ground_truth")
-    html = str(
-        effects(
-            effects_view((Effect(eval_id="a", name="A", before=before, after=after, specs=sample.SPECS),)).rows, "../"
-        )
-    )
+    html = written_with(Effect(eval_id="a", name="A", before=before, after=after, specs=sample.SPECS))
     assert (
         "<b>The output of iteration-001 cannot be read,</b> and all that it should hold counts as missing: "
-        '<a href="../evals/a/0001.html">its report</a> names the file.'
+        '<a href="../../evals/a/0001.html">its report</a> names the file.'
     ) in html
     assert "<b>The ground truth of iteration-002 cannot be read,</b> so that nothing was scored" in html
 
@@ -285,9 +299,8 @@ def test_a_moved_file_says_where_from():
             sample.edit(sample.commit(2, "b"), "x\n", "y\n", "new.md", "renamed"),
         ),
     )
-    view = edit_page(file, 1, drawn(1, "x\n", "y\n", file), ()).view
-    assert isinstance(view, EditView)
-    assert view.moved_from == "old.md"
+    page = edit_page(file, 1, drawn(1, "x\n", "y\n", file), ())
+    assert '<span>moved from <span class="mono">old.<wbr>md</span></span>' in written(renderer_of(sample.SITE), page)
 
 
 def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
@@ -328,16 +341,16 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
 
 def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
-    rows = effects_view((replace(sample.EFFECTS[0], flips=flips),)).rows
+    rows = effect_rows((replace(sample.EFFECTS[0], flips=flips),))
     words = drawn(1, sample.V1, sample.V2).words
-    (field,) = fields_and_passages(rows, {"a/rules.md": words, "b/rules.md": words}).rows
-    assert field.passages == (PassageLink("f1p2", "a/rules.md 2"), PassageLink("f2p2", "b/rules.md 2"))
+    fields = fields_and_passages(rows, {"a/rules.md": words, "b/rules.md": words})
+    assert fields.passages("price") == [("f1p2", "a/rules.md 2"), ("f2p2", "b/rules.md 2")]
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():
     window = Window(edit=5, before=0, after=1, by_rules=0.25, comparable=False)
     effect = replace(sample.EFFECTS[0], flips=Flips(fixed=(("<b>", 3),), by_truth=2), window=window)
-    (row,) = effects_view((effect,)).rows
+    (row,) = effect_rows((effect,))
     assert row.remarks == (
         "+0.250 of the change is by ground truth and rules, not by the output.",
         "Not over the same documents.",

@@ -3,10 +3,9 @@ from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
+from sitegen.model.series import Effect
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import effects_view
-from sitegen.pages.instruction.edit_rows import outcome
 from sitegen.pages.instruction.page import (
     SPARK_POINTS,
     EditRecord,
@@ -20,7 +19,7 @@ from sitegen.render.jinja_setup import GLOBALS
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of
+from tests.sites import renderer_of, written
 
 RECORDS = (
     EditRecord(PatchCounts(added=38, removed=0, version_before=None, version_after="1.0.0"), sample.MANY_EFFECTS),
@@ -35,9 +34,16 @@ def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: byt
     return view
 
 
+def outcome(*effects: Effect) -> str:
+    """The cell of an edit that says how the evals changed with it."""
+    edit = replace(sample.FILE, edits=sample.FILE.edits[:1])
+    html = written(renderer_of(sample.SITE), instruction_page(edit, [EditRecord(PatchCounts(), effects)], None))
+    return html.partition("<tbody><tr><td>")[2].partition("<td>")[2].partition("</td>")[0]
+
+
 def test_versions_stand_newest_first_with_size_and_effects():
     view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(row.lines, len(row.effects.rows)) for row in view.rows] == [(36, 0), (37, 5), (38, 50)]
+    assert [(row.lines, len(row.effects)) for row in view.rows] == [(36, 0), (37, 5), (38, 50)]
     assert view.lines == (38, 37, 36)
     assert view.text
     assert view.text.stats == TextStats(36, 104, "1.1.0")
@@ -53,15 +59,15 @@ def test_versions_stand_newest_first_with_size_and_effects():
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
     effects = (sample.decided(sample.EFFECTS[0], "better"), sample.decided(sample.EFFECTS[1], "likely worse"))
-    html = str(outcome(effects_view((*effects, *sample.MANY_EFFECTS)), "../"))
-    assert html.startswith('<span class="pill bad">1 likely worse</span> <span class="pill good">1 better</span> ')
-    assert '<a href="../evals/vegetables/index.html">Vegetables</a> <span class="delta up">' not in html
-    alone = str(outcome(effects_view(effects), "../"))
-    up, down = alone.index(">Vegetables</a> "), alone.index(">Herbs</a> ")
+    html = outcome(*effects, *sample.MANY_EFFECTS)
+    assert html.startswith('<span class="pill bad">1 likely worse</span><span class="pill good">1 better</span>')
+    assert '<a href="../../evals/vegetables/index.html">Vegetables</a>' not in html
+    alone = outcome(*effects)
+    up, down = alone.index(">Vegetables</a>"), alone.index(">Herbs</a>")
     assert up < down
     assert alone.endswith("0.011</span></span></div>")
     assert "and 45 more</div>" in html
-    assert outcome(effects_view(()), "") == '<span class="subtle">no output around it</span>'
+    assert outcome() == '<span class="subtle">no output around it</span>'
 
 
 def test_sizes_are_unknown_after_an_unknown_edit():
@@ -121,7 +127,7 @@ def test_the_page_lists_edits_and_shows_the_text():
 
 
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monkeypatch):
-    monkeypatch.setattr(GLOBALS["edit_rows"], "LISTED", 2)
+    monkeypatch.setattr(GLOBALS["instruction"], "LISTED", 2)
     html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, RECORDS, None)).decode()
     rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
     pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(sample.FILE.edits)]

@@ -4,7 +4,7 @@ from sitegen.analysis.go_back import BestInstructions, EvalThen, FileThen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Headline
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.edit.effects import GradeCount, grade_counts
+from sitegen.pages.effects import grade_counts
 from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
@@ -23,7 +23,7 @@ FILES = [
         newest_effects=sample.EFFECTS,
         newest_measured=sample.FILE.edits[1].commit,
     ),
-    FileRecord(history=sample.FILE, size=file_size(COUNTS), grades=(GradeCount("likely better", 4),)),
+    FileRecord(history=sample.FILE, size=file_size(COUNTS), grades=(("likely better", 4),)),
     FileRecord(history=replace(sample.FILE, path="prompts/a.md"), size=file_size((None, None, None)), grades=()),
     FileRecord(history=replace(sample.FILE, path="AGENTS.md", deleted=True), size=file_size(COUNTS), grades=()),
     FileRecord(history=replace(sample.FILE, path="CLAUDE.md"), size=file_size(COUNTS), grades=()),

@@ -10,7 +10,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
-from sitegen.pages.edit.effects import effects_view
+from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.instructions.matrix import matrix
 
@@ -121,7 +121,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     in_doubt = EffectIndex([summary("x", window._replace(or_edit=commit(1)))], {})
     assert (mean_change(effects), mean_change(in_doubt.effects_of(5))) == (0.5, None)
     assert list(in_doubt.decisions(5, "a.md")) == []
-    (row,) = effects_view(in_doubt.effects_of(5)).rows
+    (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.why) == ("not judged", f"the output may have been made with {commit(1).short} instead")
     of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
     found = matrix([of_edit])
@@ -240,13 +240,13 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     window = Window(edit=1, before=0, after=1, judge=judge)
     graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
-    (row,) = effects_view((graded,)).rows
+    (row,) = effect_rows((graded,))
     assert (row.grade, row.why, row.remarks) == (
         "not judged",
         "two judges do not grade alike",
         ("The judge changed from j-1 to j-2.",),
     )
-    assert [move.change for move in row.moves] == [None, 0.5]
+    assert [change for _, change in row.metrics] == [None, 0.5]
     other = replace(graded, specs=(accuracy, quality))
     assert other.change == 0.5
-    assert [[move.change for move in row.moves] for row in effects_view((other,)).rows] == [[0.5, None]]
+    assert [[change for _, change in row.metrics] for row in effect_rows((other,))] == [[0.5, None]]

@@ -16,8 +16,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.pages.change_text import MINUS, span
 from sitegen.pages.compare.compare_data import diff_command
 from sitegen.pages.compare.judged import answer
-from sitegen.pages.compare.page import ComparedField, PointPair
-from sitegen.pages.edit.effects import Move
+from sitegen.pages.compare.page import ComparedField, Move, PointPair
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import cut

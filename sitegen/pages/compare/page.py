@@ -15,13 +15,13 @@ from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
-from sitegen.pages.edit.effects import Move
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
@@ -31,6 +31,16 @@ ROWS: Final = 50
 
 FIELDS: Final = 25
 """Number of fields listed: the ones that changed most; the same as in ``assets/js/compare.js``."""
+
+
+class Move(Frozen):
+    """One metric before and after."""
+
+    spec: MetricSpec
+    before: float | None
+    after: float | None
+    change: float | None
+    """None if either value is undefined, or if they cannot be compared."""
 
 
 class ComparedField(Frozen):

@@ -31,12 +31,6 @@ MOST_FILES: Final = 100
 LONGEST_DEFINITION: Final = 100
 """Number of lines above which a definition contains more than the list of instructions to read."""
 
-THICKENED: Final = (
-    "This edit changes the definition of an agent, while instructions stand in files of their own below "
-    ".claude/instructions/. A definition is meant to say only which of them to read: a rule in it is out of reach of "
-    "whoever improves the instructions."
-)
-
 
 class Track(Frozen):
     """One number after each edit, oldest first."""

@@ -13,7 +13,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import EditStatus, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import EffectsView, effects_view
+from sitegen.pages.effects import EffectRow, effect_rows
 from sitegen.pages.instruction.file_history import (
     LONGEST_DEFINITION,
     BestRow,
@@ -27,6 +27,12 @@ from sitegen.pages.labels import subject_of
 from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
+
+SHOWN_FIRST: Final = 50
+"""Number of edits before "show more"."""
+
+LISTED: Final = 200
+"""Number of edits in the list: the newest ones; the page of each edit leads to the one before it."""
 
 SPARK_POINTS: Final = 120
 """Largest number of points of the line of sizes over time; of more points an even selection is drawn."""
@@ -52,7 +58,7 @@ class EditRow(Frozen):
     counts: PatchCounts | None
     lines: int | None
     """Number of lines of the file after the edit."""
-    effects: EffectsView
+    effects: tuple[EffectRow, ...]
     """How each eval changed across the edit."""
     version: str | None = None
     """The version that the file states after the edit."""
@@ -151,7 +157,7 @@ def instruction_page(
             moved_from=line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
             counts=record.counts,
             lines=size,
-            effects=effects_view(record.effects),
+            effects=effect_rows(record.effects),
             version=step.version,
             slip=step.slip,
             words=words[index],

@@ -12,7 +12,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
 from sitegen.model.series import Effect
 from sitegen.pages.change_text import range_of
-from sitegen.pages.edit.effects import HEADLINE
+from sitegen.pages.effects import HEADLINE
 from sitegen.pages.instructions.edits import EditEffects
 from sitegen.pages.labels import subject_of
 from sitegen.text.plain import line

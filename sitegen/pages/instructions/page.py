@@ -12,7 +12,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import EffectsView, GradeCount, effects_view
+from sitegen.pages.effects import Grade
 from sitegen.pages.instruction.file_history import go_back_command
 from sitegen.pages.instruction.page import line_counts, thinned
 from sitegen.pages.instructions.edits import EditEffects
@@ -52,7 +52,7 @@ class FileRecord(Frozen):
 
     history: InstructionHistory
     size: FileSize
-    grades: tuple[GradeCount, ...]
+    grades: tuple[tuple[Grade, int], ...]
     """Verdicts on evals, over all of its edits."""
     newest_effects: tuple[Effect, ...] = ()
     """Effects of its newest edit with an output before and after."""
@@ -82,11 +82,6 @@ class FileRecord(Frozen):
     def subject(self) -> str:
         """Subject of the commit of the newest edit with an output before and after, or else of the newest edit."""
         return subject_of((self.newest_measured or self.last), 160)
-
-    @property
-    def effects(self) -> EffectsView:
-        """Effects of its newest edit with an output before and after."""
-        return effects_view(self.newest_effects)
 
     @property
     def authors(self) -> int:

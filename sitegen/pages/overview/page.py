@@ -16,7 +16,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.commit.page import CommitView
+from sitegen.pages.commit import CommitView
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news

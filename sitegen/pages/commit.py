@@ -1,0 +1,279 @@
+"""The page of one commit: what it changed, and how evals changed with it.
+
+``pages/commit.html`` reads the model itself, and calls the functions of this module for what the model lacks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.best import best_so_far
+from sitegen.frozen import Frozen
+from sitegen.model.commits import Commit
+from sitegen.model.deltas import Change
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point
+from sitegen.model.site import Page
+from sitegen.model.timeline import Cause, CommitRecord, Edit
+from sitegen.pages import links
+from sitegen.pages.change_text import changes, flipped, origin, verdict_words
+from sitegen.pages.edit import RenderedPatch
+from sitegen.pages.effects import (
+    ONLY_RECORDED,
+    EffectRow,
+    FlippedFields,
+    Grade,
+    by_grade,
+    effect_rows,
+    fields_and_passages,
+    flipped_fields,
+    metrics_of,
+)
+from sitegen.pages.labels import CAUSES
+from sitegen.pages.touched import How, Touched, TouchedRole, how
+from sitegen.text.plain import counted, cut, line, visible
+
+MOST_POINTS: Final = 500
+"""Largest number of points of one eval that the page lists."""
+EDITS: Final = 20
+"""Number of the newest commits with edits that are stored for an eval."""
+EVALS_NAMED: Final = 3
+"""Number of evals that are named beside an earlier edit."""
+
+
+class CommitEffect(Frozen):
+    """The effect of a commit on one eval. A commit stores one for each eval with new points, so it is small."""
+
+    change: Change
+    """From the last point before the commit to its own last one, as far as the page shows it."""
+    origin: str
+    """The parts of the change of the headline and its restrictions, as a clause; empty if outputs alone made it."""
+    edits: tuple[tuple[Commit, int], ...] = ()
+    """Earlier commits whose edits of instructions may have changed the new outputs, newest first, at most ``EDITS``,
+    each with the number of files that it edited."""
+    or_edit: str = ""
+    """Short id of the commit whose instructions made the output, if it was not the edit of this commit; empty if that
+    is certain."""
+
+
+class EvalMove(Frozen):
+    """The points of one eval at a commit, with the last earlier point."""
+
+    info: EvalInfo
+    specs: tuple[MetricSpec, ...]
+    before: Headline | None
+    """The last point before the commit."""
+    points: tuple[Headline, ...]
+    """The points of this commit, in series order; at least one."""
+    causes: tuple[Cause, ...]
+    """The causes of all of these points together."""
+    effect: CommitEffect | None = None
+    """The effect of the commit on the eval; None without an earlier point."""
+    originals: tuple[str | None, ...] = ()
+    """For each of these points, the label of the first point with the same output; None if it is the first."""
+    outputs: int = 1
+    """Number of different outputs of these points."""
+
+    @property
+    def has_new_output(self) -> bool:
+        """Whether any of these points has an output that no earlier point has."""
+        return None in self.originals
+
+    @property
+    def best(self) -> Headline | None:
+        """The best of several points, of equal points the earliest; None if there is one point, or none has a value."""
+        values = [point.values[0] for point in self.points]
+        best = best_so_far(values, higher_is_better=self.specs[0].higher_is_better)[-1]
+        return None if best is None or len(values) == 1 else self.points[best]
+
+    @property
+    def listed(self) -> list[tuple[Headline, str | None]]:
+        """The first points, each with the label of the point that it is a copy of."""
+        pairs = zip_longest(self.points[:MOST_POINTS], self.originals[:MOST_POINTS])
+        return [(point, None if original == point.label else original) for point, original in pairs]
+
+
+class CommitPageInputs(Frozen):
+    """The inputs of the page of one commit."""
+
+    record: CommitRecord
+    """The commit and what it changed."""
+    moves: tuple[EvalMove, ...]
+    """The evals that have points of the commit."""
+    changed: tuple[Touched, ...]
+    """``record.changes`` with the role of each path."""
+    files: dict[str, str]
+    """Maps each path in ``record.edits`` to the last path of the file, which names its page."""
+    names: dict[str, str]
+    """Maps the ids of the evals with a page to their names."""
+    earlier: str | None = None
+    """Id of the newest earlier commit that has a page."""
+    thickened: tuple[str, ...] = ()
+    """Paths of agents' definitions that the commit changed although instructions have separate files."""
+    edits: tuple[Edit, ...] = ()
+    """The edits of instruction files whose text changed, which the page shows as diffs."""
+    effects: tuple[Effect, ...] = ()
+    """How evals changed with the edits of a commit that has no new output itself."""
+
+
+class CommitView(Frozen):
+    """What ``pages/commit.html`` shows."""
+
+    inputs: CommitPageInputs
+    moved: tuple[EffectRow, ...]
+    """Effects across the commit; empty for a commit without points."""
+    edited: tuple[EffectRow, ...]
+    """Effects across the edits of a commit without new output, the same as on the pages of these edits."""
+    fields: FlippedFields
+    patches: dict[str, RenderedPatch]
+    """The shown diffs, by path in ``record.edits``."""
+    nav: str = "commits"
+
+    @property
+    def commit(self) -> Commit:
+        """The commit itself."""
+        return self.inputs.record.commit
+
+    @property
+    def effects(self) -> tuple[EffectRow, ...]:
+        """What became of the evals: across the edits if there is no new output, otherwise across the commit."""
+        return self.edited or self.moved
+
+    @property
+    def instructions(self) -> list[str]:
+        """Paths of the instruction files that the commit edited."""
+        return [path for path in self.inputs.record.edits if path in self.inputs.files]
+
+    def move(self, eval_id: str) -> EvalMove:
+        """The points of an eval at the commit."""
+        return next(move for move in self.inputs.moves if move.info.id == eval_id)
+
+
+def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> Page:
+    """Make the page of a commit. ``patches``: as in ``CommitView``."""
+    moved, edited = by_grade(map(_effect_row, inputs.moves)), effect_rows(inputs.effects)
+    shown = {path: patch for path, patch in patches.items() if path in inputs.files}
+    fields = fields_and_passages(edited or moved, {path: patch.words for path, patch in shown.items()})
+    view = CommitView(inputs=inputs, moved=moved, edited=edited, fields=fields, patches=shown)
+    return Page(links.commit(view.commit.sha), "pages/commit.html", view)
+
+
+def commit_effect(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, change: Change
+) -> CommitEffect:
+    """The effect of a commit on the eval: *change* is what became of it between these points."""
+    after = replace(after, change=change)
+    headline = changes(specs[:1], info.nouns, before, after)[0]
+    names = [spec.name for spec in specs[:HEADLINES]]
+    return CommitEffect(
+        change=replace(
+            change,
+            metrics=tuple(metric for metric in change.metrics if metric.name in names),
+            flips=replace(change.flips, still=()),
+        ),
+        origin=headline.note if headline.by_outputs else origin(headline, specs[0]),
+    )
+
+
+def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[tuple[Commit, int], ...]:
+    """The commits of *edits*, newest first, except for *sha*, whose own page lists its edits already."""
+    edited = {(edit.commit.sha, edit.path): edit.commit for edit in edits if edit.commit.sha != sha}
+    files = Counter(commit for commit, _ in edited)
+    commits = {commit.sha: commit for commit in edited.values()}
+    newest = sorted(commits.values(), key=lambda commit: -commit.position)[:EDITS]
+    return tuple((replace(commit, body=""), files[commit.sha]) for commit in newest)
+
+
+def message(commit: Commit) -> str:
+    """The message of a commit below its subject."""
+    return cut(visible(commit.body.strip()), 10_000)
+
+
+def edits_before(view: CommitView) -> list[tuple[Commit, int, list[str]]]:
+    """Edits of earlier commits since the previous outputs, newest first, with the number of files that each edited.
+
+    Each stands once, with the names of the evals whose output it may have changed; with none if these are all new
+    outputs. Edits cannot have changed a re-scored output.
+    """
+    compared = [
+        (row.name, effect)
+        for row in view.moved
+        if (effect := view.move(row.eval_id).effect) and (row.verdict or row.spec.recorded)
+    ]
+    names: dict[tuple[Commit, int], list[str]] = {}
+    for name, effect in compared:
+        for edit in effect.edits:
+            names.setdefault(edit, []).append(name)
+    newest = sorted(names, key=lambda edit: -edit[0].position)
+    return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
+
+
+def how_edited(view: CommitView, path: str) -> How:
+    """How the commit changed an instruction file."""
+    changes = (item.change for item in view.inputs.changed if item.role == "instruction" and item.change.path == path)
+    return next(map(how, changes), "modified")
+
+
+def paths(view: CommitView, role: TouchedRole) -> list[Touched]:
+    """The changed paths with one role, in their order."""
+    return [item for item in view.inputs.changed if item.role == role]
+
+
+def other_paths(view: CommitView) -> list[Touched]:
+    """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
+    changed, files = view.inputs.changed, view.inputs.files
+    skeletons = [item.change for item in changed if item.role == "instruction" and item.change.new]
+    others = [change for change in skeletons if change.path not in files]
+    return paths(view, "other") + [Touched(change, "other") for change in (*others, *view.inputs.record.others)]
+
+
+def more_others(view: CommitView) -> int:
+    """Number of further changed paths, which the site does not read."""
+    return view.inputs.record.other_changes - len(view.inputs.record.others)
+
+
+def _effect_row(move: EvalMove) -> EffectRow:
+    effect, spec, last = move.effect, move.specs[0], move.points[-1]
+    changed = {metric.name: metric.change for metric in effect.change.metrics} if effect else {}
+    grade: Grade = "first output"
+    why = ", ".join(CAUSES[cause] for cause in move.causes)
+    if effect and effect.change.verdict:
+        grade = effect.change.verdict.decision
+        why = verdict_words(effect.change.verdict, spec, move.info.nouns)
+    elif effect and spec.recorded:
+        grade, why = "recorded", ONLY_RECORDED
+    elif effect:
+        others = [CAUSES[cause] for cause in move.causes if cause != "outputs"]
+        grade, why = "same output", ", ".join(others) or "identical to an earlier one"
+    fields = flipped_fields(effect.change.flips) if effect else ()
+    return EffectRow(
+        eval_id=move.info.id,
+        name=line(move.info.name, 80),
+        grade=grade,
+        why=why,
+        before=move.before,
+        after=last,
+        metrics=metrics_of(move.before, last, move.specs, (changed.get(spec.name) for spec in move.specs)),
+        verdict=effect.change.verdict if effect else None,
+        fixed=sum(fixed for _, fixed, _ in fields),
+        broken=sum(broken for _, _, broken in fields),
+        fields=fields,
+        remarks=tuple(_remarks(effect)) if effect else (),
+    )
+
+
+def _remarks(effect: CommitEffect) -> Iterator[str]:
+    """The parts and restrictions of the change, and the errors that appeared or went with documents."""
+    if effect.or_edit:
+        yield f"The output was made with the instructions of this commit or of {effect.or_edit}."
+    if effect.origin:
+        yield f"{effect.origin[0].upper()}{effect.origin[1:]}."
+    flips = flipped(effect.change.flips)
+    if flips.appeared or flips.vanished:
+        appeared = counted(flips.appeared, "error")
+        yield f"{appeared} appeared and {flips.vanished:,} went with documents or expected values."

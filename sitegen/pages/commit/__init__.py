@@ -1,1 +1,0 @@
-"""The page of one commit: what it changed, and how evals changed with it."""

@@ -1,0 +1,243 @@
+"""The page of one edit of an instruction file: how evals changed around it, and the edit as a diff in three views.
+
+The lines of a diff, of which there are hundreds on thousands of pages, are escaped f-strings.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Final, Literal
+
+from markupsafe import Markup
+
+from sitegen.analysis.section_flips import PassageWords
+from sitegen.frozen import Frozen
+from sitegen.html.cells import text
+from sitegen.model.commits import WORKTREE
+from sitegen.model.series import Effect
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
+from sitegen.pages.effects import EffectRow, FlippedFields, effect_rows, fields_and_passages
+from sitegen.text.diff import MOST_LINES, DiffRow, draw
+from sitegen.text.patch import Patch, PatchCounts, read_patch
+from sitegen.text.plain import line
+from sitegen.text.sections import TextStats
+from sitegen.text.words import Spans
+
+NAMED: Final = 8
+"""Number of fields that the head of a passage names."""
+
+
+class RenderedPatch(Frozen):
+    """The parts of a patch that a page shows. They depend only on the edit, so they can be cached."""
+
+    counts: PatchCounts
+    notes: tuple[str, ...]
+    """Sentences on what is unusual about the patch."""
+    rows: tuple[DiffRow, ...]
+    passages: tuple[str, ...]
+    """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
+    words: tuple[PassageWords, ...]
+    """The words of each drawn passage."""
+    lines: int
+    """Number of drawn lines."""
+    command: str | None
+    """The command that shows the whole edit, if the page does not."""
+
+
+class EditView(Frozen):
+    """What ``pages/edit.html`` shows."""
+
+    file: InstructionHistory
+    index: int
+    """Which of the edits of the file it is."""
+    patch: RenderedPatch
+    effects: tuple[EffectRow, ...]
+    """How each eval that the file drives changed around the edit."""
+    fields: FlippedFields
+    before: TextStats | None
+    """Size of the file before the edit; None if unknown, and not shown."""
+    after: TextStats | None
+    thickens: bool
+    """Whether the edit changes an agent's definition although instructions have separate files."""
+    nav: str = "instructions"
+
+    @property
+    def edit(self) -> Edit:
+        """The edit itself."""
+        return self.file.edits[self.index]
+
+    @property
+    def earlier(self) -> Edit | None:
+        """The previous edit of the file."""
+        return self.file.edits[self.index - 1] if self.index else None
+
+    @property
+    def size(self) -> tuple[tuple[str, int | None, int | None], ...]:
+        """Units with their numbers before and after the edit; both are the same if only one is known."""
+        old, new = self.before or TextStats(), self.after or TextStats()
+        sizes = (("lines", old.lines, new.lines), ("words", old.words, new.words))
+        return tuple(
+            (unit, after if before is None else before, before if after is None else after)
+            for unit, before, after in sizes
+            if before is not None or after is not None
+        )
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that the file states before and after the edit, by the patch or else by the text."""
+        counts = self.patch.counts
+        old = counts.version_before or (self.before.version if self.before else None)
+        new = counts.version_after or (self.after.version if self.after else None)
+        return tuple(dict.fromkeys(filter(None, (old, new))))
+
+
+def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> RenderedPatch:
+    """Reads git's patch of this one file; the patch is empty if git has none."""
+    read = read_patch(patch)
+    diff = draw(read, with_passages=with_passages)
+    return RenderedPatch(
+        counts=read.counts,
+        notes=_patch_notes(edit, read, diff.left_out),
+        rows=diff.rows,
+        passages=diff.passages,
+        words=tuple(map(PassageWords.of, diff.hunks)),
+        lines=sum(len(hunk.lines) for hunk in diff.hunks),
+        command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
+    )
+
+
+def edit_page(
+    file: InstructionHistory,
+    index: int,
+    drawn: RenderedPatch,
+    effects: Iterable[Effect],
+    before: TextStats | None,
+    after: TextStats | None,
+    *,
+    thickens: bool,
+) -> Page:
+    """The page of ``file.edits[index]``; the rest as in ``EditView``."""
+    rows = effect_rows(effects)
+    view = EditView(
+        file=file,
+        index=index,
+        patch=drawn,
+        effects=rows,
+        fields=fields_and_passages(rows, {file.path: drawn.words}),
+        before=before,
+        after=after,
+        thickens=thickens,
+    )
+    return Page(links.edit(file.path, view.edit.commit.sha), "pages/edit.html", view)
+
+
+def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
+    notes = []
+    if patch.unread:
+        notes.append(patch.unread)
+    elif patch.binary:
+        notes.append("The file is binary, or git takes it for binary. There are no lines to show.")
+    elif not patch.hunks:
+        notes.append(_nothing_to_show(edit, patch))
+    if patch.line_endings and patch.hunks:
+        notes.append(f"{_line_count(patch.line_endings)} changed only in the line ending. They are shown as unchanged.")
+    if left_out:
+        notes.append(f"The first {MOST_LINES:,} lines of the diff are shown, {left_out:,} more are left out.")
+    return tuple(notes)
+
+
+def _nothing_to_show(edit: Edit, patch: Patch) -> str:
+    if patch.line_endings:
+        return f"{_line_count(patch.line_endings)} changed only in the line ending (carriage return). No text changed."
+    old, new = edit.old, edit.new
+    if old and new and old.oid == new.oid:
+        if edit.status == "renamed":
+            return "The file was moved. Its text did not change."
+        return "The file's mode changed. Its text did not."
+    if edit.status in ("added", "deleted"):
+        return "The file is empty."
+    return "Only line endings changed (carriage return). No text changed."
+
+
+def _line_count(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
+
+
+def command_of(edit: Edit) -> str | None:
+    """The command that shows the edit: by blobs if there are two, which works for a moved file as well."""
+    if edit.old and edit.new and edit.old.oid != edit.new.oid:
+        return f"git diff {edit.old.oid[:12]} {edit.new.oid[:12]}"
+    if edit.commit.sha == WORKTREE:
+        return None
+    return f"git show -m --first-parent {edit.commit.short} -- {shlex.quote(line(edit.path))}"
+
+
+def diff_lines(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Markup:
+    """Table rows of six cells: number, sign, text of the old side, then the same of the new side.
+
+    The style sheet shows them side by side or one below the other, so that both views are one table. Each passage has a
+    head with its address, and links to the flipped fields that it names.
+    """
+    return Markup("".join(_diff_rows(rows, fields, path)))
+
+
+def _diff_rows(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Iterator[str]:
+    passage = 0
+    for kind, old_line, new_line, old, new in rows:
+        if kind == "context":
+            same = _context(old)
+            yield (
+                f'<tr class="ctx"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{same}</td>'
+                f'<td class="ln-n mid">{new_line}</td><td class="sg"></td><td class="cx">{same}</td></tr>\n'
+            )
+        elif kind == "change":
+            yield f"<tr>{_left(old_line, old)}{_right(new_line, new)}</tr>\n"
+        elif kind == "hunk":
+            passage += 1
+            named = _named_fields(fields, fields.named[path][passage - 1])
+            head = f"<b>Passage {passage}</b> {_marked(old or (), 'ins')} {named}"
+            yield f'<tr class="hk" id="{fields.passage(path, passage)}"><td colspan="6">{head}</td></tr>\n'
+        else:
+            yield f'<tr class="rk"><td colspan="6">{_marked(old or (), "ins")}</td></tr>\n'
+
+
+def _named_fields(fields: FlippedFields, named: Sequence[str]) -> str:
+    """The flipped fields that a passage names, with how many of their cells were fixed and broken."""
+    listed = []
+    for field in named[:NAMED]:
+        fixed, broken = fields.flips(field)
+        signs = " ".join([f"+{fixed:,}"] * bool(fixed) + [f"−{broken:,}"] * bool(broken))
+        listed.append(f'<a href="#{fields.anchor(field)}"><code>{text(field)}</code></a> {signs}')
+    more = len(named) - NAMED
+    rest = f' <span class="nowrap">and {more:,} more</span>' if more > 0 else ""
+    return f'<span class="ab">names {", ".join(listed)}{rest}</span>' if named else ""
+
+
+def _left(number: int | None, spans: Spans | None) -> str:
+    if spans is None:
+        return '<td class="ln-n e"></td><td class="sg e"></td><td class="e"></td>'
+    return f'<td class="ln-n d">{number}</td><td class="sg d">−</td><td class="d">{_marked(spans, "del")}</td>'
+
+
+def _right(number: int | None, spans: Spans | None) -> str:
+    if spans is None:
+        return '<td class="ln-n e mid"></td><td class="sg e"></td><td class="e"></td>'
+    return f'<td class="ln-n a mid">{number}</td><td class="sg a">+</td><td class="a">{_marked(spans, "ins")}</td>'
+
+
+def _context(spans: Spans | None) -> str:
+    content = escape(spans[0].text, quote=False) if spans else ""
+    return f'<b class="md-h">{content}</b>' if content.startswith("#") else content
+
+
+def _marked(spans: Spans, tag: Literal["del", "ins"]) -> str:
+    return "".join(
+        [
+            f"<{tag}>{escape(content, quote=False)}</{tag}>" if changed else escape(content, quote=False)
+            for content, changed in spans
+        ]
+    )

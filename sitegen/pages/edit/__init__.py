@@ -1,1 +1,0 @@
-"""The page of one edit of an instruction file: the diff, and how evals changed with it."""

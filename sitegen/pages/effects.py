@@ -1,0 +1,283 @@
+"""How evals changed across an edit or a commit: the rows of ``macros/effects.html``, with the verdict on each eval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from markupsafe import Markup
+
+from sitegen.analysis.section_flips import PassageWords, mentioned_fields
+from sitegen.frozen import Frozen
+from sitegen.html.charts import around_zero
+from sitegen.model.cells import Flips
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Decision, Interval
+from sitegen.model.series import Effect, Headline
+from sitegen.model.usage import regraded
+from sitegen.pages.change_text import own_unit, range_of, verdict_words
+from sitegen.pages.labels import exchanges
+from sitegen.text.plain import line
+
+Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
+"""The verdict on a change, or why there is none. same output: it was only re-scored. recorded: runs recorded the
+numbers. not judged: the model or judge changed, or it is open which edit the output was made with. first output: there
+is nothing to compare with."""
+
+TONES: Final[dict[Grade, str]] = {
+    "worse": "bad",
+    "likely worse": "bad",
+    "better": "good",
+    "likely better": "good",
+    "cannot tell": "",
+    "same": "",
+    "recorded": "",
+    "same output": "",
+    "not judged": "",
+    "first output": "",
+}
+"""The colour of each grade, in the order of tables, losses first."""
+
+HEADLINE: Final = MetricSpec("f1", "F1", "")
+"""The metric of the first value of an effect without specs."""
+
+METRICS: Final = 2
+"""Number of metrics beside the headline in the row of an eval."""
+
+NAMED: Final = 3
+"""Number of evals that the row of an edit names."""
+
+MOST_FIELDS: Final = 200
+"""Number of flipped fields that a page lists: the ones with the most flips."""
+
+ONLY_RECORDED: Final = "whether this is more than chance is unknown"
+"""Why recorded numbers have no verdict."""
+
+NOTICED: Final = 0.0005
+"""Smaller parts of a change are not mentioned."""
+
+
+class EffectRow(Frozen):
+    """One eval before and after an edit or a commit."""
+
+    eval_id: str
+    name: str
+    grade: Grade
+    why: str
+    """The reason for the grade, as the end of a sentence; empty if the grade implies it."""
+    before: Headline | None
+    after: Headline
+    metrics: tuple[tuple[MetricSpec, float | None], ...]
+    """The metrics with their changes, the headline first. A change is None if either value is undefined, or if they
+    cannot be compared."""
+    verdict: ChangeVerdict | None = None
+    fixed: int = 0
+    broken: int = 0
+    fields: tuple[tuple[str, int, int], ...] = ()
+    """As of ``flipped_fields``, if their flips may have to do with the edit or commit."""
+    remarks: tuple[str, ...] = ()
+    """Sentences on causes besides the output that may have changed the numbers."""
+
+    @property
+    def spec(self) -> MetricSpec:
+        """The headline metric."""
+        return self.metrics[0][0]
+
+    @property
+    def change(self) -> float | None:
+        """The change of the headline metric."""
+        return self.metrics[0][1]
+
+    @property
+    def share(self) -> float:
+        """The size of the headline's change as a share of the metric's range, if it has one."""
+        return abs(self.change or 0.0) / range_of(self.spec)
+
+
+def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
+    """The evals with an output made with an edit, in the order of tables."""
+    return by_grade(_effect_row(effect, effect.after) for effect in effects if effect.after is not None)
+
+
+def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
+    """The rows in the order of tables: by grade, then by the size of the change."""
+    order = list(TONES)
+    return tuple(sorted(rows, key=lambda row: (order.index(row.grade), -row.share, row.name, row.eval_id)))
+
+
+def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
+    """How often each grade occurs, in the order of tables."""
+    listed = list(grades)
+    return tuple([(grade, listed.count(grade)) for grade in TONES if grade in listed])
+
+
+def grades(rows: Iterable[EffectRow]) -> tuple[tuple[Grade, int], ...]:
+    """How many evals have each grade."""
+    return grade_counts(row.grade for row in rows)
+
+
+def is_without_loss(rows: Iterable[EffectRow]) -> bool:
+    """Whether a verdict is open, all changes have one, and by none of them an eval is worse or likely worse."""
+    found = {row.grade for row in rows}
+    return "cannot tell" in found and found.isdisjoint(("worse", "likely worse", "recorded", "not judged"))
+
+
+def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
+    """The evals whose headline changed, those that changed most first."""
+    return sorted((row for row in rows if row.change), key=lambda row: -row.share)
+
+
+def _effect_row(effect: Effect, after: Headline) -> EffectRow:
+    specs = effect.specs or (HEADLINE,)
+    metrics = metrics_of(effect.before, after, specs, _changes(effect, after, specs))
+    spec, change = metrics[0]
+    grade = _grade(effect, change, spec)
+    fields = flipped_fields(effect.flips) if effect.flips else ()
+    return EffectRow(
+        eval_id=effect.eval_id,
+        name=line(effect.name, 80),
+        grade=grade,
+        why=_why(effect, grade, spec),
+        before=effect.before,
+        after=after,
+        metrics=metrics,
+        verdict=effect.verdict if grade not in ("not judged", "first output") else None,
+        fixed=sum(fixed for _, fixed, _ in fields),
+        broken=sum(broken for _, _, broken in fields),
+        fields=fields if effect.window.model is None else (),
+        remarks=tuple(_remarks(effect, change, spec)),
+    )
+
+
+def metrics_of(
+    before: Headline | None, after: Headline, specs: Sequence[MetricSpec], changes: Iterable[float | None]
+) -> tuple[tuple[MetricSpec, float | None], ...]:
+    """Each metric with its change. Runs may record different metrics: those beside the headline need either side."""
+    return tuple(
+        (spec, change)
+        for index, (spec, change) in enumerate(zip(specs, changes, strict=False))
+        if not index
+        or not specs[0].recorded
+        or after.values[index] is not None
+        or (before is not None and before.values[index] is not None)
+    )
+
+
+def _changes(effect: Effect, after: Headline, specs: Sequence[MetricSpec]) -> Iterator[float | None]:
+    """The change of each metric; grades of two different judges have none."""
+    before = effect.before.values if effect.before else (None,) * len(specs)
+    for spec, first, last in zip(specs, before, after.values, strict=False):
+        yield None if first is None or last is None or regraded(effect.window.judge, spec.name) else last - first
+
+
+def _grade(effect: Effect, change: float | None, spec: MetricSpec) -> Grade:
+    if effect.window.model or effect.regraded or effect.window.or_edit:
+        return "not judged"
+    if change is None:
+        return "first output"
+    if effect.verdict is not None:
+        return effect.verdict.decision
+    if effect.window.decision is not None:
+        return effect.window.decision
+    if spec.recorded:
+        return "recorded"
+    return "same output" if change == 0 else "not judged"
+
+
+def _why(effect: Effect, grade: Grade, spec: MetricSpec) -> str:
+    if effect.regraded:
+        return "two judges do not grade alike"
+    if effect.window.model:
+        return "the model changed too"
+    if effect.window.or_edit:
+        return f"the output may have been made with {effect.window.or_edit.short} instead"
+    if grade == "first output":
+        return "nothing to compare with"
+    if grade == "recorded":
+        return ONLY_RECORDED
+    return verdict_words(effect.verdict, spec, effect.nouns) if effect.verdict else ""
+
+
+def _remarks(effect: Effect, change: float | None, spec: MetricSpec) -> Iterator[str]:
+    if change is not None and effect.window.by_rules is not None and abs(effect.window.by_rules) >= NOTICED:
+        yield f"{own_unit(effect.window.by_rules, spec)} of the change is by ground truth and rules, not by the output."
+    yield from exchanges(effect.window.model, effect.window.judge)
+    if change is not None and not effect.window.comparable:
+        yield f"Not over the same {effect.nouns.documents}."
+    if effect.flips and effect.flips.by_truth:
+        yield f"{effect.flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."
+
+
+def flipped_fields(flips: Flips) -> tuple[tuple[str, int, int], ...]:
+    """The attributes with the numbers of their cells that were fixed and broken, those with the most first."""
+    fixed, broken = dict(flips.fixed), dict(flips.broken)
+    fields = ((name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
+    return tuple(sorted(fields, key=lambda field: (-field[1] - field[2], field[0])))
+
+
+def scale_of(rows: Iterable[EffectRow]) -> float:
+    """The end of the common scale of all intervals of a table, as a share of their metrics' ranges."""
+    ends = [
+        abs(end) / range_of(row.spec)
+        for row in rows
+        if row.verdict
+        for end in (row.verdict.change or 0.0, *(row.verdict.interval or ())[:2])
+    ]
+    return max(ends, default=0.0)
+
+
+def interval_bar(verdict: ChangeVerdict, interval: Interval, spec: MetricSpec, scale: float) -> Markup:
+    """The interval of a change as a bar around zero."""
+    middle, tone = verdict.change or 0.0, "n"
+    if verdict.decision in ("better", "worse") and middle:
+        tone = "u" if (middle > 0) is spec.higher_is_better else "d"
+    return Markup(around_zero(interval.low, interval.high, middle, scale * range_of(spec), tone))
+
+
+class FlippedFields(Frozen):
+    """The fields that flipped over all evals, linked both ways with the passages of diffs that name them."""
+
+    evals: dict[str, tuple[tuple[EffectRow, int, int], ...]]
+    """By field, the evals with the numbers of fixed and broken cells. At most ``MOST_FIELDS``, most flips first."""
+    more: int
+    """Number of fields that are not listed."""
+    named: dict[str, tuple[tuple[str, ...], ...]]
+    """By path, the fields that the changed lines of each passage of a file name."""
+
+    def flips(self, field: str) -> tuple[int, int]:
+        """Numbers of its cells that were fixed and broken, over all evals."""
+        return sum(fixed for _, fixed, _ in self.evals[field]), sum(broken for _, _, broken in self.evals[field])
+
+    def anchor(self, field: str) -> str:
+        """The address of a field on its page."""
+        return f"d{list(self.evals).index(field) + 1}"
+
+    def passage(self, path: str, number: int) -> str:
+        """The address of a passage on its page. ``number``: from 1."""
+        return f"p{number}" if len(self.named) == 1 else f"f{list(self.named).index(path) + 1}p{number}"
+
+    def passages(self, field: str) -> list[tuple[str, str]]:
+        """The passages that name a field: the address and the label of each."""
+        found = []
+        for path, passages in self.named.items():
+            # Files of several agents may have the same name.
+            file = "" if len(self.named) == 1 else f"{line('/'.join(path.split('/')[-2:]), 60)} "
+            for number, fields in enumerate(passages, start=1):
+                if field in fields:
+                    found.append((self.passage(path, number), f"{file}{number}"))
+        return found
+
+
+def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[PassageWords]]) -> FlippedFields:
+    """The flipped fields of all evals. ``files``: the words of the passages of each edited file, by path."""
+    evals: dict[str, list[tuple[EffectRow, int, int]]] = {}
+    for row in rows:
+        for attribute, fixed, broken in row.fields:
+            evals.setdefault(attribute, []).append((row, fixed, broken))
+    names = sorted(evals, key=lambda name: (-sum(fixed + broken for _, fixed, broken in evals[name]), name))
+    listed = names[:MOST_FIELDS]
+    return FlippedFields(
+        evals={name: tuple(evals[name]) for name in listed},
+        more=len(names) - len(listed),
+        named={path: mentioned_fields(passages, listed, path) for path, passages in files.items()},
+    )
