@@ -136,6 +136,18 @@ def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: froze
     return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
 
 
+def difference(before: Scorecard, after: Scorecard, name: str, kind: str) -> float | None:
+    """Return the change of a metric between two scorecards of an eval, over what both have; None if it is not defined.
+
+    It is the ``change`` of a point without what needs the snapshots.
+    """
+    shared = overlap(before, after)
+    if shared.verdict == "refused" or regraded(exchanges(before, after).judge, name):
+        return None
+    first, last = (_common_value(card, name, kind, shared) for card in (before, after))
+    return None if first is None or last is None else last - first
+
+
 def _common_value(card: Scorecard, name: str, kind: str, shared: Overlap) -> float | None:
     """Return a metric over the documents or cases that both points have; None if it cannot be computed from these."""
     left_out = frozenset((*shared.only_before, *shared.only_after))

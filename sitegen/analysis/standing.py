@@ -12,9 +12,10 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.change import change, changes
-from sitegen.analysis.copies import output_of
+from sitegen.analysis.change import change, change_between, changes, difference
+from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import under_rules_of
+from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -180,21 +181,31 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
     """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
 
     These are the fall of the newest output, and the distance from the best output unless another loss is half of it, or
-    lies where most of it was lost. Both only if they are more than chance.
+    lies where most of it was lost. Both only if they are more than chance. What was such a loss when an earlier output
+    was the newest, and was regained since, is among them too: as *fixed*.
     """
-    if series.info.recorded:
+    points = series.points
+    if series.info.recorded or not points:
         return steps
-    fallen = _newest_fall(series, beside)
-    if fallen:
-        there = next((step for step in steps if step.at == fallen.at and step.status in WORSE), None)
+    best = best_points(points, series.specs[0])
+    for loss in _regained_losses(series, best, beside):
+        fallen = [step for step in steps if step.status not in ("better", "blip")]
+        if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
+            steps = (*(step for step in steps if step.at != loss.at), loss)  # a bad run is listed once
+    newest = at = len(points) - 1
+    while at > 0 and output_of(points, at - 1) == output_of(points, newest):
+        at -= 1
+    fall = _fall(series, at, newest, beside)
+    if fall:
+        there = next((step for step in steps if step.at == fall.at and step.status in WORSE), None)
         if there is None:
-            steps = (*steps, fallen)
+            steps = (*steps, fall)
         elif there.status == "new":
-            named = {metric.name for metric in there.metrics} - {fallen.metrics[0].name}
-            others = [metric for metric in _measured(series, fallen.before, fallen.at, named) if metric.points < 0]
-            surer = replace(fallen, metrics=(*fallen.metrics, *others), regained=there.regained, noise=there.noise)
+            named = {metric.name for metric in there.metrics} - {fall.metrics[0].name}
+            others = [metric for metric in _measured(series, fall.before, fall.at, named) if metric.points < 0]
+            surer = replace(fall, metrics=(*fall.metrics, *others), regained=there.regained, noise=there.noise)
             steps = tuple(surer if step is there else step for step in steps)
-    distance = _distance_from_best(series, beside)
+    distance = _distance_from_best(series, best[newest], newest, beside)
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
     judged = changes(series, [(step.before, step.at) for step in steps if step.status in WORSE])
@@ -204,15 +215,65 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
     )
 
 
-def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
-    """Return the change that the output in use made, if it is for the worse by more than chance, also by today's rules.
+def _regained_losses(series: Series, best: Sequence[int | None], beside: Sequence[Sequence[Edit]]) -> Iterator[Step]:
+    """Yield the falls of earlier outputs, and the distances from the best at that time, that a later one regained."""
+    points = series.points
+    for newest in range(len(points) - 1):
+        fall = _fall(series, newest, newest, beside)
+        if fall:
+            until = next(
+                (
+                    index
+                    for index in range(newest + 1, len(points))
+                    if output_of(points, index) != output_of(points, newest)
+                    and _share_regained(series, fall.before, newest, index) >= REGAINED
+                ),
+                None,
+            )
+            if until is not None:
+                yield _ended(series, fall, fall.before, newest, until)
+        peak = best[newest]
+        if peak is not None and _share_regained(series, peak, newest, newest + 1) >= REGAINED:
+            distance = _distance_from_best(series, peak, newest, beside)
+            if distance:
+                yield _ended(series, distance, peak, newest, newest + 1)
 
-    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed.
+
+def _share_regained(series: Series, before: int, low: int, later: int) -> float:
+    """Return how much of the loss from one point to another a later one regained; 0 if nothing was lost, or known.
+
+    Each is scored by the newest ground truth and rules. What is left of the loss is measured over what the first and
+    the last have in common.
+    """
+    spec = series.specs[0]
+    sign = 1 if spec.higher_is_better else -1
+    points = (series.points[at] for at in (before, low, later))
+    first, lowest, last = (point.now or point.scorecard for point in points)
+    lost, left = (difference(first, side, spec.name, series.info.kind) for side in (lowest, last))
+    if lost is None or left is None or sign * lost > -ROUNDING:
+        return 0.0
+    return 1 - left / lost
+
+
+def _ended(series: Series, loss: Step, before: int, low: int, until: int) -> Step:
+    outputs = [index for index in range(loss.at, until) if "outputs" in series.points[index].snapshot.cause]
+    return replace(
+        loss,
+        status="fixed",
+        until=until,
+        regained=_share_regained(series, before, low, until),
+        iterations=len(outputs),
+        different=len(first_of_each_output(series.points, outputs)),
+    )
+
+
+def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]) -> Step | None:
+    """Return the change that an output made, if it is for the worse by more than chance, also by today's rules.
+
+    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. *newest* is
+    the last point with the output, which may have been scored again since.
     """
     points = series.points
-    newest = at = len(points) - 1
-    while at > 0 and output_of(points, at - 1) == output_of(points, newest):
-        at -= 1
     if at < 1 or points[newest].scorecard.status != "scored":
         return None
     verdict = change(series, at - 1, at).verdict
@@ -226,7 +287,7 @@ def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | Non
     moved = metric_step(spec, after - verdict.change, after)
     if not verdict.lost_fields and (moved.points > 0 or metric_step(spec, before_now, now).points > 0):
         return None
-    return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=len(points))
+    return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=newest + 1)
 
 
 def _measured(series: Series, before: int, after: int, names: Set[str]) -> Iterator[MetricStep]:
@@ -241,21 +302,18 @@ def _measured(series: Series, before: int, after: int, names: Set[str]) -> Itera
             yield metric_step(spec, value - moved, value)
 
 
-def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
+def _distance_from_best(series: Series, best: int | None, newest: int, beside: Sequence[Sequence[Edit]]) -> Step | None:
     """Return the loss from the best output to the newest, if it is more than chance, with the output that lost most.
 
     The loss began after the last output that had three quarters of it left.
     """
-    if not series.points:
-        return None
-    points, spec, newest = series.points, series.specs[0], len(series.points) - 1
-    best = best_points(points, spec)[-1]
-    judged = since_best(series, best)
-    values = values_now(points, spec.name)
+    judged = since_best(series, best, newest)
     if best is None or judged is None or judged.decision != "worse":
         return None
-    peak, value, sign = values[best] or 0.0, values[newest] or 0.0, 1 if spec.higher_is_better else -1
-    known = [(index, sign * number) for index in range(best, newest + 1) if (number := values[index]) is not None]
+    points, spec = series.points, series.specs[0]
+    values, sign = values_now(points[best : newest + 1], spec.name), 1 if spec.higher_is_better else -1
+    peak, value = values[0] or 0.0, values[-1] or 0.0
+    known = [(index, sign * number) for index, number in enumerate(values, best) if number is not None]
     enough = sign * (value + REGAINED * (peak - value))
     near = max((place for place, (_, number) in enumerate(known[:-1]) if number >= enough), default=0)
     falls = ((later[1] - earlier[1], earlier[0], later[0]) for earlier, later in pairwise(known[near:]))
@@ -263,7 +321,7 @@ def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Ste
     moved = metric_step(spec, peak if judged.change is None else value - judged.change, value)
     if moved.points >= 0:
         return None
-    return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=len(points))
+    return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=newest + 1)
 
 
 def _explains(step: Step, distance: Step) -> bool:
@@ -274,25 +332,25 @@ def _explains(step: Step, distance: Step) -> bool:
     return step.status in ("fell", "open") and (is_great or is_there)
 
 
-def since_best(series: Series, best: int | None) -> ChangeVerdict | None:
+def since_best(series: Series, best: int | None, newest: int | None = None) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
     None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
     can distinguish from chance.
     """
-    newest = len(series.points) - 1
+    newest = len(series.points) - 1 if newest is None else newest
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    rules = series.points[newest].snapshot
-    if any(series.points[index].now not in (None, series.points[index].scorecard) for index in (best, newest)):
-        points = tuple(
-            replace(
-                point,
-                snapshot=under_rules_of(point.snapshot, rules),
-                scorecard=point.now or point.scorecard,
-                change=None,
-            )
-            for point in series.points
+    rules = series.points[-1].snapshot
+    before, after = (
+        replace(
+            series.points[index],
+            snapshot=under_rules_of(series.points[index].snapshot, rules),
+            scorecard=series.points[index].now or series.points[index].scorecard,
         )
-        series = replace(series, points=points)
-    return change(series, best, newest).verdict
+        for index in (best, newest)
+    )
+    pair = flips(series.cells, best, newest)
+    return change_between(
+        before, after, pair, kind=series.info.kind, headline=series.specs[0], noise=after.noise
+    ).verdict

@@ -12,7 +12,8 @@ from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
 StepStatus: TypeAlias = Literal["fell", "open", "behind", "new", "fixed", "better", "blip"]
-"""open: a regression whose loss was not regained. fixed: a regression whose loss was regained. better: a step up.
+"""open: a regression whose loss was not regained. fixed: a regression, or another loss, that was regained. better: a
+step up.
 
 The others are not steps. fell: the newest output is worse than the one before by more than chance. behind: it is worse
 than the best one by more than chance. new: the newest values are lower, but too few to distinguish from noise. blip:

@@ -21,6 +21,7 @@ from sitegen.pages.data.feed import ENTRIES, feed_file
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.render.summary import LINES, summary_file
 from sitegen.scoring.kinds import scorer
+from tests.gitrepo import GitRepo
 from tests.golden.repository import write
 from tests.sites import build_site, content
 
@@ -144,6 +145,41 @@ def test_a_level_that_came_back_little_by_little_is_a_recovery():
         ("recovery", "Recovered: Eval till, F1 0.500 to 0.900"),
         ("regression", "Regression: Eval till, F1 0.900 to 0.500"),
     ]
+
+
+def test_regressions_that_one_output_ends_are_one_recovery():
+    steps = (step(1, 0.9, 0.7, "fixed", until=3), step(2, 0.7, 0.4, "fixed", until=3))
+    titles = [each["title"] for each in entries(SITE, summary("till", 0.9, 0.7, 0.4, 0.9, steps=steps))]
+    assert titles[0] == "Recovered: Eval till, F1 0.400 to 0.900"
+    assert len(titles) == 3
+
+
+def test_each_fall_that_the_feed_names_gets_its_end_named_and_keeps_its_entry(tmp_path: Path):
+    """At each commit, the entries of the commit before are all there, whatever became of the fall."""
+    repo = GitRepo(tmp_path / "repo")
+    names = "abcdefghij"
+    repo.commit({"evals/orders/ground_truth.csv": "id,x,y,z\n" + "".join(f"{name},1,2,3\n" for name in names)})
+    named: dict[int, list[str]] = {}
+    before: set[str] = set()
+    for number, right in enumerate(("abcdefgh", "ab", "abcd", "abcdefghi", "abcdefghij", "abcde", "abcdefghij"), 1):
+        rows = [{"id": name} | dict(zip("xyz", "123" if name in right else "789", strict=True)) for name in names]
+        repo.commit({"CLAUDE.md": f"Version {number}.\n"})  # so that no output repeats another
+        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows) + "\n" * number})
+        build_site(repo.path, tmp_path / "site", jobs=1)
+        root = ElementTree.fromstring((tmp_path / "site/feed.xml").read_bytes())
+        told = {entry.findtext(f"{ATOM}id", "") for entry in root.iter(f"{ATOM}entry")}
+        named[number] = sorted(name.split(":")[2] for name in told - before)
+        assert before <= told
+        before = told
+    assert named == {
+        1: [],
+        2: ["regression"],
+        3: [],
+        4: ["best", "recovery"],
+        5: ["best"],
+        6: ["regression"],
+        7: ["recovery"],
+    }
 
 
 def test_the_feed_holds_the_newest_and_nothing_of_deleted_evals():

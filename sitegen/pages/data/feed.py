@@ -107,12 +107,14 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
-    """Regressions that were regained gradually, without a step up."""
+    """The ends of regressions that were regained without a step up. Of several with one end, the largest counts."""
     undone = {step.undoes for step in summary.steps}
-    for step in summary.steps:
-        if step.status != "fixed" or step.until is None or step.at in undone:
-            continue
-        metric, at = step.metrics[0], summary.headlines[step.until]
+    ends: dict[int, Step] = {}
+    for step in sorted(summary.steps, key=lambda step: (step.metrics[0].points, step.at)):
+        if step.status == "fixed" and step.until is not None and step.at not in undone:
+            ends.setdefault(step.until, step)
+    for until, step in ends.items():
+        metric, at = step.metrics[0], summary.headlines[until]
         column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
         value = at.values[column]
         if value is not None:
