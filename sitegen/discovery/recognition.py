@@ -29,7 +29,7 @@ from sitegen.scoring.judged.tables.usual_columns import (
     plain_name,
 )
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure, names_a_metric
-from sitegen.scoring.recorded.layouts import read_numbers
+from sitegen.scoring.recorded.layouts import numbers_of_layout, read_record
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
@@ -131,7 +131,7 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     if not series.hinted or series.newest.ending not in (*_OUTPUT_IN, "csv") or len(content) > _LARGEST_SUMS:
         return None
     try:
-        numbers = read_numbers(series.newest.path, content, {}).value
+        numbers = list(numbers_of_layout(read_record(series.newest.path, content).value, {}))
     except UnreadableError:
         return None
     values = {

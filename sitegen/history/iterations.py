@@ -17,7 +17,7 @@ from sitegen.history.eval_commit import EvalCommit, IterationFiles, with_own_sid
 from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
 from sitegen.history.folder_tree import first_blob, outputs_in
 from sitegen.history.globs import slug_of_run, time_in
-from sitegen.history.layout import RECORDED, RECORDS, RESULTS, iteration_number
+from sitegen.history.layout import RECORDED, RESULTS, iteration_number, records_of
 from sitegen.history.snapshots import (
     last_snapshot,
     mark_present,
@@ -67,7 +67,8 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
 
 def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
     roles = ("output", "recorded", "run")
-    return {place.iteration for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active}
+    touched = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
+    return {place.iteration for place in touched} - {""}
 
 
 def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
@@ -86,20 +87,31 @@ def _committed_files(state: EvalState, eval_commit: EvalCommit, name: str) -> It
     glob = runs_of(eval_commit.entry)
     if glob is not None:
         outputs = tuple(filter(eval_commit.belongs, glob.outputs(state.active or "", name, state.files)))
-        below = f"{state.active}/{glob.start}{name}".removeprefix("/")
-        recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if glob.is_folder else None
+        below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
         return IterationFiles(
-            label=name, outputs=outputs, recorded=recorded, stated_at=time_in(name, eval_commit.commit.committed_at)
+            label=name,
+            outputs=outputs,
+            recorded=_record_beside(outputs, below, state, eval_commit, in_own_folder=glob.is_folder),
+            stated_at=time_in(name, eval_commit.commit.committed_at),
         )
     folder = f"{state.active}/{RESULTS}/{name}"
     files = files_of(eval_commit.kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
-    recorded = first_blob((f"{folder}/{record}" for record in RECORDS), state.files)
     runs: list[Blob] = []
     if name in state.with_runs:
         start = f"{folder}/runs"
         runs = sorted(state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path))
+    recorded = _record_beside(outputs, folder, state, eval_commit)
     return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
+
+
+def _record_beside(
+    outputs: tuple[Blob, ...], folder: str, state: EvalState, eval_commit: EvalCommit, *, in_own_folder: bool = True
+) -> Blob | None:
+    """Return the record in the folder of an output, which is no output itself."""
+    names = records_of(eval_commit.kind, in_own_folder=in_own_folder)
+    paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
+    return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], state.files)
 
 
 def _is_failed_run(iteration_files: IterationFiles) -> bool:
@@ -185,7 +197,12 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
         touched = [str(number)]
         _report_runs_left_out(state, outputs, eval_commit)
     state.output = outputs
-    iteration_files = replace(iteration_files, label=f"iteration-{number:03d}")
+    folder = outputs[0].path.rpartition("/")[0] if outputs else ""
+    iteration_files = replace(
+        iteration_files,
+        label=f"iteration-{number:03d}",
+        recorded=_record_beside(outputs, folder, state, eval_commit, in_own_folder=False),
+    )
     start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
@@ -20,8 +21,7 @@ FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
-RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json", "meta.json")
-"""Files beside an output in which a run may record its origin and metrics; the first that exists counts."""
+_OTHER_RECORDS: Final = ("run.json", "summary.json", "metadata.json", "meta.json")
 REPORT: Final = "eval-report.html"
 """The report for people that ``verify-one --save`` writes beside them."""
 LONE: Final[Kind] = "highlights"
@@ -94,6 +94,7 @@ class Layout:
         self._overwritten = _OVERWRITTEN | explicit | {path for files in installed for path in files.overwritten}
         recorded = (entry for entry in manifest.evals if traits_of(entry.kind).is_recorded)
         self._recorded = {entry.id: _recorded_files(entry) for entry in recorded}
+        self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         truths = (name for files in installed for name in files.ground_truths)
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths, *truths})
@@ -157,15 +158,21 @@ class Layout:
         recorded = self._recorded.get(eval_id)
         if inside in self._truths and recorded is None:
             return "ground_truth", ""
+        start, _, name = inside.rpartition("/")
+        records = records_of(self.entry(eval_id).kind)
+        is_beside = name in records and start in self._beside.get(eval_id, ())
         if eval_id in self._runs:
             runs = self._runs[eval_id]
             if (run := runs.name(inside)) is not None:
                 return "output", run
-            start, _, name = inside.rpartition("/")
-            run = runs.folder_name(start) if name in RECORDS and recorded is None else None
-            return (None, "") if run is None else ("recorded", run)
+            run = runs.folder_name(start) if name in records else None
+            return ("recorded", run or "") if run or is_beside else (None, "")
+        if recorded is not None and inside in recorded:
+            return "overwritten", ""
+        if is_beside and inside not in self._overwritten:
+            return "recorded", ""
         if recorded is not None:
-            return "overwritten" if inside in recorded else None, ""
+            return None, ""
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return "overwritten", ""
         if not inside.startswith(f"{RESULTS}/"):
@@ -175,7 +182,7 @@ class Layout:
             return None if re.fullmatch(_OWN_RESULT, name) else "stranger", name
         if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
             return "output", name
-        if rest in RECORDS:
+        if rest in records:
             return "recorded", name
         return "run" if re.fullmatch(_RUN, rest) else None, name
 
@@ -273,6 +280,28 @@ def _may_hold_files(inside: str) -> bool:
 def _recorded_files(entry: EvalConfig) -> frozenset[str]:
     """Return the paths of the numbers of a recorded eval, relative to its folder, if it has no glob of runs."""
     return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten)
+
+
+@cache
+def records_of(kind: Kind | None, *, in_own_folder: bool = True) -> tuple[str, ...]:
+    """Return the names of files beside an output in which its run may record how it was made; the first counts.
+
+    In a folder with other outputs, only numbers and opinions that others computed have such a file: the run that wrote
+    the output last overwrote it too.
+    """
+    needs_truth = kind is None or bool(files_of(kind).ground_truths)
+    own = (RECORDED,) if in_own_folder and not traits_of(kind).is_recorded else ()
+    return (*own, *_OTHER_RECORDS) if in_own_folder or not needs_truth else ()
+
+
+def _folders_of_outputs(entry: EvalConfig) -> frozenset[str]:
+    """Return the folders of outputs, relative to the eval's, in which a record is that of the output written last."""
+    if not records_of(entry.kind, in_own_folder=False):
+        return frozenset()
+    if runs := runs_of(entry):
+        return frozenset() if runs.is_folder else frozenset((runs.start.rstrip("/"),))
+    places = (normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten
+    return frozenset(place.rpartition("/")[0] for place in places)
 
 
 def iteration_number(name: str) -> int | None:

@@ -40,7 +40,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
 from sitegen.named_tuple import NamedTuple
 
-VERSION: Final = 15
+VERSION: Final = 16
 """Increased whenever the same history would fold to another result."""
 
 

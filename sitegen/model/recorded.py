@@ -8,7 +8,7 @@ import json
 from typing import Any, Final
 
 from sitegen.frozen import Frozen
-from sitegen.model.usage import RunUsage, stated
+from sitegen.model.usage import BESIDE, RunUsage, stated
 from sitegen.model.values import LARGEST_NUMBER
 from sitegen.named_tuple import NamedTuple
 
@@ -84,7 +84,7 @@ def read_recorded(content: bytes) -> Recorded | None:
         git_commit=origin.git_commit,
         instruction_hashes=origin.instruction_hashes,
         prompt_versions=origin.prompt_versions,
-        usage=stated(metadata, root, _usage_of_own_results(root)).of_run,
+        usage=stated(metadata, root, _usage_of_own_results(root), *map(root.get, BESIDE)).of_run,
     )
 
 
@@ -96,9 +96,6 @@ def _usage_of_own_results(root: dict[str, Any]) -> dict[str, Any]:
     models = usage.get("models")
     return {**usage, "model": models[0]} if isinstance(models, list) and len(models) == 1 else usage
 
-
-BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance", "config", "settings")
-"""Keys of objects in which an output states how it was made."""
 
 ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
 """Keys that have no other meaning, so that they count anywhere in an output."""

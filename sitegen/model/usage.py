@@ -81,6 +81,8 @@ def regraded(judge: Exchange | None, metric: str) -> bool:
     return judge is not None and metric in judge.metrics
 
 
+BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance", "config", "settings")
+"""Keys of objects in which an output states how it was made."""
 LONGEST: Final = 200
 """The greatest length of the name of a model, in characters."""
 _LONGEST_PARAMETERS: Final = 1_000
@@ -173,11 +175,11 @@ def stated(*objects: Any) -> Stated:
     )
 
 
-def stated_judge(*objects: Any) -> str:
-    """The model that graded, as objects name it together; the first that names one counts. Never raises."""
+def stated_judge(value: Any) -> str:
+    """The model that graded, as an object, or an object in it that states how it was made, names it. Never raises."""
     members: dict[str, Any] = {}
-    for value in objects:
-        for name, member in _members_by_plain_name(value):
+    for below in (value, *map(value.get, BESIDE)) if isinstance(value, dict) else ():
+        for name, member in _members_by_plain_name(below):
             members.setdefault(name, member)
     return _model(members, JUDGES)
 

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.recorded import BESIDE, ORIGIN_KEYS, InstructionHash, Recorded, origin_in
+from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
+from sitegen.model.usage import BESIDE
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import id_text
 

@@ -12,9 +12,11 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
+from sitegen.scoring.recorded.directions import is_amount
 from sitegen.stats.averages import median
 from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import nearest_rank
+from sitegen.text.values import COUNT
 
 SHARE: Final = 0.95
 """The share of answers that take no longer than ``latency_p95``."""
@@ -145,8 +147,16 @@ def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
     """Return the result with the usage in a record beside the output; the output's own statements take precedence."""
     if beside is None:
         return result
-    own = result.scorecard.usage or RunUsage()
+    card = result.scorecard
+    own = card.usage or RunUsage()
     added = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
+    recorded = [spec for spec in card.specs if spec.recorded]
+    if recorded:  # what the run took is among its numbers
+        added = {name: added[name] for name in ("models", "judges") if name in added}
     if added.get("judges"):
-        added["graded"] = tuple(name for name, _ in result.scorecard.metrics if name in _GRADED.get(kind, ()))
+        graded = {
+            *_GRADED.get(kind, ()),
+            *(spec.name for spec in recorded if spec.unit != COUNT and not is_amount(spec.name)),
+        }
+        added["graded"] = tuple(name for name, _ in card.metrics if name in graded)
     return replace(result, scorecard=with_usage(result.scorecard, own._replace(**added)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
-from sitegen.history.entry_rules import EntryRules
+from sitegen.history.entry_rules import EntryRules, runs_of
 from sitegen.history.eval_fold import settings_with_grades
-from sitegen.history.layout import RECORDED, RESULTS, iteration_number
+from sitegen.history.layout import RESULTS, iteration_number, records_of
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
 from sitegen.model.kinds import traits_of
@@ -140,7 +140,7 @@ def _scored(
         place=place,
         outputs=outputs,
         iteration=number,
-        result=with_stated(result, _recorded_usage(project, parent) if number else None, place.kind),
+        result=with_stated(result, _recorded_usage(project, place, outputs) if outputs else None, place.kind),
     )
 
 
@@ -170,9 +170,17 @@ def metadata_of(project: WorktreeProject, verified: Verified, *, timestamp: str 
     )
 
 
-def _recorded_usage(project: WorktreeProject, iteration: Path) -> RunUsage | None:
-    """Tokens, cost and time of a run, from the record beside its output."""
-    content = project.read(iteration / RECORDED).content
+def _recorded_usage(project: WorktreeProject, place: WorktreeEval, outputs: Sequence[Path]) -> RunUsage | None:
+    """Tokens, cost, time and judge of a run, from the record beside its output."""
+    folder, runs = outputs[0].parent, runs_of(place.entry)
+    inside = outputs[0].relative_to(place.folder).as_posix() if folder.is_relative_to(place.folder) else ""
+    run = runs.name(inside) if runs and runs.is_folder else None
+    if runs and run:
+        folder = place.folder / runs.start / run
+    is_iteration = folder.parent == place.folder / RESULTS and iteration_number(folder.name) is not None
+    names = records_of(place.kind, in_own_folder=is_iteration or run is not None)
+    record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
+    content = project.read(record).content if record else None
     recorded = read_recorded(content) if content else None
     return recorded.usage if recorded else None
 

@@ -272,6 +272,43 @@ def test_grades_are_not_compared_across_judges_wherever_they_are_named(tmp_path:
         assert "score" in exchange.metrics
 
 
+@pytest.mark.parametrize("place", ["config", "evaluator_model", "meta.json", "metadata.json"])
+@pytest.mark.parametrize("outputs", ["results.json", "runs/*/results.json", "runs/run-*.json"])
+@pytest.mark.parametrize("kind", ["judged", "recorded"])
+def test_the_judge_is_seen_beside_every_output_that_others_graded(
+    tmp_path: Path, kind: str, outputs: str, place: str
+) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/manifest.yaml": f'{{evals: {{s: {{kind: {kind}, outputs: "{outputs}"}}}}}}'})
+    for run_number, (judge, grade) in enumerate((("j-1", 0.6), ("j-1", 0.7), ("j-2", 0.5))):
+        rows = [{"id": f"c{n}", "output": "x", "score": grade + n / 10} for n in range(3)]
+        root: dict[str, Any] = {"results": rows} if kind == "judged" else {"score": grade, "cost_usd": 0.2, "cases": 9}
+        path = f"evals/s/{outputs.replace('*', str(run_number))}"
+        beside = {f"{path.rpartition('/')[0]}/{place}": json.dumps({"config": {"judge_model": judge}})}
+        if "json" not in place:
+            beside = {}
+            root |= {"config": {"judge_model": judge}} if place == "config" else {place: judge}
+        repo.commit({path: json.dumps(root), **beside}, message=judge)
+    first, second, third = points(repo, "s")
+    assert [point.scorecard.usage and point.scorecard.usage.judges for point in (first, second, third)] == [
+        ("j-1",),
+        ("j-1",),
+        ("j-2",),
+    ]
+    assert second.change is not None
+    assert third.change is not None
+    exchange = third.change.judge
+    assert second.change.judge is None
+    assert exchange is not None
+    assert (exchange.before, exchange.after) == (("j-1",), ("j-2",))
+    assert "score" in exchange.metrics
+    assert {"cost_usd", "cases"}.isdisjoint(exchange.metrics)
+    build_site(repo.path, tmp_path / "site")
+    assert "No problems" in problems_text(tmp_path / "site")
+    repo.checkout()
+    assert "judge j-2" in run("verify-one", "s", cwd=repo.path).stdout
+
+
 TOOLS = ((1, 1, 0, 1), (1, 0.5, 0, 1), (1, 1, 1, 0), (1, 0.75, 1, 1))
 
 

@@ -59,7 +59,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 23
+    version = 24
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

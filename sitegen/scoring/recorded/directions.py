@@ -105,6 +105,11 @@ def names_a_metric(name: str) -> bool:
     return bool(_name_words(name.rpartition(".")[2]) & _METRICS)
 
 
+def is_amount(name: str) -> bool:
+    """Whether a number is an amount, such as a time, a cost or a number of tokens, which no judge gives."""
+    return bool(_name_words(name.rpartition(".")[2]) & _AMOUNTS)
+
+
 def is_count(name: str, value: float | None) -> bool:
     """Whether a number counts something, judged by its name and its first value: it is whole, and no share or percent.
 
@@ -125,7 +130,7 @@ def range_of(name: str, value: float | None) -> Ends:
     round number (1, 2 or 5 times a power of ten) that is not below the value.
     """
     size = abs(value or 0.0)
-    amount = bool(_name_words(name.rpartition(".")[2]) & _AMOUNTS)
+    amount = is_amount(name)
     if not amount and 1 < size <= 100 and _name_words(name) & _PERCENT:
         high = 100.0 if size > 10 else _round_up(size)
     elif size == 0 or (size <= 1 and not amount):

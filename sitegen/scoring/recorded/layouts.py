@@ -135,16 +135,12 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates. Those of all others are times or sizes."""
 
 
-def read_numbers(path: str, content: bytes, where: Mapping[str, str]) -> Parsed[list[RecordedNumber]]:
-    """Read the numbers of a file. Raises UnreadableError if it is not an object or list.
-
-    *where* is what the selected run states, for files that hold several runs.
-    """
-    parsed = _parsed_record(splitext(path)[1].lower(), content)
-    root = parsed.value
+def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
+    """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
+    root, findings = _parsed_record(splitext(path)[1].lower(), content)
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
-    return Parsed(list(_numbers_of_layout(root, where)), parsed.findings)
+    return Parsed(root, findings)
 
 
 def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
@@ -168,7 +164,8 @@ def _cell_value(cell: str) -> Value:
     return Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell
 
 
-def _numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:
+def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:
+    """Yield the numbers of a file. *where* is what the selected run states, for files that hold several runs."""
     if isinstance(root, list):
         return numbers_in(root)
     results, entries = root.get("results"), root.get("entries")

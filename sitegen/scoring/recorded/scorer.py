@@ -17,11 +17,13 @@ from sitegen.model.metrics import NO_ERRORS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
+from sitegen.model.usage import RunUsage, stated_judge
 from sitegen.model.values import Value
 from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
-from sitegen.scoring.recorded.layouts import RecordedNumber, first_of_each_name, read_numbers
+from sitegen.scoring.recorded.layouts import RecordedNumber, first_of_each_name, numbers_of_layout, read_record
 from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.settings import read_keys, settings_finding
+from sitegen.scoring.usage import with_stated
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
@@ -105,7 +107,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 5
+    version = 6
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",
@@ -121,18 +123,20 @@ class RecordedScorer:
         """Score one output. Never raises on bad input: errors become a status and findings."""
         settings, remarks = read_recorded_settings(inputs.settings)
         findings = list(remarks)
+        judges: set[str] = set()
         numbers: list[RecordedNumber] = []
         readable = False
         for file in inputs.outputs:
             try:
                 content = content_of(file, "the file is missing", "Commit it again.")
-                of_file = read_numbers(file.path, content, settings.where)
+                root, remarks = read_record(file.path, content)
             except UnreadableError as error:
                 findings.append(error.finding("The file"))
                 continue
             readable = True
-            numbers += of_file.value
-            findings += of_file.findings
+            numbers += numbers_of_layout(root, settings.where)
+            findings += remarks
+            judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
         distinct = first_of_each_name(numbers)
@@ -153,7 +157,8 @@ class RecordedScorer:
         if left_out:
             message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
             findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
-        return _recorded_result(followed, settings, findings, readable=readable)
+        result = _recorded_result(followed, settings, findings, readable=readable)
+        return with_stated(result, RunUsage(judges=tuple(sorted(judges))), self.kind) if judges else result
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Return no metrics, because a run has a single document."""

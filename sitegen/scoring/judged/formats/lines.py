@@ -15,7 +15,6 @@ from sitegen.data_files.json_reader import JsonLine, each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.recorded import BESIDE
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated, stated_judge
 from sitegen.model.values import Value
@@ -145,7 +144,7 @@ class _LinesReader:
         overall = self._opinion(value, name)
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
             overall = replace(overall, counts=())
-        if judge := stated_judge(value, *map(members, map(value.get, BESIDE))):
+        if judge := stated_judge(value):
             opinions = [replace(opinion, grader=opinion.grader or Grader(judge)) for opinion in opinions]
             overall = replace(overall, grader=overall.grader or Grader(judge))
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'

@@ -11,7 +11,6 @@ from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
-from sitegen.model.recorded import BESIDE
 from sitegen.model.usage import stated_judge
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import list_of_cases
@@ -75,8 +74,7 @@ def _json_lines_table(content: bytes) -> ResultTable:
 def _json_table(content: bytes, list_at: str = "") -> ResultTable:
     """A list of objects, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
     value, findings = read_json(content)
-    root = members(value)
-    judge = stated_judge(*(members(root.get(key)) for key in BESIDE), root)
+    judge = stated_judge(value)
     if list_at:
         value = value_at(members(value), list_at)
     elif isinstance(value, dict):
