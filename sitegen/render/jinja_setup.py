@@ -20,12 +20,25 @@ from sitegen.html import charts, elements, formats, tables
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
-from sitegen.pages import change_text, commit, edit, effects, field, fields, labels, links, regressions, touched
+from sitegen.pages import (
+    change_text,
+    commit,
+    edit,
+    effects,
+    field,
+    fields,
+    labels,
+    links,
+    recorded,
+    regressions,
+    touched,
+)
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.instruction import page as instruction
 from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
-from sitegen.pages.trend import trend_chart, trend_rows
+from sitegen.pages.trend import page as trend
+from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.pages.variants import variant_charts
 from sitegen.render.jinja_classes import OurEnvironment, TemplateBytecode
 
@@ -119,8 +132,10 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     tables,
     touched,
     tree,
+    recorded,
     trend_chart,
     trend_rows,
+    usage,
     version_rows,
     variant_charts,
     why_rows,
@@ -137,6 +152,7 @@ def _without_place(module: ModuleType) -> ModuleType:
 GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
     "instruction": _without_place(instruction),
+    "trend": _without_place(trend),
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,
     "error_types": ERROR_TYPES,

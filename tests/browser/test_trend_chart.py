@@ -5,7 +5,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from sitegen.pages.trend.page import trend_page
+from sitegen.analysis.flips import number_of_cells
+from sitegen.model.cells import Flips
+from sitegen.pages.trend.page import errors_of, trend_page
 from tests import pages_sample as sample
 
 TREND = "evals/waybills/index.html"
@@ -33,11 +35,12 @@ def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
     page.keyboard.press("Home")
     for point in points[1:]:
         page.keyboard.press("ArrowRight")
-        expect(_tip(page)).to_contain_text(point.label)
-        fixed, broken, still = point.flipped[:3] if point.flipped else (0, 0, 0)
+        expect(_tip(page)).to_contain_text(point.snapshot.label)
+        flips = point.change.flips if point.change else Flips()
+        fixed, broken, still = map(number_of_cells, (flips.fixed, flips.broken, flips.still))
         expect(_tip(page)).to_contain_text(f"{fixed} fixed, {broken} broken, {still} still wrong")
         counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
-        assert counts == list(point.errors)
+        assert counts == list(errors_of(point))
 
 
 def test_enter_opens_the_report_of_the_point(visit):

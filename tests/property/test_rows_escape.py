@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 from msgspec.structs import replace
 
-from sitegen.html import cells, formats
+from sitegen.html import cells, formats, tables
 from sitegen.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
 from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.error_summaries import WeakSection
@@ -27,9 +27,7 @@ from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedEr
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.pages.report.why import FateRow
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.numbers import TrendPoint
-from sitegen.pages.trend.page import TrendView
-from sitegen.pages.trend.panels import HeatMap, HeatRow
+from sitegen.pages.trend.page import FieldOverPoints, field_columns, trend_page
 from sitegen.stats.counts import judged
 from sitegen.text.values import written
 from tests import pages_sample as sample
@@ -282,43 +280,27 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
-    point = TrendPoint(
-        number=1,
+    series = sample.series(1)
+    at = replace(
+        series.points[0].snapshot,
         label=label,
-        file="0001.html",
         commit=replace(sample.commit(1), subject=subject, author=author),
-        status="unreadable",
-        cause="x",
-        rescored=True,
+        cause=("settings",),
         deleted=True,
-        values=(0.5, None, 1.0),
-        errors=(1, 0, 0, 2),
-        edited=(f"prompts/{label}",),
-        changes=(DisplayedChange(None, (), note),),
     )
-    heat = HeatMap((), (), 0)
-    view = TrendView(
-        info=sample.WAYBILLS,
-        renamed_from=(),
-        deleted=False,
-        specs=sample.SPECS,
-        drawn=3,
-        points=(point,),
-        metrics=(),
-        counts=Counts(),
-        targets=(),
-        fields=(),
-        heat=heat,
-        files=(),
+    view = replace(
+        sample.view_of(trend_page(replace(series, points=(replace(series.points[0], snapshot=at),)))),
+        edited=((f"prompts/{label}",),),
+        changes=((DisplayedChange(None, (), note),),),
     )
     read = _Reader(trend_rows.iterations(view, "../../"))
-    assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "bdi", "small"}
+    assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "b", "bdi", "small"}
     assert all(_clean(text) in read.text for text in (subject, author, label, note))
 
 
-@given(st.builds(HeatRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
-def test_a_row_of_field_history_shows_its_name_as_text(row: HeatRow) -> None:
-    read = _Reader(trend_rows.field_history([row], sample.WAYBILLS))
+@given(st.builds(FieldOverPoints, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
+def test_a_row_of_field_history_shows_its_name_as_text(row: FieldOverPoints) -> None:
+    read = _Reader(tables.cells(field_columns(sample.WAYBILLS), row))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert _clean(row.attribute) in read.text
 

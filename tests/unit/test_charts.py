@@ -14,7 +14,6 @@ from sitegen.model.noise import Ends
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page
-from sitegen.pages.trend.step_marks import StepMark
 from tests import pages_sample as sample
 
 
@@ -183,10 +182,16 @@ def test_low_values_do_not_leave_half_of_the_chart_empty():
 def test_a_day_stands_where_it_changes():
     view = sample.view_of(trend_page(sample.series(4)))
     points = tuple(
-        replace(point, commit=replace(point.commit, committed_at=f"2026-02-0{1 + nth // 2}"))
+        replace(
+            point,
+            snapshot=replace(
+                point.snapshot, commit=replace(point.snapshot.commit, committed_at=f"2026-02-0{1 + nth // 2}")
+            ),
+        )
         for nth, point in enumerate(view.points)
     )
-    assert [tick.text for tick in trend_chart.trend(replace(view, points=points)).days] == [
+    series = replace(view.series, points=points)
+    assert [tick.text for tick in trend_chart.trend(replace(view, series=series)).days] == [
         "1 · 1 Feb",
         "2",
         "3 · 2 Feb",
@@ -260,12 +265,16 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
         replace(step, at=7, status="blip", metrics=(lost,)),
         replace(step, at=8, status="better", metrics=(MetricStep(name="f1", before=0.74, after=0.79, points=5.0),)),
     )
-    marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
-    assert marks == (
-        StepMark(place=3.5, at="40.00%", tone="worse", text="regression: F1 −0.060 at iteration-005"),
-        StepMark(place=7, at="75.00%", tone="blip", text="bad run: F1 −0.060 at iteration-008"),
-        StepMark(place=7.5, at="80.00%", tone="better", text="better: F1 +0.050 at iteration-009"),
-    )
+    view = sample.view_of(trend_page(series, steps))
+    marks = [
+        (trend_chart.step_place(step), trend_chart.step_tone(step), trend_chart.step_title(step, view))
+        for step in trend_chart.trend(view).steps
+    ]
+    assert marks == [
+        (3.5, "worse", "regression: F1 −0.060 at iteration-005"),
+        (7, "blip", "bad run: F1 −0.060 at iteration-008"),
+        (7.5, "better", "better: F1 +0.050 at iteration-009"),
+    ]
 
 
 @pytest.mark.parametrize(

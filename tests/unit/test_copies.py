@@ -107,7 +107,7 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     series = replace(series, points=(*series.points[:2], replace(series.points[2], first_with_output=1)))
     view = trend_page(series).view
     assert isinstance(view, TrendView)
-    assert (view.iterations, view.outputs) == (3, 2)
+    assert (view.series.iterations, view.series.outputs) == (3, 2)
     newest, *older = iterations(view, "../../").splitlines()
     assert newest.startswith("<tr><td class=c-iteration>")
     assert "back to the output of <a href=0002.html>iteration-002</a>" in newest

@@ -18,11 +18,10 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, Flipped, Part
-from sitegen.pages.report import why_rows
+from sitegen.pages.change_text import DisplayedChange, Part
+from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import TrendView, trend_page
-from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
+from sitegen.pages.trend.page import HEAT_ROWS, FieldOverPoints, TrendView, noise_of_repeats, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -37,18 +36,19 @@ def test_the_page_stands_in_the_folder_of_its_eval():
 
 def test_an_eval_without_outputs_has_an_empty_page():
     view = sample.view_of(trend_page(sample.none_yet()))
-    assert (view.points, view.metrics, view.fields, view.counts) == ((), (), (), Counts())
+    assert (view.points, view.values, view.fields, view.heat) == ((), (), (), ())
 
 
 def test_a_change_is_undefined_where_either_point_is():
-    points = sample.view_of(trend_page(sample.series())).points
-    assert [point.changes[0].amount is None for point in points[29:33]] == [False, True, True, False]
-    assert points[0].changes == ()
+    changes = sample.view_of(trend_page(sample.series())).changes
+    assert [change[0].amount is None for change in changes[29:33]] == [False, True, True, False]
+    assert changes[0] == ()
 
 
 def test_a_point_names_what_is_unusual_about_it():
-    points = sample.view_of(trend_page(sample.series())).points
-    assert {index: point.remark for index, point in enumerate(points) if point.remark} == {
+    rows = trend_rows.iterations(sample.view_of(trend_page(sample.series())), "../../").splitlines()[::-1]
+    remarks = {index: re.findall('<span class="pill (?:bad|warn)">(.*?)</span>', row) for index, row in enumerate(rows)}
+    assert {index: found[0] for index, found in remarks.items() if found} == {
         17: "unreadable",
         24: "ground truth changed, field mapping changed",
         30: "no ground truth",
@@ -58,11 +58,10 @@ def test_a_point_names_what_is_unusual_about_it():
 
 def test_the_best_point_is_the_earliest_with_the_best_value():
     view = sample.view_of(trend_page(sample.series()))
-    for now, k in zip(view.metrics, range(4), strict=True):
-        values = [point.values[k] for point in view.points]
+    for k in range(len(view.specs)):
+        values = [at[k] for at in view.values]
         known = [value for value in values if value is not None]
-        assert now.best_value == max(known)
-        assert now.best == view.points[values.index(max(known))]
+        assert trend.best_of(view, k)[:2] == (view.points[values.index(max(known))], max(known))
 
 
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
@@ -74,7 +73,8 @@ def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
 
 def test_targets_know_whether_they_are_met():
     view = sample.view_of(trend_page(sample.series()))
-    assert [(one.label, one.least, one.met) for one in view.targets] == [("F1", 0.9, True), ("Recall", 0.85, True)]
+    found = [(spec.label, least, met) for spec, least, met in trend.targets(view)]
+    assert found == [("F1", 0.9, True), ("Recall", 0.85, True)]
 
 
 def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
@@ -93,10 +93,10 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (
-        HeatRow(attribute="a", now=second["a"], wrong=2, judged=8),
-        HeatRow(attribute="gone", now=None, wrong=1, judged=1),
+        FieldOverPoints(attribute="a", now=second["a"], wrong=2, judged=8),
+        FieldOverPoints(attribute="gone", now=None, wrong=1, judged=1),
     )  # b was judged at no point
-    assert view.heat.shares == ((0.0, 0.5), (1.0, None))
+    assert [shares for _, shares in view.heat] == [(0.0, 0.5), (1.0, None)]
 
 
 def test_a_heat_map_shows_the_field_that_changed_last_first_and_steady_ones_below_all_others():
@@ -106,38 +106,37 @@ def test_a_heat_map_shows_the_field_that_changed_last_first_and_steady_ones_belo
         {name: right if letters[k] == "r" else wrong for name, letters in outcomes.items() if letters[k] != " "}
         for k in range(4)
     ]
-    heat = sample.view_of(trend_page(_series_of_fields(*points))).heat
-    assert heat.attributes == ("often", "last", "first", "steady", "never", "gone")
-    assert (heat.shares[1], heat.shares[-1]) == ((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, None, None))
-    assert (heat.steady, heat.left_out) == (3, 0)
+    view = sample.view_of(trend_page(_series_of_fields(*points)))
+    assert [name for name, _ in view.heat] == ["often", "last", "first", "steady", "never", "gone"]
+    assert (view.heat[1][1], view.heat[-1][1]) == ((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, None, None))
+    assert view.steady == 3
 
 
 def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
     before = {f"f{i:03}": Counts(tp=1) for i in range(HEAT_ROWS + 40)}
     after = before | {f"f{i:03}": Counts(omission=1) for i in range(40, 100)}
     view = sample.view_of(trend_page(_series_of_fields(before, after)))
-    assert view.heat.attributes == tuple(f"f{i:03}" for i in range(40, 100))
-    assert (view.heat.left_out, view.heat.steady) == (40, 0)
-    assert len(view.fields) == HEAT_ROWS + 40
+    assert [name for name, _ in view.heat] == [f"f{i:03}" for i in range(40, 100)]
+    assert (len(view.fields), view.steady) == (HEAT_ROWS + 40, 0)
 
 
 def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
-    clocks = sample.view_of(trend_page(sample.series())).clocks
-    assert clocks.apart == 23
-    assert [(one.at, one.label, one.causes) for one in clocks.changes] == [
-        (24, "iteration-024", "ground truth changed, field mapping changed"),
-        (51, "iteration-051", "settings changed"),
+    view = sample.view_of(trend_page(sample.series()))
+    assert trend.apart(view) == 23
+    assert trend.rules_changes(view) == [
+        (view.points[24], "ground truth changed, field mapping changed"),
+        (view.points[51], "settings changed"),
     ]
     now = sample.series().points[3].now
     assert now is not None
-    assert clocks.values[3] == tuple(now.metric(name) for name in ("f1", "precision", "recall"))
+    assert view.now[3] == tuple(now.metric(name) for name in ("f1", "precision", "recall"))
 
 
 def test_clocks_that_never_part_have_no_values_of_their_own():
     series = sample.series()
     points = tuple(replace(point, now=point.scorecard) for point in series.points)
-    clocks = sample.view_of(trend_page(replace(series, points=points))).clocks
-    assert (clocks.apart, clocks.values, len(clocks.changes)) == (0, (), 2)
+    view = sample.view_of(trend_page(replace(series, points=points)))
+    assert (trend.apart(view), view.now, len(trend.rules_changes(view))) == (0, (), 2)
 
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
@@ -146,27 +145,29 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
         fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=(("e", 7),)
     )
     last = sample.with_flips(replace(series.points[2], stale=True), flips)
-    points = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last)))).points
-    assert (points[2].flipped, points[2].stale) == (Flipped(fixed=3, broken=4, still=5, appeared=1, vanished=7), True)
-    assert (points[0].flipped, points[0].stale) == (None, False)
+    view = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last))))
+    rows = trend_rows.iterations(view, "../../").splitlines()
+    found = [Markup(re.search("<td class=c-fixed>(.*)<td class=c-errors", row)[1]).striptags() for row in rows]  # type: ignore[index]
+    assert (found[0], found[-1]) == ("345", "")
+    assert ["stale" in row for row in rows] == [True, False, False]
 
 
 def test_every_headline_has_an_interval_around_it():
     view = sample.view_of(trend_page(sample.series(3)))
     for point, at in zip(view.points, sample.series(3).points, strict=True):
         assert point.interval == interval_of(at.scorecard, "fields")
-        assert point.interval.low < point.values[0] < point.interval.high
-    assert [now.interval is None for now in view.metrics] == [False, False, False, True]
+        assert point.interval.low < point.scorecard.metric("f1") < point.interval.high
+    assert None not in [trend.interval_of(view, k) for k in range(3)]
 
 
 def test_the_best_so_far_is_known_at_every_point():
     one = sample.series()
     values = [(point.now or point.scorecard).metric("f1") for point in one.points]
-    for index, best in enumerate(sample.view_of(trend_page(one)).best_so_far):
+    for index, best in enumerate(trend.best_so_far(sample.view_of(trend_page(one)))):
         assert best == max(value for value in values[: index + 1] if value is not None)
 
 
-def _last(*deltas: float, flips: Flips) -> LastChange | None:
+def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:
     """Of an eval whose points change by these numbers, and whose newest change flipped these cells."""
     series = sample.series(len(deltas) + 1)
     points = [series.points[0]]
@@ -177,23 +178,25 @@ def _last(*deltas: float, flips: Flips) -> LastChange | None:
         moved = sample.compared(points[-1], replace(series.points[nth], scorecard=same), cells)
         assert moved.change is not None
         points.append(replace(moved, change=replace(moved.change, metrics=metrics)))
-    last: LastChange | None = sample.view_of(trend_page(replace(series, points=tuple(points)))).last
-    return last
+    view = sample.view_of(trend_page(replace(series, points=tuple(points))))
+    last = trend.last_change(view)
+    assert last is not None
+    return view, last
 
 
 def test_the_last_change_has_its_size_its_cells_and_its_verdict():
-    last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
-    assert last is not None
-    assert last[:2] == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
-    assert last.verdict is not None
-    assert (last.verdict.fixed, last.verdict.broken) == (1, 30)
-    assert (last.verdict.decision, last.verdict.why) == ("worse", "beyond chance")
+    view, last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
+    assert (last, view.changes[last][0]) == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
+    change = view.points[last].change
+    verdict = change.verdict if change else None
+    assert verdict is not None
+    assert (verdict.fixed, verdict.broken) == (1, 30)
+    assert (verdict.decision, verdict.why) == ("worse", "beyond chance")
 
 
 def test_iterations_in_which_nothing_moved_are_passed_over():
-    last = _last(0.1, 0.0, 0.0, flips=Flips())
-    assert last is not None
-    assert (last.at, last.change.amount) == (1, 0.1)
+    view, last = _last(0.1, 0.0, 0.0, flips=Flips())
+    assert (last, view.changes[last][0].amount) == (1, 0.1)
 
 
 def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric_and_its_details_stand_below():
@@ -229,7 +232,7 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
 
 
 def test_one_point_has_no_last_change():
-    assert sample.view_of(trend_page(sample.series(1))).last is None
+    assert trend.last_change(sample.view_of(trend_page(sample.series(1)))) is None
 
 
 def _ten_thousand() -> TrendView:
@@ -240,12 +243,17 @@ def _ten_thousand() -> TrendView:
         return (few * 10_000)[:10_000]
 
     step, points = view.steps[0], again(view.points)
+    numbered = [
+        replace(point, snapshot=replace(point.snapshot, slug=f"{index:04}")) for index, point in enumerate(points)
+    ]
     return replace(
         view,
-        points=tuple(replace(point, file=f"{index:04}.html") for index, point in enumerate(points)),
-        clocks=replace(view.clocks, values=again(view.clocks.values)),
-        best_so_far=again(view.best_so_far),
-        heat=replace(view.heat, shares=tuple(map(again, view.heat.shares))),
+        series=replace(view.series, points=tuple(numbered)),
+        values=again(view.values),
+        now=again(view.now),
+        changes=again(view.changes),
+        edited=again(view.edited),
+        heat=tuple((name, again(shares)) for name, shares in view.heat),
         steps=tuple(replace(step, at=index) for index in range(40, 10_000, 40)),
     )
 
@@ -284,10 +292,10 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     ]
     assert [len(values["values"][k]) for k in range(3)] == [10_000] * 3
     assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (10_000,) * 3
-    defined = sum(point.values[0] is not None for point in view.points)
+    defined = sum(at[0] is not None for at in view.values)
     assert (paths[".then .ln"][-1] + paths[".then .lone"][-1]).replace("L", "M").count("M") == defined
     assert sum(path.count("V") for path in paths[".stack:not(.grouped) path"]) == sum(
-        count > 0 for point in view.points for count in point.errors
+        count > 0 for point in view.points for count in trend.errors_of(point)
     )
 
 
@@ -298,22 +306,25 @@ def test_a_page_with_all_its_rows_has_no_file_beside_it():
 
 def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path):
     series = read_series(Options(demo, cache=tmp_path), "freight-papers")
-    view = repeats_view(series)
-    assert view is not None
-    assert (view.outputs, view.pooled, view.more) == (6, FlipRate("", 12, 308), 0)
-    assert view.rows == (
+    noise = noise_of_repeats(series)
+    assert noise is not None
+    assert (noise.outputs, noise.pooled) == (6, FlipRate("", 12, 308))
+    flipping = [rate for rate in noise.fields if rate.flips]
+    assert flipping == [
         FlipRate("goods[].description", 4, 70),
         FlipRate("goods[].packages", 4, 70),
         FlipRate("goods[].weight_kg", 4, 70),
-    )
-    rows = [f'<a href="fields/{links.slug(rate.attribute)}.html">' for rate in view.rows]
-    assert re.findall(r"<a [^>]*>", why_rows.rates(view.rows, "freight-papers")) == rows
+    ]
+    page = renderer_of(sample.SITE).render(trend_page(series)).decode()
+    shown = page[page.index("that flip by themselves</h2>") :]
+    rows = [f"fields/{links.slug(rate.attribute)}.html" for rate in flipping]
+    assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows
 
 
 def test_one_pair_of_repeats_names_no_field(demo, tmp_path):
     series = read_series(Options(demo, cache=tmp_path), "freight-papers")
     pair, several = repeat_groups(series.points)
     of_pair, of_both = (
-        repeats_view(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
+        noise_of_repeats(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
     )
     assert (of_pair, of_both and of_both.outputs) == (None, 4)

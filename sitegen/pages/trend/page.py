@@ -1,50 +1,52 @@
-"""The trend page of an eval: every metric, error type and field over all points, on one axis."""
+"""The trend page of an eval: every metric, error type and field over all points, on one axis.
+
+``pages/trend.html`` reads the points themselves, and calls the functions of this module, as ``trend``, for the rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
+from operator import itemgetter, ne
 from typing import Final
 
+from markupsafe import Markup
 from msgspec.structs import replace
 
+from sitegen.analysis import recorded
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.deltas import comparable_since
-from sitegen.analysis.recorded import recorded_otherwise
+from sitegen.analysis.noise import intervals
+from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.frozen import Frozen
+from sitegen.html.formats import NIL, percent, printable
+from sitegen.html.tables import Column
+from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec
+from sitegen.model.noise import Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import LARGEST_NUMBER
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
-from sitegen.pages.change_text import changes, flipped
+from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
-from sitegen.pages.recorded import record_name
-from sitegen.pages.report.origin import SnapshotFile, files
+from sitegen.pages.recorded import agrees_with_now
+from sitegen.pages.report.discrepancies import field_file
+from sitegen.pages.report.origin import files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
-from sitegen.pages.trend.numbers import DRAWN, MetricNow, TrendPoint, UsageView, metrics_now, usage_view
-from sitegen.pages.trend.panels import (
-    ONE_CLOCK,
-    Clocks,
-    HeatMap,
-    HeatRow,
-    LastChange,
-    RepeatsView,
-    clocks,
-    field_rows,
-    heat_map,
-    last_change,
-    repeats_view,
-)
+from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.scoring.mapping_use import MappedColumn
-from sitegen.stats.counts import error_numbers
+from sitegen.stats.counts import error_numbers, errors, judged
 
 VARIANTS: Final = 6
 """Largest number of variants or models that are drawn."""
@@ -53,82 +55,80 @@ NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
 groups, and their rows and values are in a file beside the page (``trend_rows.older_rows``)."""
 
+DRAWN: Final = 3
+"""Largest number of metrics that are drawn: the first of the kind that have the headline's range."""
 
-class MetricTarget(Frozen):
-    """The threshold of a metric: the smallest value of a metric, or the largest if lower is better."""
+HEAT_ROWS: Final = 60
+"""Largest number of fields in the heat map: the ones that changed last."""
 
-    spec: MetricSpec
-    least: float
-    value: float | None
 
-    @property
-    def label(self) -> str:
-        """Label of the metric."""
-        return self.spec.label
+FLIPPING: Final = 20
+"""Largest number of fields that are listed with how often repeated outputs differ in them."""
 
-    @property
-    def met(self) -> bool | None:
-        """None if the metric is undefined."""
-        return None if self.value is None else self.spec.reaches(self.value, self.least)
+
+class FieldOverPoints(NamedTuple):
+    """One attribute at the newest point and over all points."""
+
+    attribute: str
+    now: Counts | None
+    """None if the attribute was not judged at the newest point."""
+    wrong: int
+    judged: int
 
 
 class TrendView(Frozen):
-    """What ``pages/trend.html`` shows."""
+    """What ``pages/trend.html`` shows. What has a value for each point has them in the order of the points."""
 
-    info: EvalInfo
-    renamed_from: tuple[str, ...]
-    deleted: bool
-    specs: tuple[MetricSpec, ...]
+    series: Series
     drawn: int
-    points: tuple[TrendPoint, ...]
-    """Oldest first."""
-    metrics: tuple[MetricNow, ...]
-    """All metrics at the newest point; empty without points."""
-    counts: Counts
-    targets: tuple[MetricTarget, ...]
-    """Targets of drawn metrics."""
-    fields: tuple[HeatRow, ...]
-    heat: HeatMap
-    files: tuple[SnapshotFile, ...]
-    counted: bool = True
-    """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
-    variants: str = ""
-    """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
-    drawn_variants: tuple[str, ...] = ()
+    """Number of metrics that are drawn."""
+    values: tuple[tuple[float | None, ...], ...]
+    """The values of all metrics at each point."""
+    now: tuple[tuple[float | None, ...], ...]
+    """The drawn metrics at each point by the newest ground truth and rules; empty if that makes no difference."""
+    changes: tuple[tuple[DisplayedChange, ...], ...]
+    """Changes of the drawn metrics since the point before; none at the first point."""
+    edited: tuple[tuple[str, ...], ...]
+    """Paths of the instruction files that were edited before each point."""
+    variants: tuple[str, ...]
     """Names of variants, variants of the newest point first; empty if no point has two. For an eval without variants,
     the models, if there are two."""
-    split_by: str = "variant"
+    split_by: str
     """``variant`` or ``model``."""
-    usage: UsageView | None = None
-    """Usage of the outputs; None if no output states it."""
-    last: LastChange | None = None
-    """The newest change; None if there is nothing to compare, and for recorded numbers."""
-    clocks: Clocks = ONE_CLOCK
-    recorded_otherwise: float | None = None
-    """The headline that the record of the newest output states, if another one was computed."""
-    record: str = ""
-    """Name of the file with this record."""
-    best_so_far: tuple[float | None, ...] = ()
-    """For each point the best headline so far, by the newest ground truth and rules."""
-    breaks: tuple[int, ...] = ()
-    """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
-    steps: tuple[Step, ...] = ()
+    fields: tuple[FieldOverPoints, ...]
+    heat: tuple[tuple[str, tuple[float | None, ...]], ...]
+    """Attributes with their share of wrong values at each point, the last to change first; None where not judged."""
+    steady: int
+    """Number of rows of the heat map, the last ones, that are the same at every point."""
+    steps: tuple[Step, ...]
     """Steps of the level, oldest first."""
-    suspects: int = 0
+    suspects: int
     """Number of labels that may be wrong."""
-    repeats: RepeatsView | None = None
-    spread: VariantSpread | None = None
-    """The range of the newest headline over variants, whose average it is."""
-    banner: Banner | None = None
-    """The problem that changes the newest scores most."""
-    iterations: int = 0
-    outputs: int = 0
-    """Number of different outputs of the iterations."""
-    columns: tuple[MappedColumn, ...] = ()
+    columns: tuple[MappedColumn, ...]
     """The columns of the ground truth, by the newest point's mapping."""
-    pattern: PatternWords | None = None
-    """The pattern that explains most errors of the newest output."""
+    patterns: tuple[PatternSummary, ...]
+    """The error patterns of the newest output."""
     nav: str = "evals"
+
+    @property
+    def info(self) -> EvalInfo:
+        """The eval."""
+        return self.series.info
+
+    @property
+    def specs(self) -> tuple[MetricSpec, ...]:
+        """Its metrics."""
+        return self.series.specs
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Oldest first."""
+        return self.series.points
+
+    @property
+    def counted(self) -> bool:
+        """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
+        return is_counted(self.series)
 
     @property
     def older(self) -> int:
@@ -143,67 +143,42 @@ def trend_page(
     columns: tuple[MappedColumn, ...] = (),
     patterns: tuple[PatternSummary, ...] = (),
 ) -> Page:
-    """The page of one eval, which may have no point yet.
-
-    ``suspects``: the number of labels that may be wrong; ``columns``: the columns of the ground truth; ``patterns``:
-    the error patterns of the newest output.
-    """
-    info, counted = series.info, _is_counted(series)
-    if not counted and not info.recorded:
+    """The page of one eval, which may have no point yet. The arguments are as in ``TrendView``."""
+    info = series.info
+    if not is_counted(series) and not info.recorded:
         series = replace(series, specs=defined_specs(series))
-    specs = series.specs
+    specs, points = series.specs, series.points
     variants = _variant_names(series)
     models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
     drawn = [*alike, False].index(False)
     # Recorded numbers show their changes even if they do not share a range, because no other page does.
-    points = _trend_points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
-    newest = series.points[-1] if series.points else None
-    fields = field_rows(series.points)
+    changed = specs[: DRAWN if info.recorded else drawn]
+    fields = field_rows(points)
+    heat = heat_map(points, fields)
+    now = _by_second_clock(points, specs[:drawn])
     view = TrendView(
-        info=info,
-        renamed_from=series.history.renamed_from,
-        deleted=series.history.deleted,
-        specs=specs,
+        series=series,
         drawn=drawn,
-        counted=counted,
-        points=points,
-        metrics=metrics_now(series, points),
-        counts=newest.scorecard.counts if newest else Counts(),
-        targets=tuple(
-            MetricTarget(spec, least, points[-1].values[k] if points else None)
-            for k, spec in enumerate(specs[:drawn])
-            if (least := spec.target(info.thresholds)) is not None and abs(least) <= LARGEST_NUMBER
-        ),
-        fields=fields,
-        heat=heat_map(series.points, fields),
-        files=tuple(file for file in files(newest.snapshot, 3) if file.blob) if newest else (),
-        variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
-        drawn_variants=variants or models,
+        values=tuple([_values(point.scorecard, specs) for point in points]),
+        now=now,
+        changes=((), *(changes(changed, info.nouns, *pair) for pair in pairwise(points))) if points else (),
+        edited=tuple(edited_before_outputs(points)),
+        variants=variants or models,
         split_by="model" if models else "variant",
-        usage=usage_view(specs, points),
-        last=last_change(series),
-        clocks=clocks(series.points, specs[:drawn]),
-        recorded_otherwise=recorded_otherwise(newest.snapshot, newest.scorecard, specs[0].name)
-        if newest and not info.recorded
-        else None,
-        record=record_name(newest.snapshot) if newest else "",
-        best_so_far=_best_values(series.points, specs[0]),
-        breaks=tuple(sorted({*comparable_since([point.scorecard for point in series.points], specs[0].name)} - {0})),
+        fields=fields,
+        heat=tuple((name, shares) for _, name, shares in heat),
+        steady=sum(not times for (_, times), _, _ in heat),
         steps=tuple(steps),
         suspects=suspects,
-        repeats=repeats_view(series),
-        spread=variant_spread(info.kind, specs[0], newest.scorecard) if newest else None,
-        banner=banner(problems_of_point(info.id, newest.snapshot, newest.scorecard)) if newest else None,
-        iterations=series.iterations,
-        outputs=series.outputs,
         columns=columns,
-        pattern=pattern_words(patterns[0], specs[0], info.nouns) if patterns else None,
+        patterns=patterns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 
 
-def _is_counted(series: Series) -> bool:
+def is_counted(series: Series) -> bool:
+    """Whether a series has counts at any point."""
     counts = [point.scorecard.counts for point in series.points]
     return not series.info.recorded and (not counts or any(map(any, counts)))
 
@@ -222,53 +197,68 @@ def _variant_names(series: Series) -> tuple[str, ...]:
 
 def _models(series: Series) -> tuple[str, ...]:
     """The models of the outputs, newest first, joined if an output has several; empty if all have the same."""
-    usages = (point.scorecard.usage for point in reversed(series.points))
-    models = tuple(dict.fromkeys(" and ".join(usage.models) for usage in usages if usage and usage.models))
+    models = tuple(dict.fromkeys(filter(None, map(made_by, reversed(series.points)))))
     return models[:VARIANTS] if len(models) > 1 else ()
 
 
-def _trend_points(
-    series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...], models: tuple[str, ...]
-) -> tuple[TrendPoint, ...]:
-    points: list[TrendPoint] = []
-    edited = edited_before_outputs(series.points)
-    before: Point | None = None
-    for point in series.points:
-        at, card = point.snapshot, point.scorecard
-        metrics = dict(card.metrics)
-        of_variants = {document.id: dict(document.metrics) for document in card.documents} if variants else {}
-        usage = card.usage or RunUsage()
-        if models:
-            of_variants = {" and ".join(usage.models): metrics}
-        points.append(
-            TrendPoint(
-                number=at.iteration,
-                label=at.label,
-                file=links.report(series.info.id, at.slug).rpartition("/")[2],
-                commit=at.commit,
-                status=card.status,
-                cause=", ".join(CAUSES[cause] for cause in at.cause),
-                rescored="outputs" not in at.cause,
-                deleted=at.deleted,
-                values=tuple([metrics.get(spec.name) for spec in series.specs]),
-                errors=error_numbers(card.counts),
-                edited=edited[len(points)],
-                variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
-                changes=changes(drawn, series.info.nouns, before, point) if before else (),
-                flipped=flipped(point.change.flips) if point.change else None,
-                stale=point.stale,
-                interval=point.interval,
-                models=usage.models,
-                exchanged=tuple(
-                    who for who in ("model", "judge") if point.change is not None and getattr(point.change, who)
-                ),
-                copy_of=point.copy_of,
-                recorded=dict(at.recorded_metrics).get(series.specs[0].name) if not series.info.recorded else None,
-                repeats=repeats_the_point_before(series.points, len(points)),
-            )
-        )
-        before = point
-    return tuple(points)
+def made_by(point: Point) -> str:
+    """The models of an output; empty if it does not state any."""
+    return " and ".join((point.scorecard.usage or RunUsage()).models)
+
+
+def values_of_variants(view: TrendView) -> list[list[float | None]]:
+    """The headline of each variant, or of the outputs of each model, at every point."""
+    if view.split_by == "model":
+        heads = [{made_by(point): values[0]} for point, values in zip(view.points, view.values, strict=True)]
+    else:
+        name = view.specs[0].name
+        heads = [
+            {document.id: dict(document.metrics).get(name) for document in point.scorecard.documents}
+            for point in view.points
+        ]
+    return [[head.get(variant) for head in heads] for variant in view.variants]
+
+
+def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
+    metrics = dict(card.metrics)
+    return tuple([metrics.get(spec.name) for spec in specs])
+
+
+def _by_second_clock(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> tuple[tuple[float | None, ...], ...]:
+    then = [_values(point.scorecard, drawn) for point in points]
+    now = [
+        values if point.now is None or point.now is point.scorecard else _values(point.now, drawn)
+        for point, values in zip(points, then, strict=True)
+    ]
+    return tuple(now) if now != then else ()
+
+
+def apart(view: TrendView) -> int:
+    """Number of points at which any drawn metric differs between the clocks."""
+    return sum(map(ne, [values[: view.drawn] for values in view.values], view.now))
+
+
+def recorded_by_now(view: TrendView) -> int:
+    """Number of points whose recorded metrics agree only with the second clock."""
+    return sum(agrees_with_now(point, view.specs[: view.drawn]) for point in view.points)
+
+
+def rules_changes(view: TrendView) -> list[tuple[Point, str]]:
+    """Points at which ground truth or rules changed, oldest first, and what changed."""
+    changed = [(point, [CAUSES[it] for it in point.snapshot.cause if it != "outputs"]) for point in view.points[1:]]
+    return [(point, ", ".join(causes)) for point, causes in changed if causes]
+
+
+def recorded_value(view: TrendView, point: Point) -> float | None:
+    """The headline that the record of a run states; None without one."""
+    return None if view.info.recorded else dict(point.snapshot.recorded_metrics).get(view.specs[0].name)
+
+
+def recorded_otherwise(view: TrendView) -> float | None:
+    """The headline that the record of the newest output states, if another one was computed."""
+    newest = view.points[-1]
+    otherwise = recorded.recorded_otherwise
+    return None if view.info.recorded else otherwise(newest.snapshot, newest.scorecard, view.specs[0].name)
 
 
 def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
@@ -290,6 +280,184 @@ def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
     return edited
 
 
-def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | None, ...]:
-    values = values_now(points, spec.name)
-    return tuple(None if best is None else values[best] for best in best_points(points, spec))
+def best_so_far(view: TrendView) -> list[float | None]:
+    """For each point the best headline so far, by the newest ground truth and rules."""
+    values = values_now(view.points, view.specs[0].name)
+    return [None if best is None else values[best] for best in best_points(view.points, view.specs[0])]
+
+
+def breaks(view: TrendView) -> tuple[int, ...]:
+    """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
+    since = comparable_since([point.scorecard for point in view.points], view.specs[0].name)
+    return tuple(sorted({*since} - {0}))
+
+
+def best_of(view: TrendView, metric: int) -> tuple[Point | None, float | None, str]:
+    """The earliest point with the best value of a metric, and this value, by the newest ground truth and rules.
+
+    The words say which points were compared, if not all, and why the value differs from the report.
+    """
+    spec = view.specs[metric]
+    best = best_points(view.points, spec)[-1]
+    words = "among comparable outputs" if comparable_since([it.scorecard for it in view.points], spec.name)[-1] else ""
+    if best is None:
+        return None, None, words
+    value = (view.points[best].now or view.points[best].scorecard).metric(spec.name)
+    if value != view.values[best][metric]:
+        words = f"{words} by today's truth and rules".strip()
+    return view.points[best], value, words
+
+
+def interval_of(view: TrendView, metric: int) -> Interval | None:
+    """The interval of one of the first metrics at the newest point."""
+    return intervals.interval_of(view.points[-1].scorecard, view.info.kind, view.specs[metric].name)
+
+
+def targets(view: TrendView) -> list[tuple[MetricSpec, float, bool | None]]:
+    """The thresholds of drawn metrics, and whether the newest value reaches them; None if it is undefined."""
+    found = []
+    for k, spec in enumerate(view.specs[: view.drawn]):
+        least = spec.target(view.info.thresholds)
+        if least is not None and abs(least) <= LARGEST_NUMBER:
+            value = view.values[-1][k] if view.values else None
+            found.append((spec, least, None if value is None else spec.reaches(value, least)))
+    return found
+
+
+def spread(view: TrendView) -> VariantSpread | None:
+    """The range of the newest headline over variants, whose average it is."""
+    return variant_spread(view.info.kind, view.specs[0], view.points[-1].scorecard)
+
+
+def banner_of(view: TrendView) -> Banner | None:
+    """The problem that changes the newest scores most."""
+    newest = view.points[-1]
+    return banner(problems_of_point(view.info.id, newest.snapshot, newest.scorecard))
+
+
+def files_of(view: TrendView) -> list[tuple[str, str]]:
+    """The role and the path of the files that the newest point was scored from."""
+    found = files(view.points[-1].snapshot, 3) if view.points else ()
+    return [(file.role, file.blob.path) for file in found if file.blob]
+
+
+def pattern(view: TrendView) -> PatternWords | None:
+    """The pattern that explains most errors of the newest output."""
+    return pattern_words(view.patterns[0], view.specs[0], view.info.nouns) if view.patterns else None
+
+
+def variants_address(view: TrendView) -> str:
+    """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
+    newest = view.points[-1] if view.points else None
+    return links.file_name(links.variants(view.info.id)) if newest and has_variants(view.info, newest.scorecard) else ""
+
+
+def last_change(view: TrendView) -> int | None:
+    """Index of the newest point that differs from the one before; of the newest comparison if there was never a change.
+
+    None if there are fewer than two points to compare, and for recorded numbers, which no test can distinguish from
+    chance.
+    """
+    compared = {at: point.change for at, point in enumerate(view.points) if point.change}
+    if view.info.recorded or not compared:
+        return None
+    return next((at for at in reversed(compared) if _is_moved(compared[at])), max(compared))
+
+
+def _is_moved(change: Change) -> bool:
+    flips = change.flips
+    has_flips = bool(flips.fixed or flips.broken or flips.appeared or flips.vanished)
+    return change.headline.change != 0 or has_flips
+
+
+def noise_of_repeats(series: Series) -> Noise | None:
+    """The differences between outputs made again under unchanged instructions, over the whole series.
+
+    None for fewer than three repeats or two pairs: a single pair may differ by chance.
+    """
+    noise = None if series.info.recorded else noise_of(repeats_among(series.points, series.cells))
+    if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST:
+        return None
+    return noise
+
+
+def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
+    """Attributes in the order of the newest point; attributes that it lacks follow in the order of their first point.
+
+    Attributes that were never judged (a category that no document has) are left out: they have no page.
+    """
+    wrong: dict[str, int] = {}
+    total: dict[str, int] = {}
+    # Most attributes have the same few counts at every point. Multiplying equal counts takes a quarter of the time.
+    equal = Counter(chain.from_iterable([point.scorecard.fields for point in points]))
+    for (attribute, counts), times in equal.items():
+        wrong[attribute] = wrong.get(attribute, 0) + errors(counts) * times
+        total[attribute] = total.get(attribute, 0) + judged(counts) * times
+    now = dict(points[-1].scorecard.fields) if points else {}
+    names = [*now, *(attribute for attribute in total if attribute not in now)]
+    return tuple(
+        FieldOverPoints(attribute=name, now=now.get(name), wrong=wrong[name], judged=total[name])
+        for name in names
+        if total[name]
+    )
+
+
+def heat_map(
+    points: Sequence[Point], fields: Sequence[FieldOverPoints]
+) -> list[tuple[tuple[int, int], str, tuple[float | None, ...]]]:
+    """The rows of the heat map: when and how often the share of an attribute changed, its name, and its shares.
+
+    If two fields changed last at the same point, the field that changed more often is first. Fields that never changed,
+    because they were always right or always wrong, are last.
+    """
+    columns = [dict(point.scorecard.fields) for point in points]
+    rows = [(row.attribute, tuple([_wrong_share(column.get(row.attribute)) for column in columns])) for row in fields]
+    by_change = [(_changes_of_share(shares), name, shares) for name, shares in rows]
+    return sorted(by_change, key=itemgetter(0), reverse=True)[:HEAT_ROWS]
+
+
+def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:
+    """The index of the last point at which a defined share changed, and how often it changed; (0, 0): never."""
+    defined = [(index, share) for index, share in enumerate(shares) if share is not None]
+    changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
+    return (changed[-1] if changed else 0), len(changed)
+
+
+@lru_cache(maxsize=4_096)  # the counts of a field are the same at most points
+def _wrong_share(counts: Counts | None) -> float | None:
+    total = judged(counts) if counts else 0
+    return errors(counts) / total if counts and total else None
+
+
+def field_columns(info: EvalInfo) -> list[Column]:
+    """A column for the name of an attribute, and for its errors now and over all points."""
+    nouns = info.nouns
+
+    def link(row: FieldOverPoints) -> Markup:
+        return Markup('<a href="{}">{}</a>').format(field_file(info.id, row.attribute), printable(row.attribute))
+
+    def of_now(count: Callable[[Counts], int]) -> Callable[[FieldOverPoints], int | str]:
+        return lambda row: NIL if row.now is None else count(row.now)
+
+    return [
+        Column("field", nouns.attribute.capitalize(), link, "label"),
+        Column("errors", "Errors now", of_now(errors)),
+        Column("judged", "of judged", of_now(judged)),
+        *(
+            Column(
+                name=kind,
+                head=type_mark(kind, nouns),
+                cell=lambda row, kind=kind: NIL if row.now is None else getattr(row.now, kind) or "",
+                title=type_label(kind, nouns),
+            )
+            for kind in error_types(nouns)
+        ),
+        Column("all-errors", "Errors, all iterations", lambda row: row.wrong),
+        Column("all-judged", "of judged", lambda row: row.judged),
+        Column("share", "Share", lambda row: percent(row.wrong, row.judged)),
+    ]
+
+
+def errors_of(point: Point) -> ErrorNumbers:
+    """The number of errors of each type."""
+    return error_numbers(point.scorecard.counts)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from typing import Final
 
+from sitegen.analysis.recorded import CLOSE
 from sitegen.frozen import Frozen
+from sitegen.history.layout import iteration_number
 from sitegen.html.charts import (
     ChartLine,
     Tick,
@@ -19,20 +21,34 @@ from sitegen.html.charts import (
     line,
     nice_ticks,
     percent,
+    round_steps,
     stack,
     staircase,
     y,
 )
 from sitegen.html.elements import painted, unjudged
-from sitegen.html.formats import day
-from sitegen.model.metrics import MetricSpec
+from sitegen.html.formats import day, printable
+from sitegen.model.metrics import ROUNDING
 from sitegen.model.noise import Ends
-from sitegen.pages.trend.numbers import TrendPoint
-from sitegen.pages.trend.page import NEWEST, TrendView
-from sitegen.pages.trend.step_marks import StepMark, step_marks
-from sitegen.pages.trend.trend_island import drawn_values, island, variant_mark
+from sitegen.model.regressions import Step
+from sitegen.model.series import Point
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.trend.page import (
+    NEWEST,
+    TrendView,
+    best_so_far,
+    breaks,
+    recorded_value,
+    targets,
+    values_of_variants,
+)
+from sitegen.pages.variants.variant_charts import tone
 from sitegen.stats.averages import mean
-from sitegen.text.values import COUNT, metric_text
+from sitegen.stats.counts import error_numbers
+from sitegen.text.values import COUNT, SMALL, metric_text
+
+COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
+"""Parts of the island that have a value for each iteration that is drawn individually."""
 
 GROUPS: Final = 200
 """Largest number of groups in which a line draws the values of older points."""
@@ -46,15 +62,18 @@ HEAT_GROUPS: Final = 100
 NAMED_POINTS: Final = 7
 """Largest number of iterations that are named below the chart."""
 
+MARKED: Final = 100
+"""Largest number of marked steps: the newest ones; all steps are on the page of steps."""
 
-class VariantLine(Frozen):
-    """The headline of one variant."""
-
-    mark: str
-    """Class of its colour."""
-    name: str
-    now: float | None
-    line: ChartLine
+_STEPS: Final = {
+    "fell": ("worse", "worse than the output before"),
+    "open": ("worse", "regression"),
+    "fixed": ("worse", "regression, fixed since"),
+    "better": ("better", "better"),
+    "new": ("new", "lower, too new to tell from noise"),
+    "blip": ("blip", "bad run"),
+}
+"""The class of the mark of a step, and its name, by its status."""
 
 
 class TargetLine(Frozen):
@@ -88,7 +107,7 @@ class TrendChart(Frozen):
     """The best headline so far, as a staircase."""
     recorded: ChartLine
     """The headline that the records of the runs state; empty if they agree with the computed one."""
-    variants: tuple[VariantLine, ...]
+    variants: tuple[ChartLine, ...]
     """The headline of each variant of a prompt."""
     dots: str
     """The single values of the headline, without copies."""
@@ -97,7 +116,8 @@ class TrendChart(Frozen):
     stale: str
     """Marks of stale outputs."""
     targets: tuple[TargetLine, ...]
-    steps: tuple[StepMark, ...]
+    steps: tuple[Step, ...]
+    """The newest steps."""
     broken: str
     """Marks of points that could not be read or scored."""
     edits: str
@@ -118,7 +138,7 @@ class TrendChart(Frozen):
     linked: dict[int, float]
     """y of each dot that links to its report, by the index of its point."""
     island: dict[str, object]
-    """Values for the script, by ``trend_island``."""
+    """Values for the script."""
 
 
 def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
@@ -131,17 +151,21 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     older = 0 if whole else view.older
     newest = len(points) - older
     low, high = spec.low, spec.high
-    values = drawn_values(view)
-    head = values.metrics[0]
-    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len(values.all)))
-    bottom, top = _shown_range(values.all, [target.least for target in view.targets], low, high)
-    most = max(1, *(sum(point.errors) for point in points)) * 1.06
+    metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
+    now = [list(column) for column in zip(*view.now, strict=True)]
+    variants, recorded = values_of_variants(view), _recorded(view)
+    columns = [*metrics, *now, *variants, recorded]
+    head, best, apart = metrics[0], best_so_far(view), breaks(view)
+    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len(columns)))
+    bottom, top = _shown_range(columns, [least for _, least, _ in targets(view)], low, high)
+    wrong = [error_numbers(point.scorecard.counts) for point in points]
+    most = max(1, *map(sum, wrong)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
-    shares = [_grouped_shares(row, older) for row in view.heat.shares]
+    shares = [_grouped_shares(row, older) for _, row in view.heat]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
 
     def line_of(column: Sequence[float | None]) -> ChartLine:
-        return line(column, low, high, extremes(column, size, newest), view.breaks)
+        return line(column, low, high, extremes(column, size, newest), apart)
 
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
@@ -161,36 +185,33 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         height=round(y(bottom, low, high) - y(top, low, high), 1),
         ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
-        lines=tuple(map(line_of, values.metrics)),
-        now=tuple(map(line_of, values.now)),
+        lines=tuple(map(line_of, metrics)),
+        now=tuple(map(line_of, now)),
         band=band(
             [Ends(around.low, around.high) if (around := point.interval) else None for point in points],
             low,
             high,
             size,
             newest,
-            view.breaks,
+            apart,
         ),
-        champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest), view.breaks),
-        recorded=line_of(values.recorded),
-        variants=tuple(
-            VariantLine(mark=variant_mark(k), name=name, now=column[-1], line=line_of(column))
-            for k, (name, column) in enumerate(zip(view.drawn_variants, values.variants, strict=True))
-        ),
-        dots=dots_where(point.copy_of is None for point in points),
-        copies=dots_where(point.copy_of is not None for point in points),
+        champion=staircase(best, low, high, extremes(best, size, newest), apart),
+        recorded=line_of(recorded),
+        variants=tuple(map(line_of, variants)),
+        dots=dots_where(not point.is_copy for point in points),
+        copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
         targets=_targets(view, bottom, top),
-        steps=tuple(step_marks(view)),
+        steps=tuple([step for step in view.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, low, high):g}h0"
-            for index in firsts(point.status != "scored" for point in points)
+            for index in firsts(point.scorecard.status != "scored" for point in points)
         ),
-        edits=ticks_where(bool(point.edited) for point in points),
-        rescored=ticks_where(point.rescored for point in points),
-        errors=stack([point.errors for point in points[older:]], most, range(older, len(points))),
+        edits=ticks_where(map(bool, view.edited)),
+        rescored=ticks_where("outputs" not in point.snapshot.cause for point in points),
+        errors=stack(wrong[older:], most, range(older, len(points))),
         bar=bar_width(len(points)),
-        grouped_errors=_grouped_errors(points[:older], size, most),
+        grouped_errors=_grouped_errors(wrong[:older], size, most),
         grouped_bar=size / 2,
         heat=painted(shares),
         unjudged=unjudged(shares),
@@ -202,17 +223,111 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             for index, value in enumerate(head if len(points) <= NEWEST else ())
             if value is not None
         },
-        island=island(view, values, older, axis=Ends(bottom, top), most_errors=most),
+        island=_island(view, [*metrics, *variants], now, older, axis=Ends(bottom, top), most_errors=most),
     )
 
 
-def _grouped_errors(points: Sequence[TrendPoint], size: int, most: float) -> tuple[str, ...]:
+def _recorded(view: TrendView) -> list[float | None]:
+    """The headlines that the records of the runs state; None for values beyond its range.
+
+    All are None if they agree with the computed ones.
+    """
+    spec = view.specs[0]
+    stated = [recorded_value(view, point) for point in view.points]
+    shown = [value if value is not None and spec.low <= value <= spec.high else None for value in stated]
+    computed = [values[0] for values in view.values]
+    both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
+    differs = any(abs((there or 0.0) - (here or 0.0)) > CLOSE for there, here in both)
+    return shown if differs else [None] * len(shown)
+
+
+def variant_mark(place: int) -> str:
+    """Class of the colour of a variant."""
+    return f"v{tone(place)}"
+
+
+def step_place(step: Step) -> float:
+    """Place in data coordinates: between the last point at the old level and the first point at the new level."""
+    return step.at if step.status == "blip" else step.at - 0.5
+
+
+def step_tone(step: Step) -> str:
+    """``worse``, ``better``, ``new`` or ``blip``."""
+    return _STEPS[step.status][0]
+
+
+def step_title(step: Step, view: TrendView) -> str:
+    """``regression: F1 −0.026 at iteration-019``."""
+    moved = step.metrics[0]
+    spec = next(spec for spec in view.specs if spec.name == moved.name)
+    change = own_unit(moved.after - moved.before, spec)
+    return f"{_STEPS[step.status][1]}: {spec.label} {change} at {view.points[step.at].snapshot.label}"
+
+
+def _island(
+    view: TrendView,
+    drawn: Sequence[Sequence[float | None]],
+    now: Sequence[Sequence[float | None]],
+    older: int,
+    *,
+    axis: Ends,
+    most_errors: float,
+) -> dict[str, object]:
+    """The values for the script, written as JSON. It reads texts and counts from the table of iterations.
+
+    ``drawn``: the values of metrics and variants; ``now``: of metrics by the second clock; ``older``: number of the
+    oldest iterations that are drawn in groups; ``axis``: the part of the metric's range that is drawn;
+    ``most_errors``: the end of the axis of errors.
+    """
+    points, specs, changes = view.points[older:], view.specs[: view.drawn], view.changes[older:]
+    counts = [place for place, spec in enumerate(specs) if spec.unit == COUNT]
+    # Labels of runs need not end with a number, which the script would read from them.
+    labelled = all(iteration_number(point.snapshot.label) is not None for point in view.points)
+    return {
+        "scale": [specs[0].low, specs[0].high],
+        "y": [axis.low, axis.high],
+        "top": most_errors,
+        # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
+        "steps": round_steps(min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)),
+        **({"whole": counts} if counts else {}),
+        "names": [
+            *(spec.label for spec in specs),
+            *(printable(f"{specs[0].label}, {name}") for name in view.variants),
+        ],
+        "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants)))],
+        "better": [1 if spec.higher_is_better else -1 for spec in specs],
+        "letters": view.info.nouns.letters,
+        **({"older": older} if older else {}),
+        **({} if labelled or not points else {"numbers": [point.snapshot.iteration for point in points]}),
+        "values": [_rounded(column[older:]) for column in drawn],
+        "now": [_rounded(column[older:]) for column in now],
+        "changes": [
+            _written_changes([change[k].amount if change else None for change in changes]) for k in range(len(specs))
+        ],
+        "by_outputs": [int(bool(change) and change[0].by_outputs) for change in changes],
+        "spans": [point.interval and _rounded((point.interval.low, point.interval.high)) for point in points],
+    }
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    """The values, rounded as in the table, so that the script does not round again."""
+    return [
+        None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
+    ]
+
+
+def _written_changes(changes: Sequence[float | None]) -> list[float | None]:
+    """The changes, rounded as in the table, in the unit of the metric."""
+    return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
+
+
+def _grouped_errors(wrong: Sequence[Sequence[int]], size: int, most: float) -> tuple[str, ...]:
     """For each group, the errors of the points with the fewest and with the most, the earlier point first."""
     rows, places = [], []
-    for group in groups(len(points), size or 1):
-        by_errors = sorted(group, key=lambda index: sum(points[index].errors))
+    for group in groups(len(wrong), size or 1):
+        by_errors = sorted(group, key=lambda index: sum(wrong[index]))
         for side, index in enumerate(sorted((by_errors[0], by_errors[-1]))):
-            rows.append(points[index].errors)
+            rows.append(wrong[index])
             places.append(group.stop - 0.5 - size * (0.75 - 0.5 * side))
     return stack(rows, most, places)
 
@@ -252,22 +367,22 @@ def _shown_range(
 
 def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ...]:
     """The thresholds, highest first."""
-    spec: MetricSpec = view.specs[0]
+    low, high = view.specs[0].low, view.specs[0].high
     lines: list[TargetLine] = []
-    for target in sorted(view.targets, key=lambda target: -target.least):
+    for spec, least, _ in sorted(targets(view), key=lambda target: -target[1]):
         lines.append(
             TargetLine(
-                value=target.least,
-                y=y(target.least, spec.low, spec.high),
-                at=percent(top - target.least, top - bottom),
-                label=f"{target.label} {target.least:g}",
-                below=bool(lines) and lines[-1].value - target.least < (top - bottom) / 12,
+                value=least,
+                y=y(least, low, high),
+                at=percent(top - least, top - bottom),
+                label=f"{spec.label} {least:g}",
+                below=bool(lines) and lines[-1].value - least < (top - bottom) / 12,
             )
         )
     return tuple(lines)
 
 
-def _days(points: Sequence[TrendPoint]) -> tuple[Tick, ...]:
+def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
     """At most ``NAMED_POINTS`` iterations below the chart, evenly spread, with the day if it changes.
 
     The first and the last are included. If not all points have a label, no two neighbours do, because they may not fit.
@@ -286,7 +401,7 @@ def _days(points: Sequence[TrendPoint]) -> tuple[Tick, ...]:
     )
 
 
-def _axis_name(point: TrendPoint, before: TrendPoint | None) -> str:
-    date = day(point.commit.committed_at)
-    same = before is not None and day(before.commit.committed_at) == date
-    return f"{point.number}" if same else f"{point.number} · {date[:-5]}"
+def _axis_name(point: Point, before: Point | None) -> str:
+    date = day(point.snapshot.commit.committed_at)
+    same = before is not None and day(before.snapshot.commit.committed_at) == date
+    return f"{point.snapshot.iteration}" if same else f"{point.snapshot.iteration} · {date[:-5]}"

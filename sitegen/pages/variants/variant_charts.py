@@ -1,4 +1,4 @@
-"""Charts of variants and models as SVG: bars, a radar, and the headline against cost."""
+"""Charts of variants as SVG: bars and a radar."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final
 
 from sitegen.frozen import Frozen
-from sitegen.html.charts import Tick, nice_ticks, percent
-from sitegen.html.formats import number, printable
-from sitegen.pages.trend.numbers import ROWS, OutputUsage, UsageView
-from sitegen.text.values import amount, metric_text
 
 if TYPE_CHECKING:
     from sitegen.pages.variants.page import MetricRow
@@ -108,62 +104,3 @@ def _radar_label(x: float, y: float, text: str) -> RadarLabel:
     side = x - CENTRE[0]
     anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
     return RadarLabel(x=x, y=y + 4, anchor=anchor, text=text)
-
-
-class Dot(Frozen):
-    """One output in the picture."""
-
-    x: str
-    """From the left, in percent."""
-    y: str
-    """From the top, in percent."""
-    mark: str
-    """Class of its colour."""
-    is_newest: bool
-    text: str
-    file: str
-
-
-class Tradeoff(Frozen):
-    """The headline of each output against its cost, or another amount."""
-
-    dots: tuple[Dot, ...]
-    legend: dict[str, str]
-    """Class of the colour by model; empty if only one model is named."""
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
-
-
-def tradeoff(view: UsageView) -> Tradeoff | None:
-    """The dots of the newest outputs; None if there are none. The horizontal axis begins at 0, to show ratios."""
-    drawn = [output for output in view.outputs[-ROWS:] if output.headline is not None and output.against is not None]
-    spec = view.against
-    if spec is None or not drawn:
-        return None
-    most = max(output.against or 0.0 for output in drawn) * 1.06
-    values = [output.headline or 0.0 for output in drawn]
-    margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
-    low, high = min(values) - margin, max(values) + margin
-    models, unit = list(view.models), view.headline.unit
-
-    def dot(output: OutputUsage) -> Dot:
-        return Dot(
-            x=percent(output.against or 0.0, most),
-            y=percent(high - (output.headline or 0.0), high - low),
-            mark=f"v{tone(models.index(output.made_by))}" if len(models) > 1 and output.made_by else "m0",
-            is_newest=output is drawn[-1],
-            text=printable(
-                f"{output.label}: {view.headline.label} {number(output.headline, unit=unit)}"
-                f", {amount(output.against or 0.0, spec.unit)}" + (f", {output.made_by[:80]}" if output.made_by else "")
-            ),
-            file=output.file,
-        )
-
-    return Tradeoff(
-        dots=tuple(map(dot, drawn)),
-        legend={name: f"v{tone(k)}" for k, name in enumerate(models)} if len(models) > 1 else {},
-        across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
-        up=tuple(
-            Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
-        ),
-    )

@@ -1,0 +1,105 @@
+"""What the outputs of an eval took, as their files state it: cost, tokens, time, and the model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.frozen import Frozen
+from sitegen.html.charts import Tick, nice_ticks, percent
+from sitegen.html.formats import NIL
+from sitegen.html.tables import Column, class_name
+from sitegen.model.metrics import MetricSpec
+from sitegen.pages.trend.page import TrendView, made_by
+from sitegen.pages.variants.variant_charts import tone
+from sitegen.scoring.usage import USAGE
+from sitegen.text.values import amount, metric_text
+
+AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
+"""The headline is drawn against the first of these that two outputs state."""
+
+ROWS: Final = 200
+"""Largest number of outputs in the table and in the picture: the newest ones."""
+
+
+class Tradeoff(Frozen):
+    """The headline of each output against its cost, or another amount."""
+
+    against: MetricSpec
+    dots: tuple[tuple[int, str, str], ...]
+    """The index of a point, its place from the left and from the top in percent; the newest is last."""
+    legend: dict[str, str]
+    """Class of the colour by model; empty if only one model is named."""
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+
+
+def places(view: TrendView) -> list[int]:
+    """Indices of the usage metrics that any output states."""
+    return [index for index, spec in enumerate(view.specs) if spec.name in USAGE]
+
+
+def outputs(view: TrendView) -> list[int]:
+    """Indices of the points with an output of their own, oldest first."""
+    return [index for index, point in enumerate(view.points) if "outputs" in point.snapshot.cause]
+
+
+def is_stated(view: TrendView) -> bool:
+    """Whether any output states its usage or its model."""
+    return bool(places(view)) or any(made_by(view.points[index]) for index in outputs(view))
+
+
+def columns(view: TrendView) -> list[Column]:
+    """A column for each usage metric. A row is the index of a point; the unit is in the head."""
+    return [
+        Column(
+            name=class_name(spec.label),
+            head=f"{spec.label}, {spec.unit}" if spec.unit != "tokens" else spec.label,
+            cell=lambda at, place=place, unit=spec.unit: _amount(view.values[at][place], unit),
+        )
+        for place, spec in ((place, view.specs[place]) for place in places(view))
+    ]
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return NIL if value is None else amount(value, unit).removesuffix(f" {unit}")
+
+
+def dot_text(view: TrendView, picture: Tradeoff, index: int) -> str:
+    """The headline of an output, what it took, and its model."""
+    point, values = view.points[index], view.values[index]
+    against, models = values[view.specs.index(picture.against)] or 0.0, made_by(point)[:80]
+    headline = metric_text(values[0] or 0.0, unit=view.specs[0].unit)
+    words = f"{point.snapshot.label}: {view.specs[0].label} {headline}, {amount(against, picture.against.unit)}"
+    return f"{words}, {models}" if models else words
+
+
+def tradeoff(view: TrendView) -> Tradeoff | None:
+    """The newest outputs in a picture; None if there are none. The horizontal axis begins at 0, to show ratios."""
+    newest, unit = outputs(view), view.specs[0].unit
+    by_name = {view.specs[place].name: place for place in places(view)}
+    stated = (by_name[name] for name in AGAINST if name in by_name and _is_drawable(view, newest, by_name[name]))
+    place = next(stated, None)
+    if place is None:
+        return None
+    values = [(index, view.values[index][0], view.values[index][place]) for index in newest[-ROWS:]]
+    drawn = [(index, head, cost) for index, head, cost in values if head is not None and cost is not None]
+    if not drawn:
+        return None
+    heads, most = [head for _, head, _ in drawn], max(cost for _, _, cost in drawn) * 1.06
+    margin = (max(heads) - min(heads)) * 0.08 or abs(max(heads)) * 0.05 or 0.05
+    low, high = min(heads) - margin, max(heads) + margin
+    models = list(dict.fromkeys(filter(None, (made_by(view.points[index]) for index in reversed(newest)))))
+    spec = view.specs[place]
+    return Tradeoff(
+        against=spec,
+        dots=tuple((index, percent(cost, most), percent(high - head, high - low)) for index, head, cost in drawn),
+        legend={name: f"v{tone(k)}" for k, name in enumerate(models)} if len(models) > 1 else {},
+        across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
+        up=tuple(
+            Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
+        ),
+    )
+
+
+def _is_drawable(view: TrendView, outputs: list[int], place: int) -> bool:
+    return sum(view.values[index][0] is not None and bool(view.values[index][place]) for index in outputs) >= 2
