@@ -38,7 +38,9 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "too many broken": "fail",
     "too few cases": "fail",
     "removed": "fail",
+    "worse by the repeats of the base": "fail",
     "may be chance": "inconclusive",
+    "same output": "inconclusive",
     "undefined": "not comparable",
     "no such metric": "not comparable",
     "nothing in common": "not comparable",
@@ -94,8 +96,9 @@ def check_metric(
     delta: MetricDelta | None,
     chance: ChanceTest | None = None,
     *,
+    is_headline: bool = False,
     regraded: bool = False,
-    lost: bool = False,
+    same_output: bool = False,
     strict_floors: bool = False,
 ) -> GateMetric:
     """Check a metric against its limits.
@@ -106,12 +109,14 @@ def check_metric(
         before: its value at the base.
         after: its value at the head.
         delta: the change over common documents; None if there is nothing to compare with.
-        chance: judges whether a drop beyond the limit may be chance; without it, any such drop fails.
+        chance: judges whether the change of the headline, or a drop beyond the limit, may be chance; without it, any
+            such drop fails.
+        is_headline: it is the headline, which may hide a loss: a field broke wherever it was right, or more broke than
+            was fixed at the same or a better value. If that is more than chance, it fails however the value changed,
+            unless drops are turned off.
         regraded: the metric is computed from grades, and another judge gave the grades at the head, so its change is
             not judged.
-        lost: it is the headline, and does not show what was lost: a field broke wherever it was right, or more broke
-            than was fixed at the same or a better value. If that is more than chance, it fails however the value
-            changed, unless drops are turned off.
+        same_output: both sides have the same output, so that no drop is the doing of the model.
         strict_floors: as in ``GateReport``.
 
     """
@@ -119,17 +124,18 @@ def check_metric(
     verdict = None
     if limits.floor is not None:
         reasons += _floor_reasons(spec, limits.floor, before, after, strict=strict_floors)
-    if limits.drop is not None and delta is not None:
-        if delta.change is None:
-            reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
-        else:
-            dropped = _worse_by(spec, delta.change, before) > limits.drop + ROUNDING
-            if chance and (dropped or (lost and limits.drop < OFF)):
-                verdict = chance(spec)
-            if dropped:
-                reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
-            elif verdict and verdict.decision == "worse":
-                reasons.append("worse on these cases")
+    if delta is not None and delta.change is not None:
+        dropped = limits.drop is not None and _worse_by(spec, delta.change, before) > limits.drop + ROUNDING
+        if chance and (is_headline or dropped):
+            verdict = chance(spec)
+        if dropped and same_output:
+            reasons.append("same output")
+        elif dropped:
+            reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
+        elif limits.drop is not None and limits.drop < OFF and verdict and _hides_loss(spec, delta.change, verdict):
+            reasons.append("worse on these cases")
+    elif delta is not None and limits.drop is not None:
+        reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
     return GateMetric(
@@ -151,6 +157,12 @@ def check_metric(
     )
 
 
+def without_excuse(check: GateMetric) -> GateMetric:
+    """Fail a metric that is worse by the repeats of the base, though not by those that the branch added to them."""
+    reasons: tuple[Reason, ...] = tuple(reason for reason in check.reasons if reason != "may be chance")
+    return replace(check, reasons=(*reasons, "worse by the repeats of the base"), verdict="fail")
+
+
 def check_stranger(name: str, limits: MetricLimits) -> GateMetric:
     """Make the failed check of a limit on a metric that the eval's kind does not have."""
     check = check_metric(MetricSpec(name, name, ""), MetricLimits(), None, None, None)
@@ -161,7 +173,8 @@ def check_stranger(name: str, limits: MetricLimits) -> GateMetric:
 def check_eval(draft: GateEval) -> GateEval:
     """Combine the checks of an eval's metrics, and the reasons that concern the whole eval, to its verdict."""
     reasons, metrics = draft.reasons, draft.metrics
-    if draft.overlap and draft.max_broken is not None and draft.broken > draft.max_broken:
+    judged = draft.overlap and not draft.same_output
+    if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
         reasons += ("too many broken",)
     if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
         reasons += ("too few cases",)
@@ -186,18 +199,22 @@ def gate_report(
     allow_incomparable: bool = False,
     strict_floors: bool = False,
 ) -> GateReport:
-    """Make the report on all evals. With *allow_incomparable* the gate passes if at least one eval was compared."""
+    """Make the report on all evals. With *allow_incomparable* the gate passes if at least one eval was compared.
+
+    First outputs pass: the base has nothing to compare them with, and floors alone apply to them.
+    """
     ordered = tuple(sorted(evals, key=_worst_first))
     matched = sum(check.matched for check in ordered)
     verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
-    if not matched and verdict != "fail":
-        verdict = "not comparable"
+    begins = any(check.presence == "new" for check in ordered)
+    if not matched and not (verdict == "pass" and begins):
+        verdict = max(verdict, "not comparable", key=VERDICTS.index)
     fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
     return GateReport(
         base=base,
         head=head,
         verdict=verdict,
-        passed=fine and matched > 0,
+        passed=fine and (matched > 0 or verdict == "pass"),
         matched=matched,
         evals=ordered,
         strict_floors=strict_floors,
@@ -211,6 +228,16 @@ def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     if headline and headline.change is not None:
         worse = round(_worse_by(headline.spec, headline.change, headline.base), 9)
     return -VERDICTS.index(check.verdict), -worse, -check.broken, check.eval_id
+
+
+def _hides_loss(spec: MetricSpec, change: float, verdict: ChangeVerdict) -> bool:
+    """Decide whether something was lost that the value of the headline does not show.
+
+    The headline of highlights is a recall, which texts that are wrongly marked leave as it is.
+    """
+    better = change if spec.higher_is_better else -change
+    more_broke = better > -ROUNDING and verdict.broken > verdict.fixed
+    return verdict.decision == "worse" and (bool(verdict.lost_fields) or more_broke)
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import in_order_of, scorer
 from sitegen.stats.counts import error_numbers
 
 _REMEMBERED: Final = 256
@@ -284,16 +284,19 @@ def derived_of(
 
 
 def series_of_two(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], sides: Iterable[tuple[Snapshot, Result]], noise: Noise | None = None
+    info: EvalInfo,
+    specs: tuple[MetricSpec, ...],
+    snapshots: tuple[Snapshot, Snapshot],
+    results: Sequence[Result],
+    noise: Noise | None = None,
 ) -> Series:
     """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
-    snapshots, results = zip(*sides, strict=True)
     return Series(
         info=info,
         history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots),
         specs=specs,
         points=tuple(
-            Point(snapshot=snapshot, scorecard=result.scorecard, noise=noise)
+            Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=noise)
             for snapshot, result in zip(snapshots, results, strict=True)
         ),
         cells=cells_of(*results),

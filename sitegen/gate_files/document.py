@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
+from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, without_excuse
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import MetricDelta
@@ -131,9 +131,12 @@ def _derived_metric(
         MetricDelta(metric.name, metric.change, metric.parts) if gate_eval.overlap else None,
         lambda _: verdict,
         regraded=judge is not None and metric.name in judge.metrics,
-        lost=verdict is not None and bool(verdict.lost_fields),
+        is_headline=metric is gate_eval.metrics[0],
+        same_output=gate_eval.same_output,
         strict_floors=strict_floors,
     )
+    if "worse by the repeats of the base" in metric.reasons:
+        check = without_excuse(check)
     return replace(check, base_variants=metric.base_variants, head_variants=metric.head_variants)
 
 

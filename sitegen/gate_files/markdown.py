@@ -98,7 +98,8 @@ def _has_moved(check: GateEval) -> bool:
     if check.presence != "both" or check.verdict != "pass" or check.overlap is None:
         return True
     uncommon = check.overlap.verdict != "comparable"
-    return uncommon or bool(check.cells) or any(metric.change for metric in check.metrics)
+    counted = check.fixed or check.broken
+    return uncommon or bool(counted) or any(metric.change for metric in check.metrics)
 
 
 def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
@@ -123,7 +124,7 @@ def _change_row(check: GateEval) -> tuple[str, ...]:
         number(metric.base, unit=metric.unit) if metric else NIL,
         number(metric.head, unit=metric.unit) if metric else NIL,
         change_text(metric) if metric else NIL,
-        metric.noise.decision if metric and metric.noise else NIL,
+        metric.noise.decision if metric and metric.noise else "same output" if check.same_output else NIL,
         count(check.broken) if check.overlap else NIL,
         count(check.fixed) if check.overlap else NIL,
         f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
@@ -138,7 +139,8 @@ def _worst_broken(check: GateEval) -> str:
     fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
     ranked = [[cell for cell in broken if _field_of(cell) == field] for field, _ in fields.most_common()]
     by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
-    words = "; ".join(map(_broken_words, islice(by_turns, WORST)))
+    is_judged = traits_of(check.kind).names_scores
+    words = "; ".join(_broken_words(cell, is_judged=is_judged) for cell in islice(by_turns, WORST))
     more = check.broken - WORST
     return f"{count(check.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
 
@@ -147,10 +149,15 @@ def _field_of(cell: GateCell) -> str:
     return _INDEX.sub("[]", cell.path)
 
 
-def _broken_words(cell: GateCell) -> str:
+def _broken_words(cell: GateCell, *, is_judged: bool = False) -> str:
     where = " ".join(code(part, 50) for part in (cell.document, cell.named_path or cell.path) if part)
-    found = f"is {code(cell.head, 40)}" if cell.head else "is missing"
-    return f"{where} {found}, expected {code(cell.expected, 40) if cell.expected else 'nothing'}"
+    if cell.is_score:
+        return f"{where} went from {code(cell.base or '', 40)} to {code(cell.head or '', 40)}"
+    found, expected = (code(value, 40) if value else "" for value in (cell.head, cell.expected))
+    if is_judged:  # the field is what was asked of an answer, and the values are the answer
+        lost = f"{code(cell.document, 50)} lost {code(cell.named_path or cell.path, 50)}"
+        return f"{lost} with {found or 'no output'}{expected and f', expected {expected}'}"
+    return f"{where} {f'is {found}' if found else 'is missing'}, expected {expected or 'nothing'}"
 
 
 def _still_below(unmoved: Sequence[GateEval]) -> list[str]:

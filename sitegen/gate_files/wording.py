@@ -64,7 +64,7 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case "nothing in common":
             return f"Base and head have no {_counted_units(check)[0]} in common."
         case "too many broken":
-            are_cases = traits_of(check.kind).answers_cases or not check.cells
+            are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
             values = f"{'case' if are_cases else 'value'}{'s' * (check.broken != 1)}"
             return f"{check.broken:,} {values} broke, and at most {check.max_broken:,} may."
         case "too few cases":
@@ -98,12 +98,9 @@ def _counted_units(check: GateEval) -> tuple[str, str]:
 
 def nothing_compared(report: GateReport) -> str:
     """The sentence for a gate that compared nothing; empty otherwise."""
-    if report.matched:
+    if report.matched or report.passed:
         return ""
-    return (
-        "Nothing was compared: no eval has outputs on both sides with anything in common. "
-        "New evals are only compared with floors, and none is set."
-    )
+    return "Nothing was compared: no eval has outputs on both sides with anything in common."
 
 
 def error_sentence(error: SitegenError) -> str:
@@ -130,6 +127,16 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
                 return f"{loss}, which may be chance"
             least = smallest_change(chance, metric.spec)
             return f"{loss}: {chance.decision}: {words}{f'; {least}' if least else ''}"
+        case "same output":
+            return (
+                f"{loss}, which is more than {allowed_drop(metric)}, by other ground truth or rules alone: "
+                "the output is the same"
+            )
+        case "worse by the repeats of the base":
+            return (
+                f"{'is worse' if metric.noise is None else f'is {metric.noise.decision}'} with the repeats that the "
+                f"branch added, and worse by those of the base alone, which decide{words and f': {words}'}"
+            )
         case "worse on these cases":
             return f"is worse on these cases, however its value changed: {words}"
         case "nothing in common":

@@ -15,7 +15,7 @@ from sitegen.named_tuple import NamedTuple
 SCHEMA: Final = "sitegen/gate/1"
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
-"""inconclusive: worse by more than the limit, but that may be chance."""
+"""inconclusive: worse by more than the limit, but perhaps by chance, or with the same output."""
 
 Reason: TypeAlias = Literal[
     "below the floor",
@@ -25,14 +25,19 @@ Reason: TypeAlias = Literal[
     "too many broken",
     "too few cases",
     "removed",
+    "worse by the repeats of the base",
     "may be chance",
+    "same output",
     "undefined",
     "no such metric",
     "nothing in common",
     "another kind",
     "another judge",
 ]
-"""Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""
+"""Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes.
+
+*worse by the repeats of the base*: only repeats that the branch added make it seem a matter of chance.
+*same output*: only ground truth or rules changed, so that it is not the model that got worse."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
@@ -74,7 +79,8 @@ class GateMetric(FrozenObject):
     reasons: tuple[Reason, ...]
     """Empty if the metric passes, unless it is still below its floor."""
     noise: ChangeVerdict | None = None
-    """Null if the drop is within its limit, or if noise is unknown."""
+    """The verdict on the change: of the headline, and of any other metric that got worse by more than it may. Null for
+    the same output, and if noise is unknown."""
     higher_is_better: bool = True
     range: GateRange = GateRange(0.0, 1.0)
     """The range of the metric; `points` and `drop` are hundredths of it."""
@@ -123,7 +129,10 @@ class GateOverlap(FrozenObject):
 
 
 class GateCell(FrozenObject):
-    """A cell that is wrong on one side and right on the other."""
+    """A cell that is wrong on one side and right on the other, or a case whose score moved.
+
+    Of a case with a score, `path` names the metric, `base` and `head` are its values, and nothing is expected.
+    """
 
     fate: Fate
     document: str
@@ -137,6 +146,11 @@ class GateCell(FrozenObject):
     """Whether the expected value differs between the sides."""
     named_path: str = ""
     """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
+
+    @property
+    def is_score(self) -> bool:
+        """Whether it is a case whose score moved."""
+        return self.expected is None and self.base is not None and self.head is not None
 
 
 class GateInstruction(FrozenObject):
@@ -167,15 +181,17 @@ class GateEval(FrozenObject):
     overlap: GateOverlap | None = None
     """Null unless both sides have an output of one kind."""
     fixed: int = 0
-    """Number of values that were fixed; for cases with scores alone, of cases that got better."""
+    """Number of values that were fixed; of cases that got better, for test cases and for cases with scores alone."""
     broken: int = 0
-    """Number of values that broke; for cases with scores alone, of cases that got worse."""
+    """Number of values that broke, or of cases that got worse."""
     cells: tuple[GateCell, ...] = ()
-    """Broken cells, then fixed cells; at most 200 of each."""
+    """Broken cells, then fixed cells; at most 200 of each. Of a test case, which may have several answers, one."""
     instructions: tuple[GateInstruction, ...] = ()
     """The files that drive the eval and differ."""
     stale: bool = False
     """Whether instructions were edited after the output was made."""
+    same_output: bool = False
+    """Whether both sides have the same output under other ground truth or rules."""
     model: Exchange | None = None
     """Null if the model is the same, or if a side does not state it."""
     judge: Exchange | None = None

@@ -225,6 +225,8 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     if interval is None or verdict.unit is None:
         return "nothing is known beyond these values"
     ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
+    if interval.low > -ROUNDING and interval.high < ROUNDING:
+        return f"each of these {interval_basis(verdict.unit, verdict.n, nouns)} has the value that it had"
     others = {
         "documents": f"other {nouns.documents}",
         "fields": f"other {nouns.attributes} of these {nouns.documents}",

@@ -9,34 +9,34 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import cells_of
-from sitegen.analysis.change import change_between
+from sitegen.analysis.change import change
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
 from sitegen.analysis.edits import changed_files, edits_of_points
-from sitegen.analysis.flips import count_flips, flipped_cells
-from sitegen.analysis.gate import check_metric
-from sitegen.analysis.noise.changes import lost_fields, moved_units
+from sitegen.analysis.flips import flipped_cells
+from sitegen.analysis.gate import ChanceTest, check_metric, without_excuse
+from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
-from sitegen.analysis.noise.samples import is_counted, paired_sample_of
-from sitegen.analysis.series import variant_spread
+from sitegen.analysis.noise.samples import is_counted
+from sitegen.analysis.series import series_of_two, variant_spread
 from sitegen.frozen import Frozen
-from sitegen.model.cells import CellFlip
+from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change, MetricDelta, Overlap
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Result, Scorecard
-from sitegen.model.series import Point, VariantSpread
+from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
-from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
+from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.timeline import driving_edits
 from sitegen.stats.counts import judged
+from sitegen.stats.intervals import Paired
 
 LISTED: Final = 200
 """Largest number of fixed cells, and of broken cells, that a report lists."""
@@ -75,20 +75,38 @@ class GateSide(Frozen):
             for document in card.documents
         )
 
+    def noise(self) -> Noise | None:
+        """Estimate the noise of the repeats up to this side, as a report does."""
+        snapshots = self.history.snapshots
+        runs = [runs_of(snapshot) for snapshot in snapshots]
+        cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
+        repeats = RepeatsSoFar()
+        edits = edits_of_points(snapshots, driving_edits(self.study.timeline, self.history.id))
+        first_with_output = first_points_with_output(snapshots, self.history.kind)
+        for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
+            point = Point(snapshot, cards[snapshot], since, first_with_output=earliest)
+            repeats.add(point, [cards[run] for run in repeated])
+        return repeats.noise()
+
     def averaged(self, spec: MetricSpec) -> VariantSpread | None:
         """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
         return variant_spread(self.history.kind, spec, self.card)
 
 
 class _ScoredPair(Frozen):
-    cards: tuple[Scorecard, Scorecard]
-    delta: Change
-    fixed: tuple[CellFlip, ...]
-    broken: tuple[CellFlip, ...]
+    series: Series
+    """Of the two sides alone, with the noise of the repeats up to the head."""
+    change: Change
     cases: Overlap | None
     """The overlap of test cases, if the kind has test cases."""
     answers: tuple[tuple[Answer, ...], ...]
     """The answers of both sides; empty if both have the same output and rules."""
+
+    @property
+    def cards(self) -> tuple[Scorecard, Scorecard]:
+        """The scorecards of both sides."""
+        before, after = self.series.points
+        return before.scorecard, after.scorecard
 
 
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
@@ -122,38 +140,34 @@ class GatedPair:
 
     def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[GateMetric]:
         """Compare every metric with its limits."""
-        before, after = self._scored.cards
-        refused = self.overlap.verdict == "refused"
-        changes = {moved.name: moved for moved in self._scored.delta.metrics}
         for spec in held_specs(self._specs, self._scored.cards, limits):
-            moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
-            anew = regraded(self._scored.delta.judge, spec.name)
-            delta = MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved)
-            yield replace(
-                check_metric(
-                    spec,
-                    limits[spec.name],
-                    before.metric(spec.name),
-                    after.metric(spec.name),
-                    delta,
-                    self._chance if noise else self._certain_loss,
-                    regraded=anew,
-                    lost=spec == self._specs[0] and self._is_hidden_loss(delta),
-                    strict_floors=strict_floors,
-                ),
-                base_variants=self._before.averaged(spec),
-                head_variants=self._after.averaged(spec),
-            )
+            limit, chance = limits[spec.name], self._chance if noise else self._sure
+            check = self._checked(spec, limit, chance, strict_floors=strict_floors)
+            if check.verdict != "fail" and spec == self._specs[0] and self._may_be_excused:
+                by_base = self._checked(spec, limit, self._by_base, strict_floors=strict_floors)
+                check = without_excuse(check) if by_base.verdict == "fail" else check
+            yield replace(check, base_variants=self._before.averaged(spec), head_variants=self._after.averaged(spec))
 
-    def _is_hidden_loss(self, headline: MetricDelta) -> bool:
-        """Whether a field broke wherever it was right, or more broke than was fixed and the headline shows no loss.
-
-        The headline of highlights is a recall, which texts that are wrongly marked leave as it is.
-        """
-        if lost_fields(*self._scored.cards, self._scored.delta.flips):
-            return True
-        better = (headline.change or 0.0) * (1 if self._specs[0].higher_is_better else -1)
-        return better > -ROUNDING and len(self._scored.broken) > len(self._scored.fixed)
+    def _checked(
+        self, spec: MetricSpec, limits: MetricLimits, chance: ChanceTest, *, strict_floors: bool
+    ) -> GateMetric:
+        before, after = self._scored.cards
+        changes = {moved.name: moved for moved in self._scored.change.metrics}
+        moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
+        anew = regraded(self._scored.change.judge, spec.name)
+        refused = self.overlap.verdict == "refused"
+        return check_metric(
+            spec,
+            limits,
+            before.metric(spec.name),
+            after.metric(spec.name),
+            MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved),
+            chance,
+            is_headline=spec == self._specs[0],
+            regraded=anew,
+            same_output=self._is_same_output,
+            strict_floors=strict_floors,
+        )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """Return the change over the test cases that both sides answered, if a side has other cases as well."""
@@ -163,14 +177,9 @@ class GatedPair:
 
     def compared(self, draft: GateEval) -> GateEval:
         """Add the changes of the eval besides its metrics."""
-        broken, fixed = self._scored.broken, self._scored.fixed
+        fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
-        nouns, overlap, delta = self._scorer.nouns, self.overlap, self._scored.delta
-        moved, headline = (len(fixed), len(broken)), self._specs[0]
-        comparable = not is_counted(headline.name) and not regraded(delta.judge, headline.name)
-        if moved == (0, 0) and comparable:  # cases with scores alone have no cells that flip
-            pairs = paired_sample_of(*self._scored.cards, headline.name).pairs
-            moved = moved_units(pairs, higher_is_better=headline.higher_is_better)
+        nouns, overlap = self._scorer.nouns, self.overlap
         return replace(
             draft,
             overlap=GateOverlap(
@@ -181,15 +190,40 @@ class GatedPair:
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
             ),
-            fixed=moved[0],
-            broken=moved[1],
-            cells=tuple(map(_gate_cell, (*broken[:LISTED], *fixed[:LISTED]))),
+            fixed=len(fixed),
+            broken=len(broken),
+            cells=(*broken[:LISTED], *fixed[:LISTED]),
             instructions=tuple(edits),
             stale=bool(edits) and "outputs" not in self._roles,
-            model=delta.model,
-            judge=delta.judge,
+            same_output=self._is_same_output,
+            model=self._scored.change.model,
+            judge=self._scored.change.judge,
             file=self._changed(),
         )
+
+    def _moved_cells(self) -> tuple[list[GateCell], list[GateCell]]:
+        """List the cells that were fixed, and those that broke: each value once, of each test case the first.
+
+        Of kinds without cells, or if none flipped, the cases whose score rose or fell are listed.
+        """
+        headline = self._specs[0]
+        flips = [flip for flip in flipped_cells(self._scored.series.cells, 0, 1) if flip.fate in ("fixed", "broken")]
+        cells = [_gate_cell(flip) for flip in flips]
+        answers_cases = traits_of(self._after.history.kind).answers_cases
+        counts_cases = answers_cases or (not cells and not is_counted(headline.name))
+        if not counts_cases or regraded(self._scored.change.judge, headline.name):
+            return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
+        better, worse = moved_cases(*self._scored.cards, headline)
+        first: dict[tuple[str, Fate], GateCell] = {}
+        for cell in cells:
+            case = cell.path if cell.path in better or cell.path in worse else cell.path.rpartition(" #")[0]
+            first.setdefault((case, cell.fate), cell)
+        sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))
+        fixed, broken = (
+            [first.get((case, fate)) or _score_cell(case, fate, headline.name, pair) for case, pair in moved.items()]
+            for fate, moved in sides
+        )
+        return fixed, broken
 
     def _changed(self) -> str | None:
         """Return the path of the first changed file of output, ground truth, mapping and schema; else of the output."""
@@ -202,61 +236,63 @@ class GatedPair:
     @property
     def overlap(self) -> Overlap:
         """Return the overlap of the test cases of both sides, or of their documents if there are no test cases."""
-        cases, documents = self._scored.cases, self._scored.delta.overlap
+        cases, documents = self._scored.cases, self._scored.change.overlap
         return documents if cases is None or documents.verdict == "refused" else cases
 
     @cached_property
     def _roles(self) -> tuple[str, ...]:
         return differing_roles(self._before.snapshot, self._after.snapshot)
 
+    @property
+    def _is_same_output(self) -> bool:
+        return bool(self._roles) and "outputs" not in self._roles
+
     @cached_property
     def _scored(self) -> _ScoredPair:
-        first, last = self._before.snapshot, self._after.snapshot
+        sides = self._before.snapshot, self._after.snapshot
         study, history = self._after.study, self._after.history
-        results = study.results(history, (first, last)) if self._roles else ()
-        cards = study.scorecards(history, (first, last, *mixtures(first, last)))
-        both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
-        sides = Point(first, both[0]), Point(last, both[1])
-        flipped = list(flipped_cells(cells_of(*results), 0, 1)) if results else []
+        results = study.results(history, sides) if self._roles else ()
+        cards = study.scorecards(history, (*sides, *mixtures(*sides)))
+        noise = self._after.noise() if "outputs" in self._roles else None
+        series = series_of_two(
+            study.timeline.info(history),
+            self._specs,
+            sides,
+            results or [Result(scorecard=cards[side], judgements=()) for side in sides],
+            noise,
+        )
         return _ScoredPair(
-            cards=both,
-            delta=change_between(
-                *sides,
-                count_flips(flipped),
-                kind=history.kind,
-                headline=self._specs[0],
-                scorecard_of=cards.__getitem__,
-            ),
-            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-            broken=tuple(flip for flip in flipped if flip.fate == "broken"),
+            series=series,
+            change=change(series, 0, 1, cards.__getitem__),
             cases=_common_cases(*results) if results else None,
             answers=tuple(result.answers for result in results),
         )
 
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
-        noise = self._noise if spec == self._specs[0] else None
-        verdict = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.delta.flips, noise)
-        return verdict if verdict or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
+        scored = self._scored
+        if spec == self._specs[0]:
+            return scored.change.verdict
+        if self._is_same_output:
+            return None
+        verdict = metric_verdict(spec, *scored.cards, self._after.history.kind, scored.change.flips)
+        return verdict if verdict or not scored.answers else answers_verdict(spec, *scored.answers)
 
-    def _certain_loss(self, spec: MetricSpec) -> ChangeVerdict | None:
-        """Return the verdict if it is *worse*: if noise does not count, no other verdict says anything."""
+    def _sure(self, spec: MetricSpec) -> ChangeVerdict | None:
+        """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""
         verdict = self._chance(spec)
-        return verdict if verdict and verdict.decision == "worse" else None
+        return None if verdict and verdict.is_open else verdict
 
-    @cached_property
-    def _noise(self) -> Noise | None:
-        """Estimate noise from repeats up to the base: the judged output must not influence its own noise."""
-        study, history = self._before.study, self._before.history
-        snapshots = history.snapshots
-        runs = [runs_of(snapshot) for snapshot in snapshots]
-        cards = study.scorecards(history, (*snapshots, *chain.from_iterable(runs)))
-        repeats = RepeatsSoFar()
-        edits = edits_of_points(snapshots, driving_edits(study.timeline, history.id))
-        first_with_output = first_points_with_output(snapshots, history.kind)
-        for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
-            point = Point(snapshot, cards[snapshot], since, first_with_output=earliest)
-            repeats.add(point, [cards[run] for run in repeated])
-        return repeats.noise()
+    @property
+    def _may_be_excused(self) -> bool:
+        """Whether the change would be sure if it were not for repeats, some of which the branch may have added."""
+        verdict, noise = self._scored.change.verdict, self._scored.series.points[1].noise
+        return bool(verdict and verdict.is_open and noise and noise.limit is not None)
+
+    def _by_base(self, _: MetricSpec) -> ChangeVerdict | None:
+        """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
+        series, noise = self._scored.series, self._before.noise()
+        points = tuple(replace(point, noise=noise, change=None) for point in series.points)
+        return change(replace(series, points=points), 0, 1).verdict
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:
@@ -271,6 +307,20 @@ def _gate_cell(flip: CellFlip) -> GateCell:
         head=after.actual or None if after else None,
         by_truth=flip.by_truth,
         named_path=flip.cell.named_path,
+    )
+
+
+def _score_cell(case: str, fate: Fate, metric: str, pair: Paired) -> GateCell:
+    base, head = (f"{share.part / share.whole:.4g}" for share in pair)
+    return GateCell(
+        fate=fate,
+        document=case,
+        path=metric,
+        extra_item=False,
+        expected=None,
+        base=base,
+        head=head,
+        by_truth=False,
     )
 
 

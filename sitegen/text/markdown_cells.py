@@ -18,8 +18,11 @@ LONGEST: Final = 200
 ROUNDING: Final = 1e-9
 """Changes below this are rounding errors of sums."""
 
-_MARKUP: Final = r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\."
-"""Characters that Markdown or GitHub's automatic links would interpret."""
+_MARKUP: Final = (
+    r"[\\`*<>|~&#!]|\[(?!\](?![(\[:]))|(?<!\[)\]|(?<=\[)\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\."
+)
+"""Characters that Markdown or GitHub's automatic links would interpret. Empty brackets, as in the path of a field of a
+list, are text unless something follows that makes a link of them."""
 
 
 def name(text: str, longest: int = LONGEST) -> str:

@@ -12,9 +12,14 @@ import jsonschema
 import pytest
 
 from sitegen import schemas
-from sitegen.gate_files.document import gate_json
+from sitegen.analysis.change import change
+from sitegen.gate_files.document import gate_json, read_report
+from sitegen.gate_files.markdown import gate_markdown
+from sitegen.pages.labels import SAME_OUTPUT
 from sitegen.project import Options
 from sitegen.questions import gate
+from sitegen.questions.comparison import compare_revisions
+from sitegen.questions.study import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -230,7 +235,89 @@ def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_pat
     assert done.returncode == 1
     assert [row[6:] for row in rows(done.stdout.splitlines()) if row[0] == "`tone`"] == [["2", "1", "**fail**"]]
     assert "2 cases broke, and at most 1 may." in done.stdout.splitlines()
-    assert "2 broken, 1 fixed." in done.stdout.splitlines()
+    assert "<details><summary>2 broken, 1 fixed</summary>" in done.stdout.splitlines()
+    assert "- `tone`: 2 broken: `c-0` `score` went from `1` to `0.4`; `c-1` `score` went from `0.8`" in done.stdout
+
+
+def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_is_the_same(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    scores = [{"id": f"c-{at}", "score": 0.5} for at in range(8)]
+    other = [{"id": f"c-{at}", "score": {1: 0.75, 2: 0.25}.get(at, 0.5)} for at in range(8)]
+    before, after = ("".join(f"{json.dumps(each)}\n" for each in side) for side in (scores, other))
+    repo.commit({"evals/tone/results.jsonl": before})
+    work(repo, {"evals/tone/results.jsonl": after})
+    done = check(repo)
+    assert done.returncode == 0
+    assert "Nothing changed" not in done.stdout
+    assert ["`tone`", "Score", "0.500", "0.500", "0.000", "cannot tell", "1", "1", "pass"] in rows(
+        done.stdout.splitlines()
+    )
+    assert "- `tone`: 1 broken: `c-2` `score` went from `0.5` to `0.25`." in done.stdout.splitlines()
+    cells = report(repo)["evals"][0]["cells"]
+    assert [(cell["fate"], cell["document"], cell["base"], cell["head"]) for cell in cells] == [
+        ("broken", "c-2", "0.5", "0.25"),
+        ("fixed", "c-1", "0.5", "0.75"),
+    ]
+
+
+def test_a_verdict_that_a_case_lost_is_not_called_a_value(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+
+    def results(*lost: int) -> str:
+        cases = [{"id": f"c-{at}", "passed": at not in lost, "output": f"x {at}", "expected": "x"} for at in range(4)]
+        return "".join(f"{json.dumps(case)}\n" for case in cases)
+
+    repo.commit({"evals/tone/results.jsonl": results()})
+    work(repo, {"evals/tone/results.jsonl": results(2)})
+    assert '- `tone`: 1 broken: `c-2` lost `passed` with `"x 2"`, expected `"x"`.' in check(repo).stdout.splitlines()
+
+
+@pytest.mark.parametrize(("most", "passed"), [(1, False), (2, True)])
+def test_a_case_that_was_answered_several_times_breaks_once(tmp_path, most, passed):
+    repo, cases = GitRepo(tmp_path / "project"), range(6)
+
+    def answered(right: Collection[int]) -> str:
+        given = [{"case_id": f"case-{n}", "output": "yes" if n in right else "no"} for n in cases for _ in range(3)]
+        return json.dumps([*given, {"case_id": "case-5", "output": "no"}])
+
+    repo.commit({"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answered({0, 1, 2, 3})})
+    limits = f"[gate]\ndrop = 100\nmax_broken = {most}\n"
+    work(repo, {"evals/faq/responses.json": answered({2, 3, 4}), "sitegen.toml": limits})
+    done = check(repo)
+    [found] = report(repo)["evals"]
+    assert (done.returncode == 0, found["broken"], found["fixed"]) == (passed, 2, 1)
+    assert [(cell["fate"], cell["path"]) for cell in found["cells"]] == [
+        ("broken", "case-0"),
+        ("broken", "case-1"),
+        ("fixed", "case-4"),
+    ]
+    assert found["metrics"][0]["noise"]["counted"] == [1, 2]
+
+
+def test_a_gain_has_its_word_too(repo):
+    worse(repo)
+    repo.git("branch", "-f", "main", "work")
+    work(repo, {f"{NOTES}/results/iteration-003/extracted.json": output()})
+    done = check(repo)
+    assert ["`notes`", "F1", "0.750", "1.000", "+0.250", "better", "0", "10", "pass"] in rows(done.stdout.splitlines())
+
+
+def test_other_ground_truth_with_the_same_output_is_not_the_models_fault_and_floors_hold(repo):
+    corrected = TRUTH.replace("Fern", "Moss", 12)
+    work(repo, {f"{NOTES}/ground_truth.csv": corrected, "sitegen.toml": "[gate]\nmax_broken = 3\n"})
+    done = check(repo)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert ["`notes`", "F1", "0.975", "0.675", "-0.300", "same output", "12", "0", "inconclusive"] in rows(lines)
+    assert (
+        "F1 got worse by 0.300, which is more than 0, by other ground truth or rules alone: the output is the same."
+        in lines
+    )
+    change = compare_revisions(Options(repo=repo.path), "main", "work").document.changes[0]
+    assert (change.chance, change.warnings) == (None, (SAME_OUTPUT,))
+    work(repo, {"sitegen.toml": "[gate]\nfloor = 0.7\n"})
+    assert report(repo)["evals"][0]["metrics"][0]["reasons"] == ["below the floor", "same output"]
+    assert check(repo).returncode == 1
 
 
 def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
@@ -283,6 +370,8 @@ def test_what_broke_in_four_documents_fails_although_these_say_nothing_of_a_fift
     assert (noise["decision"], noise["why"], noise["counted"]) == ("worse", "a field was lost", [0, 16])
     assert noise["lost_fields"] == [[f"results[].{name}", 16] for name in sorted(blanked)]
     assert noise["interval"][0] < 0 < noise["interval"][1]
+    sentence = ", ".join(f"results[].{name} broke in all 16 values" for name in sorted(blanked))
+    assert sentence in check(repo).stdout  # without backslashes, which a terminal would show
 
 
 def test_a_shallow_clone_is_refused_with_what_to_do(repo, tmp_path):
@@ -309,18 +398,26 @@ def test_histories_without_a_common_commit_are_refused_with_what_to_do(repo):
     )
 
 
-def test_nothing_that_matched_never_passes(tmp_path):
+def test_a_first_output_passes_because_the_base_has_none_to_compare_it_with(tmp_path):
     repo = GitRepo(tmp_path / "project")
     repo.commit({"README.md": "Nothing yet.\n"})
     work(repo, {f"{NOTES}/ground_truth.csv": TRUTH, f"{NOTES}/extracted.json": output()})
     found = report(repo)
+    assert (found["verdict"], found["passed"], found["matched"]) == ("pass", True, 0)
+    done = check(repo)
+    assert done.returncode == 0
+    assert "New: there is nothing to compare it with, and only floors apply." in done.stdout.splitlines()
+    assert "Nothing was compared" not in done.stdout
+
+
+def test_nothing_that_matched_never_passes(repo):
+    work(repo, {**dict.fromkeys(_files(repo)), "sitegen.toml": '[gate]\nremoved = ["notes"]\n'})
+    found = report(repo)
     assert (found["verdict"], found["passed"], found["matched"]) == ("not comparable", False, 0)
     done = check(repo)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[2] == (
-        "Nothing was compared: no eval has outputs on both sides with anything in common. "
-        "New evals are only compared with floors, and none is set."
-    )
+    sentence = "Nothing was compared: no eval has outputs on both sides with anything in common."
+    assert done.stdout.splitlines()[2] == sentence
 
 
 def test_the_manifest_of_the_head_names_the_evals_of_a_base_that_names_none(tmp_path):
@@ -671,3 +768,43 @@ def test_repeats_at_the_base_tell_how_far_outputs_wander_and_those_of_the_work_d
     worse(repo)
     [found] = report(repo)["evals"]
     assert (found["verdict"], found["metrics"][0]["noise"]["why"]) == ("inconclusive", "within the noise of repeats")
+
+
+STEADY, UNSTEADY = ({1}, {2}, {3}), ({*range(12)}, {4}, {*range(8)}, {5, 6, 7})
+
+
+@pytest.mark.parametrize(
+    ("at_base", "on_branch", "decision", "verdict", "reasons"),
+    [
+        ((), (), "worse", "fail", ["dropped"]),
+        (STEADY, (), "worse", "fail", ["dropped"]),
+        (UNSTEADY, (), "cannot tell", "inconclusive", ["may be chance"]),
+        (STEADY, UNSTEADY, "likely worse", "fail", ["worse by the repeats of the base"]),
+        ((), UNSTEADY, "likely worse", "fail", ["worse by the repeats of the base"]),
+        (UNSTEADY, STEADY, "cannot tell", "inconclusive", ["may be chance"]),
+    ],
+)
+def test_the_gate_says_the_word_of_the_report_and_repeats_of_a_branch_excuse_nothing(
+    repo, at_base, on_branch, decision, verdict, reasons
+):
+    made = 1
+    for wrong in at_base:
+        made += 1
+        repo.commit({f"{NOTES}/results/iteration-{made:03}/extracted.json": output(wrong)})
+    for wrong in (*on_branch, range(10)):
+        made += 1
+        work(repo, {"CLAUDE.md": "Guess.\n", f"{NOTES}/results/iteration-{made:03}/extracted.json": output(wrong)})
+    [found] = report(repo)["evals"]
+    metric = found["metrics"][0]
+    options = Options(repo=repo.path)
+    series = read_series(options, "notes")
+    by_report = change(series, len(at_base), len(series.points) - 1).verdict
+    (by_compare,) = compare_revisions(options, "main", "work").document.changes
+    assert by_report is not None
+    assert by_compare.chance is not None
+    assert [metric["noise"]["decision"], by_report.decision, by_compare.chance.decision] == [decision] * 3
+    assert metric["noise"]["why"] == by_report.why
+    assert (found["verdict"], metric["reasons"]) == (verdict, reasons)
+    assert gate_markdown(read_report(gate_json(gate.check(options, "main")))) == gate_markdown(
+        gate.check(options, "main")
+    )

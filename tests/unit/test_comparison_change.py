@@ -46,12 +46,12 @@ def scored(truth: object, output: object) -> Result:
 def compared(
     eval_id: str, before: Result, after: Result, specs: tuple[MetricSpec, ...] = SPECS, kind: str = "fields"
 ) -> ResultChange:
-    at = [
+    first, last = (
         replace(sample.snapshot(number, sample.commit(number)), outputs=(Blob("output", str(number)),))
         for number in (1, 2)
-    ]
-    series = series_of_two(EvalInfo(eval_id, eval_id, kind=kind), specs, zip(at, (before, after), strict=True))
-    return result_change(series, 0, 1, find_change(series, 0, 1), names=(at[0].label, at[1].label))
+    )
+    series = series_of_two(EvalInfo(eval_id, eval_id, kind=kind), specs, (first, last), (before, after))
+    return result_change(series, 0, 1, find_change(series, 0, 1), names=(first.label, last.label))
 
 
 def change(truth: object, before: object, after: object, truth_after: object = None) -> ResultChange:

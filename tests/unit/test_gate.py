@@ -19,6 +19,7 @@ from sitegen.gate_files.annotations import SHOWN, annotations_of
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit
 from sitegen.gate_files.markdown import LONGEST, gate_markdown
+from sitegen.model.cells import Tally
 from sitegen.model.deltas import DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec, Threshold
@@ -33,7 +34,7 @@ SAME = overlap("comparable", 3)
 NONE = MetricLimits()
 
 
-def chance(decision: Decision):
+def chance(decision: Decision, lost_fields: Tally = ()):
     """Noise that always says the same."""
     return lambda spec: ChangeVerdict(
         decision=decision,
@@ -44,7 +45,7 @@ def chance(decision: Decision):
         broken=3,
         p_value=0.01,
         detectable=None,
-        lost_fields=(),
+        lost_fields=lost_fields,
     )
 
 
@@ -127,9 +128,9 @@ def test_with_strict_floors_a_floor_that_was_missed_at_the_base_too_fails():
 )
 def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(drop, change, decision, reasons):
     limits = MetricLimits(drop=drop)
-    assert list(check_metric(F1, limits, 0.8, 0.8 + change, moved(change), chance(decision), lost=True).reasons) == (
-        reasons
-    )
+    judged = chance(decision, (("total", 3),))
+    found = check_metric(F1, limits, 0.8, 0.8 + change, moved(change), judged, is_headline=True)
+    assert list(found.reasons) == reasons
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,18 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ([compared("a"), gate_eval("b", "gone")], False, "pass", True),
         (
             [gate_eval("a", "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])],
+            False,
+            "pass",
+            True,
+        ),
+        (
+            [gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 0.4, None)])],
+            True,
+            "fail",
+            False,
+        ),
+        (
+            [gate_eval("a", "new"), gate_eval("b", "both", reasons=("another kind",))],
             True,
             "not comparable",
             False,
@@ -221,7 +234,7 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ),
     ],
 )
-def test_it_passes_only_if_something_was_held_against_something(evals, allowed, verdict, passed):
+def test_it_passes_only_if_something_was_held_against_something_or_is_the_first_output(evals, allowed, verdict, passed):
     found = gate_report("b", "h", evals, allow_incomparable=allowed)
     assert (found.verdict, found.passed) == (verdict, passed)
 

@@ -70,7 +70,9 @@ def report(
     old = [check_metric(F1, MetricLimits(0.95, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
     gone = replace(CHANCE, decision="worse", why="a field was lost", lost_fields=(("rows[].unit", 9),))
     lost = [
-        check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, lost=True)
+        check_metric(
+            F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, is_headline=True
+        )
     ]
     new = [check_metric(F1, MetricLimits(0.5), None, 0.9, None)]
     same = overlap("comparable", 2)

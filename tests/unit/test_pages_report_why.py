@@ -336,6 +336,7 @@ def test_a_verdict_of_a_mean_counts_cases():
         ),
         (replace(MOVED, unit="cases"), "for other cases it could be zero: between"),
         (replace(MOVED, interval=None), "nothing is known beyond these values"),
+        (replace(MOVED, change=0.0, interval=Ends(0.0, 0.0)), "each of these 9 documents has the value that it had"),
         (replace(MOVED, decision="same"), ""),
         (replace(MOVED, change=None), ""),
     ],

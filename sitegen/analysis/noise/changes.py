@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
-from sitegen.analysis.noise.samples import PairedSample, is_counted, paired_sample_of
+from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Noise, Spread, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
@@ -117,12 +117,26 @@ def _difference(pairs: Mapping[Paired, int]) -> float | None:
 
 def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
     """Count the units in which a mean got better, and those in which it got worse."""
-    rose = fell = 0
-    for (first, last), times in pairs.items():
-        change = last.part * first.whole - first.part * last.whole if first.whole and last.whole else 0.0
-        rose += times * (change > ROUNDING)
-        fell += times * (change < -ROUNDING)
-    return (rose, fell) if higher_is_better else (fell, rose)
+    moves = Counter({1: 0, -1: 0})
+    for pair, times in pairs.items():
+        moves[_direction(pair)] += times
+    return (moves[1], moves[-1]) if higher_is_better else (moves[-1], moves[1])
+
+
+def moved_cases(before: Scorecard, after: Scorecard, spec: MetricSpec) -> tuple[dict[str, Paired], dict[str, Paired]]:
+    """Return the cases in which a metric got better, and those in which it got worse, by name."""
+    pairs, better = case_pairs(before, after, spec.name), 1 if spec.higher_is_better else -1
+    return (
+        {case: pair for case, pair in pairs.items() if _direction(pair) == better},
+        {case: pair for case, pair in pairs.items() if _direction(pair) == -better},
+    )
+
+
+def _direction(pair: Paired) -> int:
+    """Return 1 if the value of a unit rose, -1 if it fell, else 0."""
+    (first, last) = pair
+    change = last.part * first.whole - first.part * last.whole if first.whole and last.whole else 0.0
+    return (change > ROUNDING) - (change < -ROUNDING)
 
 
 def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:

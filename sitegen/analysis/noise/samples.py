@@ -92,16 +92,10 @@ class PairedCounts:
         last = {field.attribute: field.counts for field in later}
         return Counter((first.get(attribute, _NONE), last.get(attribute, _NONE)) for attribute in first | last)
 
-    def _cases(self, metric: str) -> Counter[Paired]:
-        """The shares of the cases that both sides answered; a case counts once, however many answers it has."""
-        earlier, later = ({case.attribute: case.counts for case in card.cases} for card in (self._before, self._after))
-        pairs = (_pair(metric, earlier[case], later[case]) for case in earlier if case in later)
-        return Counter(Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for pair in pairs if pair)
-
     def sample(self, metric: str) -> PairedSample:
         """Return the cases, else the documents, or the fields if documents are few and the same on both sides."""
         if self._before.cases or self._after.cases:
-            return PairedSample("cases", self._cases(metric))
+            return PairedSample("cases", Counter(case_pairs(self._before, self._after, metric).values()))
         documents = _paired_shares(metric, self._documents)
         if documents.total() < ENOUGH:
             fields = _paired_shares(metric, self._fields)
@@ -114,10 +108,20 @@ def paired_sample_of(before: Scorecard, after: Scorecard, metric: str) -> Paired
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
     if is_counted(metric):
         return PairedCounts(before, after).sample(metric)
+    return PairedSample("documents", Counter(case_pairs(before, after, metric).values()))
+
+
+def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Paired]:
+    """Return the value of a metric in each case that both sides have, before and after, by the name of the case.
+
+    Cases are the test cases, of which each counts once, however many answers it has; for a mean, the documents.
+    """
+    if is_counted(metric):
+        earlier, later = ({case.attribute: case.counts for case in card.cases} for card in (before, after))
+        counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
+        return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in counted if pair}
     first, last = _document_values(before, metric), _document_values(after, metric)
-    common = [document for document in first if document in last]
-    pairs = (Paired(Share(first[document], 1.0), Share(last[document], 1.0)) for document in common)
-    return PairedSample("documents", Counter(pairs))
+    return {name: Paired(Share(value, 1.0), Share(last[name], 1.0)) for name, value in first.items() if name in last}
 
 
 def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
