@@ -12,14 +12,23 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import RoleSet, differing_roles, exchanges, mixture, overlap, shapley_parts, subsets
+from sitegen.analysis.deltas import (
+    RoleSet,
+    differing_roles,
+    exchanges,
+    mixture,
+    overlap,
+    shapley_parts,
+    subsets,
+    units_of,
+)
 from sitegen.analysis.flips import flips_between
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Noise
-from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES, Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
@@ -153,8 +162,5 @@ def _common_value(card: Scorecard, name: str, kind: str, shared: Overlap) -> flo
     left_out = frozenset((*shared.only_before, *shared.only_after))
     if not left_out:
         return card.metric(name)
-    units = card.documents
-    if shared.unit == "cases":
-        units = tuple(DocumentScore(case.attribute, "scored", case.counts) for case in card.cases)
-    common = [unit for unit in units if unit.id not in left_out]
+    common = [unit for unit in units_of(card, shared.unit) if unit.id not in left_out]
     return next((metric.value for metric in scorer(kind).metrics_for(common) if metric.name == name), None)

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.model.deltas import DeltaParts, Overlap
+from sitegen.model.deltas import DeltaParts, Overlap, OverlapUnit
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Blob, Snapshot
@@ -33,6 +33,13 @@ def overlap(before: Scorecard, after: Scorecard) -> Overlap:
     if documents.verdict == "refused" or not before.cases or not after.cases or cases.verdict == "comparable":
         return documents
     return cases._replace(unit="cases")
+
+
+def units_of(card: Scorecard, unit: OverlapUnit) -> Sequence[DocumentScore]:
+    """Return the documents of a result, or its test cases in the form of documents."""
+    if unit == "documents":
+        return card.documents
+    return [DocumentScore(case.attribute, "scored", case.counts) for case in card.cases]
 
 
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:

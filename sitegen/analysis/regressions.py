@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_of_each_output, output_of
-from sitegen.analysis.deltas import MetricsFor, comparable_since
+from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.config import MUTE_DIGITS, Mute
 from sitegen.frozen import Frozen
+from sitegen.model.deltas import OverlapUnit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
     from sitegen.stats.steps import Level, Levels
 
 NEAR: Final = 5
-"""Number of points on either side of a step whose documents decide over which it is measured, if these change."""
+"""Number of points on either side of a step: the documents or cases that these have in common are measured."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
 SETTLED: Final = 3
 """Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
 
+_UNITS: Final[tuple[OverlapUnit, ...]] = ("cases", "documents")
+
+Over: TypeAlias = tuple[OverlapUnit, frozenset[str]]
+"""The documents or test cases that a metric is computed over."""
 
 Told: TypeAlias = Literal["step", "new", "blip"]
 
@@ -55,8 +60,8 @@ class _MetricLevels(Frozen):
     """The first point at which the loss was regained; None if there is none, or if nothing was lost."""
     regained: float | None = None
     """The share of the loss that is regained by then, or by now; None if nothing was lost."""
-    over: frozenset[str] = frozenset()
-    """The documents that it is measured over; empty for all, if these are the same throughout."""
+    over: Over | None = None
+    """What it is measured over; None for everything, if that is the same throughout."""
 
     @property
     def measured(self) -> MetricStep:
@@ -121,11 +126,15 @@ def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
     return list(stretches.values())
 
 
-def _documents(points: Iterable[Point]) -> frozenset[str]:
-    """Return the documents that all of the points have; points without any are not asked."""
-    each = [frozenset(document.id for document in card.documents) for card in (point.scorecard for point in points)]
-    named = [names for names in each if names]
-    return frozenset.intersection(*named) if named else frozenset()
+def _names(points: Iterable[Point], unit: OverlapUnit) -> list[frozenset[str]]:
+    """Return the ids of the documents, or test cases, of each point that has any."""
+    each = (frozenset([one.id for one in units_of(point.scorecard, unit)]) for point in points)
+    return [names for names in each if names]
+
+
+def _differing_units(points: Sequence[Point]) -> OverlapUnit | None:
+    """Return the first of test cases and documents that not all of the points have in common; None if they have all."""
+    return next((unit for unit in _UNITS if len(set(_names(points, unit))) > 1), None)
 
 
 class _StepSearch(Frozen):
@@ -154,18 +163,19 @@ class _StepSearch(Frozen):
             if step.told != "new" or until is None:
                 yield replace(step, until=until, regained=share)
 
-    def _value(self, index: int, over: frozenset[str] = frozenset()) -> float | None:
-        """The metric at a point over some of its documents; over all if none are named."""
+    def _value(self, index: int, over: Over | None = None) -> float | None:
+        """The metric at a point over some of its documents or cases; over all if none are named."""
         card = self.points[index].scorecard
-        if not over:
+        if over is None:
             return card.metric(self.spec.name)
-        shared = [document for document in card.documents if document.id in over]
-        if len(shared) < len(over):
+        unit, names = over
+        shared = [one for one in units_of(card, unit) if one.id in names]
+        if len(shared) < len(names):
             return None
         return next((metric.value for metric in self.metrics_for(shared) if metric.name == self.spec.name), None)
 
-    def _mean(self, level: Level, over: frozenset[str]) -> float:
-        """The mean of a level over some documents; of all documents if these are not in its outputs."""
+    def _mean(self, level: Level, over: Over | None) -> float:
+        """The mean of a level over some documents or cases; over all of them if these are not in its outputs."""
         values = [self._value(index, over) for index in range(level.start, level.end)] if over else []
         defined = [value for value in values if value is not None]
         return mean(defined) if defined else level.mean
@@ -180,7 +190,7 @@ class _StepSearch(Frozen):
         for number in range(SETTLED, len(values)):
             yield fall.regained_by(mean(values[:number]))
 
-    def _evidence(self, of: Iterable[int], over: frozenset[str] = frozenset()) -> list[float | None]:
+    def _evidence(self, of: Iterable[int], over: Over | None = None) -> list[float | None]:
         """The metric of each point that is new evidence, and None for all other points.
 
         A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
@@ -231,7 +241,7 @@ class _StepSearch(Frozen):
         if found.fresh:
             told.append((*found.fresh, "new"))
         for before, after, what in told:
-            step = self._over_common_documents(of, self._step(of, before, after, found.noise, what))
+            step = self._over_common(of, self._step(of, before, after, found.noise, what))
             if step and (what == "step" or step.measured.points < 0):
                 yield step
         aside = {index for blip in found.blips for index in blip.at}
@@ -245,7 +255,11 @@ class _StepSearch(Frozen):
             run = replace(level, start=at, end=end, size=len(values), mean=mean(values))
             bad = replace(self._step(of, replace(level, end=last + 1), run, found.noise, "blip"), until=until)
             is_far = blip.far and abs(run.mean - level.mean) > OUTLYING * found.noise
-            if is_far and bad.measured.points < 0 and self._have_same_documents([last, *range(at, end)]):
+            if (
+                is_far
+                and bad.measured.points < 0
+                and not _differing_units([self.points[index] for index in (last, *range(at, end))])
+            ):
                 yield bad
 
     def _step(self, of: Iterable[int], before: Level, after: Level, noise: float, told: Told) -> _MetricLevels:
@@ -254,20 +268,19 @@ class _StepSearch(Frozen):
         old = tuple(index for index in between if output_of(self.points, index) in outputs)
         return _MetricLevels(spec=self.spec, before=before, after=after, old=old, noise=noise, told=told)
 
-    def _have_same_documents(self, of: Iterable[int]) -> bool:
-        return len({_documents([self.points[index]]) for index in of} - {frozenset()}) < 2
+    def _over_common(self, of: Sequence[int], step: _MetricLevels) -> _MetricLevels | None:
+        """Return a step as it is over what both of its levels have in common; None if there is no step over that.
 
-    def _over_common_documents(self, of: Sequence[int], step: _MetricLevels) -> _MetricLevels | None:
-        """Return a step as it is over the documents that both of its levels have; None if there is no step over these.
-
-        Other documents are easier or harder, so a number over them says nothing about the outputs.
+        Other documents or cases are easier or harder, so a number over them says nothing about the outputs.
         """
         within = [index for index in of if step.before.start <= index < step.after.end]
-        if self._have_same_documents(within):
+        unit = _differing_units([self.points[index] for index in within])
+        if unit is None:
             return step
         near = [*step.old[-NEAR:], *[index for index in within if index >= step.after.start][:NEAR]]
-        over = _documents([self.points[index] for index in near])
-        found = self.fit(self._evidence(within, over)) if over else None
+        names = _names([self.points[index] for index in near], unit)
+        over = (unit, frozenset.intersection(*names)) if names else None
+        found = self.fit(self._evidence(within, over)) if over and over[1] else None
         pairs = [*pairwise(found.levels), *([found.fresh] if found.fresh else [])] if found else []
         for before, after in pairs:
             same = self._step(of, before, after, step.noise, step.told)

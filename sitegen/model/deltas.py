@@ -14,6 +14,10 @@ Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
 refused: they have none in common, or one of them has no numbers."""
 
 
+OverlapUnit: TypeAlias = Literal["documents", "cases"]
+"""cases: of kind ``responses``, whose documents are variants of the prompt."""
+
+
 class Overlap(NamedTuple):
     """Which documents two points have in common, or which test cases if these differ."""
 
@@ -21,8 +25,7 @@ class Overlap(NamedTuple):
     common: int
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
-    unit: Literal["documents", "cases"] = "documents"
-    """cases: of kind ``responses``, whose documents are variants of the prompt."""
+    unit: OverlapUnit = "documents"
 
     def noun(self, nouns: Nouns, number: int = 2) -> str:
         """The word for so many of them: ``documents``, ``paragraph``, ``cases``."""

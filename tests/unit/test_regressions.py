@@ -26,6 +26,7 @@ from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.change_text import Part
 from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
+from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
 from tests.calibration import NOISES, STAYS, VARYING, Noise, said_of_loss
@@ -397,6 +398,50 @@ def test_outputs_are_compared_over_the_documents_that_they_have_in_common(
 ) -> None:
     steps = [(step, step.metrics[0]) for step in steps_of(one)]
     assert [(at.at, at.status, round(f1.before, 3), round(f1.after, 3)) for at, f1 in steps] == expected
+
+
+def with_cases(*outputs: tuple[str, str]) -> Series:
+    """Responses to test cases, given by the names of all cases and of those that are answered right."""
+    points = []
+    for index, (asked, right) in enumerate(outputs):
+        each = [(name, Counts(tp=1) if name in right else Counts(fp=1, fn=1, wrong_value=1)) for name in asked]
+        whole = total(counts for _, counts in each)
+        card = Scorecard(
+            "scored",
+            whole,
+            scorer("responses").metrics_for([DocumentScore("", "scored", whole)]),
+            (DocumentScore("", "scored", whole),),
+            (),
+            expected_values=100,
+            cases=tuple(FieldScore(name, counts) for name, counts in each),
+        )
+        points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
+    one = series(*points, specs=scorer("responses").metrics[:1])
+    return replace(one, info=replace(one.info, kind="responses"))
+
+
+A, B = "abcdefghij", "klmnopqrst"
+CASES_OF_RESPONSES: list[tuple[str, Series, list[tuple[int, str, float, float]]]] = [
+    ("no case in common", with_cases(*[(A, A)] * 7, *[(B, "k")] * 5), []),
+    ("the new ones are harder", with_cases(*[(A, A[:9])] * 7, *[(A + B, A[:9] + "k")] * 5), []),
+    ("the old ones are harder", with_cases(*[(A + B, A[:9])] * 7, *[(A, A[:9])] * 5), []),
+    (
+        "worse over the common ones",
+        with_cases(*[(A, A[:9])] * 7, *[(A + B, A[:5] + B)] * 5),
+        [(7, "open", 0.9, 0.5)],
+    ),
+    ("one bad newest output over more", with_cases(*[(A, A[:9])] * 8, (A + B, A[:5])), [(8, "new", 0.9, 0.5)]),
+]
+
+
+@pytest.mark.parametrize(("name", "one", "expected"), CASES_OF_RESPONSES, ids=[name for name, *_ in CASES_OF_RESPONSES])
+def test_responses_are_compared_over_the_cases_that_they_have_in_common(
+    name: str, one: Series, expected: list[tuple[int, str, float, float]]
+) -> None:
+    steps = [(step, step.metrics[0]) for step in steps_of(one)]
+    assert [
+        (at.at, at.status, round(at_metric.before, 3), round(at_metric.after, 3)) for at, at_metric in steps
+    ] == expected
 
 
 def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
