@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from sitegen.analysis.best import best_points
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import change_between
 from sitegen.analysis.effects import peak
@@ -462,7 +463,13 @@ def summary(one: Series) -> EvalSummary:
     heads = tuple(headline(p) for p in one.points)
     best = peak(one.points, [(commit(0),)] * len(one.points), one.specs[0], one.info.kind)
     return EvalSummary(
-        info=one.info, specs=one.specs[:3], headlines=heads, deleted=one.history.deleted, steps=steps_of(one), peak=best
+        info=one.info,
+        specs=one.specs[:3],
+        headlines=heads,
+        deleted=one.history.deleted,
+        steps=steps_of(one),
+        peak=best,
+        best=best_points(one.points, one.specs[0], one.info.kind),
     )
 
 

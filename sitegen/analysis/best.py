@@ -1,36 +1,19 @@
 """The best output of an eval: one rule for every page and file that names it.
 
-Outputs are compared by their scores under the newest ground truth and rules, since the judge changed last, and since no
-document was in common with the output before. Of equal outputs the earliest is the best, because the later ones did not
-improve on it.
+Outputs are compared by their scores under the newest ground truth and rules, over the documents or cases that both
+have, since the judge changed last, and since none was in common with the output before. Of equal outputs the earliest
+is the best, because the later ones did not improve on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitegen.analysis.deltas import comparable_since
-from sitegen.model.metrics import MetricSpec
+from sitegen.analysis.change import difference
+from sitegen.analysis.deltas import comparable_since, overlap
+from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point
-
-
-def best_so_far(
-    values: Sequence[float | None], since: Sequence[int] = (), *, higher_is_better: bool = True
-) -> tuple[int | None, ...]:
-    """Return for each point the index of the best point up to and including it; of equal points the earliest.
-
-    None before the first value: an undefined value is never the best. ``since``: for each point, the index of the first
-    point that it can be compared with, if not all can be compared (``deltas.comparable_since``).
-    """
-    indices = []
-    best, best_value = None, 0.0
-    for index, value in enumerate(values):
-        if since and since[index] == index:
-            best = None
-        if value is not None and (best is None or (value > best_value if higher_is_better else value < best_value)):
-            best, best_value = index, value
-        indices.append(best)
-    return tuple(indices)
 
 
 def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
@@ -38,25 +21,49 @@ def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
     return [(point.now or point.scorecard).metric(metric) for point in points]
 
 
-def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, ...]:
-    """Return for each point of an eval the index of the best point so far by a metric."""
+def best_points(points: Sequence[Point], spec: MetricSpec, kind: str) -> tuple[int | None, ...]:
+    """Return for each point of an eval the index of the best point up to and including it, by a metric.
+
+    None before the first value: an undefined value is never the best.
+    """
     since = comparable_since([point.scorecard for point in points], spec.name)
-    return best_so_far(values_now(points, spec.name), since, higher_is_better=spec.higher_is_better)
+    indices = []
+    best: Scorecard | None = None
+    at: int | None = None
+    for index, point in enumerate(points):
+        if since[index] == index:
+            best = at = None
+        card = point.now or point.scorecard
+        if card.metric(spec.name) is not None and (best is None or _is_better(best, card, spec, kind)):
+            best, at = card, index
+        indices.append(at)
+    return tuple(indices)
 
 
-def best_before_newest(points: Sequence[Point], spec: MetricSpec) -> int | None:
+def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec, kind: str) -> bool:
+    """Decide whether an output is better than the best one so far, over the documents or cases that both have.
+
+    If it is as good there and has others besides, it is better: it was asked for more. If nothing is in common, it is
+    the best of what can be compared with it.
+    """
+    sign = 1 if spec.higher_is_better else -1
+    shared = overlap(best, other)
+    if best.documents and other.documents and shared.verdict == "refused":
+        return True
+    moved = difference(best, other, spec.name, kind) if shared.verdict == "bridged" else None
+    if moved is None:
+        return sign * ((other.metric(spec.name) or 0.0) - (best.metric(spec.name) or 0.0)) > 0
+    has_more = bool(shared.only_after) and not shared.only_before
+    return sign * moved > (-ROUNDING if has_more else ROUNDING)
+
+
+def best_before_newest(points: Sequence[Point], spec: MetricSpec, kind: str) -> int | None:
     """Return the index of the best point before the newest; None if none of them can be compared with it."""
     newest = len(points) - 1
     since = comparable_since([point.scorecard for point in points], spec.name)
-    return best_points(points, spec)[-2] if newest > 0 and since[newest] != newest else None
+    return best_points(points, spec, kind)[-2] if newest > 0 and since[newest] != newest else None
 
 
 def values_of_summary(summary: EvalSummary) -> tuple[float | None, ...]:
     """Return the headline metric of each point, by the newest ground truth and rules."""
     return summary.now or tuple(headline.values[0] for headline in summary.headlines)
-
-
-def best_of_summary(summary: EvalSummary) -> tuple[int | None, ...]:
-    """Return ``best_points`` by the headline metric, computed from the stored summary of an eval."""
-    since = [headline.comparable_since for headline in summary.headlines]
-    return best_so_far(values_of_summary(summary), since, higher_is_better=summary.specs[0].higher_is_better)

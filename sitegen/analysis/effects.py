@@ -93,7 +93,7 @@ def peak(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], spec: M
 
     ``made_with`` as for ``windows``.
     """
-    best = best_points(points, spec)[-1] if points else None
+    best = best_points(points, spec, kind)[-1] if points else None
     if best is None:
         return None
     card = points[best].now or points[best].scorecard

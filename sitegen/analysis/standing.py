@@ -12,10 +12,11 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.change import change, change_between, changes, difference
+from sitegen.analysis.change import change, changes, difference
 from sitegen.analysis.copies import first_of_each_output, output_of
-from sitegen.analysis.deltas import under_rules_of
+from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.flips import flips
+from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -187,7 +188,7 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
     points = series.points
     if series.info.recorded or not points:
         return steps
-    best = best_points(points, series.specs[0])
+    best = best_points(points, series.specs[0], series.info.kind)
     for loss in _regained_losses(series, best, beside):
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
@@ -341,16 +342,14 @@ def since_best(series: Series, best: int | None, newest: int | None = None) -> C
     newest = len(series.points) - 1 if newest is None else newest
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    rules = series.points[-1].snapshot
-    before, after = (
-        replace(
-            series.points[index],
-            snapshot=under_rules_of(series.points[index].snapshot, rules),
-            scorecard=series.points[index].now or series.points[index].scorecard,
-        )
-        for index in (best, newest)
+    before, after = series.points[best], series.points[newest]
+    if "outputs" not in differing_roles(before.snapshot, after.snapshot):
+        return None
+    return change_verdict(
+        before.now or before.scorecard,
+        after.now or after.scorecard,
+        series.info.kind,
+        flips(series.cells, best, newest),
+        noise=after.noise,
+        higher_is_better=series.specs[0].higher_is_better,
     )
-    pair = flips(series.cells, best, newest)
-    return change_between(
-        before, after, pair, kind=series.info.kind, headline=series.specs[0], noise=after.noise
-    ).verdict

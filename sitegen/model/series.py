@@ -199,6 +199,8 @@ class EvalSummary(Frozen):
     now: tuple[float | None, ...] = ()
     """The headline metric of each point by the newest ground truth and rules; empty if these are the values of
     ``headlines``."""
+    best: tuple[int | None, ...] = ()
+    """For each point the index of the best one up to it (``best_points``)."""
     interval: Interval | None = None
     """The interval of the headline of the newest point."""
     metrics: tuple[str, ...] = ()

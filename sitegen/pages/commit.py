@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_so_far
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Change
@@ -87,9 +87,9 @@ class EvalMove(Frozen):
     @property
     def best(self) -> Headline | None:
         """The best of several points, of equal points the earliest; None if there is one point, or none has a value."""
-        values = [point.values[0] for point in self.points]
-        best = best_so_far(values, higher_is_better=self.specs[0].higher_is_better)[-1]
-        return None if best is None or len(values) == 1 else self.points[best]
+        sign = 1 if self.specs[0].higher_is_better else -1
+        known = [(sign * value, point) for point in self.points if (value := point.values[0]) is not None]
+        return max(known, key=itemgetter(0))[1] if known and len(self.points) > 1 else None
 
     @property
     def listed(self) -> list[tuple[Headline, str | None]]:

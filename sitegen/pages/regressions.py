@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.analysis.best import values_of_summary
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import (
@@ -188,7 +188,7 @@ def step_line(
 def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     """The number of the newest values, their line, and the best so far as a staircase."""
     summary = standing.summary
-    column, best = values_of_summary(summary), best_of_summary(summary)
+    column, best = values_of_summary(summary), summary.best
     values, stairs = column[-RECENT:], [None if index is None else column[index] for index in best[-RECENT:]]
     low, high = _range((*values, *stairs))
     first = max(0, len(column) - RECENT)

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import values_now
+from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import comparable_since, under_rules_of
@@ -179,6 +179,7 @@ def record_of(
         windows=windows,
         peak=best,
         now=() if now == then else tuple(now),
+        best=best_points(series.points, series.specs[0], series.info.kind),
         interval=point.interval if point else None,
         metrics=tuple(spec.name for spec in series.specs),
         usage=point.scorecard.usage if point else None,

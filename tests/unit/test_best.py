@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_before_newest, best_so_far, values_now
+from sitegen.analysis.best import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.metrics import Counts
@@ -14,6 +14,8 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.trend import page as trend_module
 from sitegen.pages.trend.page import trend_page
+from sitegen.scoring.kinds import scorer
+from sitegen.stats.counts import total
 from tests import pages_sample as sample
 
 
@@ -37,13 +39,15 @@ def summary(one: Series) -> EvalSummary:
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
         peak=peak(one.points, [(sample.commit(index),) for index in range(len(one.points))], one.specs[0], "fields"),
         now=tuple(values_now(one.points, "f1")),
+        best=best_points(one.points, one.specs[0], "fields"),
     )
 
 
 def test_the_best_so_far_is_the_earliest_of_equals():
-    assert best_so_far([None, 0.5, 0.4, None, 0.7, 0.7, 0.6]) == (None, 1, 1, 1, 4, 4, 4)
-    assert best_so_far([3.0, 2.0, 5.0], higher_is_better=False) == (0, 1, 1)
-    assert best_so_far([]) == ()
+    f1 = sample.SPECS[0]
+    assert best_points(series(None, 0.5, 0.4, None, 0.7, 0.7, 0.6).points, f1, "fields") == (None, 1, 1, 1, 4, 4, 4)
+    assert best_points(series(3.0, 2.0, 5.0).points, replace(f1, higher_is_better=False), "fields") == (0, 1, 1)
+    assert best_points((), f1, "fields") == ()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +98,7 @@ def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     ],
 )
 def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, ...], best: int | None):
-    assert best_before_newest(series(*values).points, sample.SPECS[0]) == best
+    assert best_before_newest(series(*values).points, sample.SPECS[0], "fields") == best
 
 
 def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
@@ -109,6 +113,37 @@ def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better
     assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
     assert peak(points[3:], made_with[3:], sample.SPECS[0], "fields") is None
     assert peak((), [], sample.SPECS[0], "fields") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "outputs", "best"),
+    [
+        ("few easy ones first", [{"a": 10, "b": 10}, {"a": 9, "b": 9, "c": 1}], (0, 0)),
+        ("better on the common ones, with harder ones besides", [{"a": 8, "b": 8}, {"a": 9, "b": 9, "c": 1}], (0, 1)),
+        ("as good, and asked for more", [{"a": 10, "b": 10}, {"a": 10, "b": 10, "c": 1}], (0, 1)),
+        ("as good, and asked for less", [{"a": 10, "b": 4}, {"a": 10}], (0, 0)),
+        ("as good, and asked for others", [{"a": 10, "b": 4}, {"b": 4, "c": 10}], (0, 0)),
+        ("nothing in common with the best one", [{"a": 10}, {"a": 9, "b": 2}, {"b": 2}], (0, 0, 2)),
+    ],
+)
+def test_outputs_are_compared_over_the_documents_that_both_have(
+    name: str, outputs: list[dict[str, int]], best: tuple[int, ...]
+) -> None:
+    points = []
+    for point, right in zip(sample.points(len(outputs)), outputs, strict=True):
+        scores = [
+            DocumentScore(id=document, status="scored", counts=Counts(tp=n, fp=10 - n, fn=10 - n))
+            for document, n in right.items()
+        ]
+        card = Scorecard(
+            status="scored",
+            counts=total(score.counts for score in scores),
+            metrics=scorer("fields").metrics_for(scores),
+            documents=tuple(scores),
+            fields=(),
+        )
+        points.append(replace(point, scorecard=card, now=None))
+    assert best_points(points, sample.SPECS[0], "fields") == best
 
 
 def test_outputs_are_comparable_as_long_as_each_has_a_document_or_case_of_the_one_before() -> None:

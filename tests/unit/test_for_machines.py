@@ -59,7 +59,12 @@ def headline(position: int, *values: float | None, status: Any = "scored") -> He
 def summary(name: str = "till", *values: float | None, **more: Any) -> EvalSummary:
     target = more.pop("target", None)
     info = EvalInfo(name, f"Eval {name}", thresholds=(Threshold("f1", target),) if target else ())
-    return EvalSummary(info, SPECS, tuple(headline(at, value) for at, value in enumerate(values, 1)), **more)
+    best: list[int | None] = []
+    for at, value in enumerate(values):
+        last = best[-1] if best else None
+        best.append(at if value is not None and (last is None or value > (values[last] or 0)) else last)
+    heads = tuple(headline(at, value) for at, value in enumerate(values, 1))
+    return EvalSummary(info, SPECS, heads, best=tuple(best), **more)
 
 
 def step(at: int, before: float, after: float, status: Any, *, subject: str = "Change", **more: Any) -> Step:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from sitegen.analysis.best import best_so_far
+from sitegen.analysis.best import best_points
 from sitegen.analysis.deltas import comparable_since, exchanges
 from sitegen.gate_files.document import gate_json
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
@@ -20,6 +22,7 @@ from sitegen.questions.gate import check
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site
 
@@ -88,7 +91,8 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
     cards = [card(7), card(4), card(5, ""), card(3, "j-2"), card(4, "j-2")]
     since = comparable_since(cards, "score")
     assert since == [0, 0, 0, 3, 3]
-    assert best_so_far([each.metric("score") for each in cards], since) == (0, 0, 0, 3, 4)
+    points = [replace(point, scorecard=each, now=None) for point, each in zip(sample.points(5), cards, strict=True)]
+    assert best_points(points, MetricSpec("score", "Score", ""), "judged") == (0, 0, 0, 3, 4)
     assert comparable_since(cards, "cost") == [0] * 5
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from sitegen.analysis.best import best_points
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
@@ -468,7 +469,15 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     )
     heads = tuple(map(sample.headline, points))
     best = peak(points, [(sample.commit(0),)] * len(points), one.specs[0], "fields")
-    return EvalSummary(info=one.info, specs=one.specs, headlines=heads, deleted=deleted, steps=steps_of(one), peak=best)
+    return EvalSummary(
+        info=one.info,
+        specs=one.specs,
+        headlines=heads,
+        deleted=deleted,
+        steps=steps_of(one),
+        peak=best,
+        best=best_points(points, one.specs[0], "fields"),
+    )
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:

@@ -131,7 +131,7 @@ def compare_page(series: Series, data: CompareData | None = None) -> Page:
     """The page of an eval with two points or more."""
     data = compare_data(series) if data is None else data
     last = len(series.points) - 1
-    best = best_before_newest(series.points, series.specs[0])
+    best = best_before_newest(series.points, series.specs[0], series.info.kind)
     titles = {last - 1: "The newest iteration and the one before it"}
     if best is not None and best != last - 1:
         titles[best] = "The newest iteration and the best one before it"

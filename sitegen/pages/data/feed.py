@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import escape
 
-from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.analysis.best import values_of_summary
 from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
@@ -98,7 +98,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
-    values, best = values_of_summary(summary), best_of_summary(summary)
+    values, best = values_of_summary(summary), summary.best
     for index in range(1, len(values)):
         at, earlier, value = summary.headlines[index], best[index - 1], values[index]
         is_new = best[index] == index != at.comparable_since and index not in stepped

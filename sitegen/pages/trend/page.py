@@ -283,7 +283,7 @@ def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
 def best_so_far(view: TrendView) -> list[float | None]:
     """For each point the best headline so far, by the newest ground truth and rules."""
     values = values_now(view.points, view.specs[0].name)
-    return [None if best is None else values[best] for best in best_points(view.points, view.specs[0])]
+    return [None if best is None else values[best] for best in best_points(view.points, view.specs[0], view.info.kind)]
 
 
 def breaks(view: TrendView) -> tuple[int, ...]:
@@ -298,7 +298,7 @@ def best_of(view: TrendView, metric: int) -> tuple[Point | None, float | None, s
     The words say which points were compared, if not all, and why the value differs from the report.
     """
     spec = view.specs[metric]
-    best = best_points(view.points, spec)[-1]
+    best = best_points(view.points, spec, view.info.kind)[-1]
     words = "among comparable outputs" if comparable_since([it.scorecard for it in view.points], spec.name)[-1] else ""
     if best is None:
         return None, None, words
