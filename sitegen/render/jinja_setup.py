@@ -36,6 +36,8 @@ from sitegen.pages import (
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.instruction import page as instruction
 from sitegen.pages.instructions import matrix_rows, version_rows
+from sitegen.pages.overview import focus
+from sitegen.pages.overview import page as overview
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
@@ -152,6 +154,8 @@ def _without_place(module: ModuleType) -> ModuleType:
 GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
     "instruction": _without_place(instruction),
+    "in_focus": _without_place(focus),
+    "overview": _without_place(overview),
     "trend": _without_place(trend),
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,

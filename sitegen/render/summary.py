@@ -18,7 +18,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import in_points, split
 from sitegen.pages.instructions.edits import EditEffects
 from sitegen.pages.labels import exchange, outputs
-from sitegen.pages.overview.focus import focus_view
+from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.phrases import Phrase
 from sitegen.render.summary_changes import (
@@ -169,23 +169,23 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         return
     yield "Errors by section of the schema:"
     yield ""
-    for row in view.sections:
+    for row, evals in view.sections:
         kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
-        where = first_few(row.evals, lambda place: code(place.info.id, NAME))
+        where = first_few(evals, lambda summary: code(summary.info.id, NAME))
         section = code(row.name, NAME) if row.name else "the rest"
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
         yield ""
         yield "Broken by the newest outputs:"
         yield ""
-        for field in view.broken:
-            where = first_few(field.evals, lambda place: code(place.info.id, NAME))
-            yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
-    for pattern in view.patterns:
+        for attribute, cells, evals in view.broken:
+            where = first_few(evals, lambda summary: code(summary.info.id, NAME))
+            yield f"- {code(attribute, NAME)}: {count(cells)}; in {where}"
+    for summary in view.patterns:
         yield ""
-        since = code(pattern.words.since) if pattern.words.since else ""
-        words = f"{pattern.words.share}{pattern.words.where}{since}{pattern.words.without}"
-        yield f"In {code(pattern.info.id, NAME)} {words}."
+        words = words_of(summary)
+        since = code(words.since) if words.since else ""
+        yield f"In {code(summary.info.id, NAME)} {words.share}{words.where}{since}{words.without}."
     yield ""
     yield "Wrong for longest:"
     yield ""

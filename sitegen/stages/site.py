@@ -18,7 +18,7 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
 from sitegen.pages.other_pages import failed_page, unfinished_page
-from sitegen.pages.overview.focus import most_costly_patterns
+from sitegen.pages.overview.focus import most_costly_patterns, words_of
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest, is_page
 from sitegen.scoring.own import installed_versions
@@ -101,8 +101,8 @@ def write_site(
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
         patterns=tuple(
-            line(f"{pattern.info.name}: {pattern.words.share}{pattern.words.rest}.", 400)
-            for pattern in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
+            line(f"{summary.info.name}: {words_of(summary).share}{words_of(summary).rest}.", 400)
+            for summary in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
         ),
     )
 

@@ -1,5 +1,7 @@
 """The overview and the problems page as views."""
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -15,9 +17,10 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.instructions.page import FileRecord, FileSize
+from sitegen.pages.overview import page as overview
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
-from sitegen.pages.overview.page import SiteCounts, eval_row, overview_page, shared_scale
+from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -56,8 +59,8 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
 def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
     share = _summary("a", 0.5, 0.75)
     count = replace(share, specs=(replace(share.specs[0], unit="count"), *share.specs[1:]))
-    assert (shared_scale([share, count]), shared_scale([count])) == (Ends(0.5, 0.75), None)
-    assert [eval_row(summary, None, Ends(0.5, 0.75)).scale for summary in (share, count)] == [Ends(0.5, 0.75), None]
+    assert overview.scale_of(_view(share, count)) == Ends(0.5, 0.75)
+    assert overview.scale_of(_view(count)) is None
 
 
 def _delta(before: float | None, after: float | None) -> Change:
@@ -72,13 +75,12 @@ def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
 def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     seconds = replace(sample.SPECS[0], name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
     slow = replace(_summary("slow", 3.0, 9.0), specs=(seconds,))
-    rows = _view(_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True)).rows
-    assert {row.summary.info.id: row.scale for row in rows} == {
-        "a": (0.1, 0.9),
-        "b": (0.1, 0.9),
-        "slow": None,
-        "gone": (0.1, 0.9),
-    }
+    evals = (_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True))
+    page = overview_page(evals, HEAD, "main", COUNTS, ())
+    assert overview.scale_of(sample.view_of(page)) == Ends(0.1, 0.9)
+    html = renderer_of(sample.SITE).render(page).decode()
+    ends = dict(re.findall(r'(?s)<a class="name" href="evals/(\w+)/.*?<path class="e" d="M[\d.]+ ([\d.]+)h0"/>', html))
+    assert (ends["b"], ends["slow"], ends["gone"]) == ("2.0", "2.0", "26.0")  # of 28, from the top
 
 
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
@@ -88,8 +90,8 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
     page = overview_page(
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, "main", COUNTS, ()
     )
-    assert [row.summary.info.id for row in sample.view_of(page).rows] == ["b", "d", "c", "a", "gone"]
     html = renderer_of(sample.SITE).render(page).decode()
+    assert re.findall(r'<a class="name" href="evals/(\w+)/', html) == ["b", "d", "c", "a", "gone"]
     cards = html[html.index('<ul class="multiples">') :].split("<li")[1:6]
     known = ("worse</span>", "behind its best", "below its level of", "deleted")
     assert [[word for word in known if word in card] for card in cards] == [
@@ -105,7 +107,8 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_ou
     gone = replace(_summary("f", 0.1), without_output=True)
     evals = (_summary("a", 0.5), _summary("b", 1.0), _summary("c", None), _summary("e", 0.1, deleted=True), gone)
     view = _view(*evals, replace(_summary("d"), without_output=True))
-    assert (view.mean, view.mean_of, view.undefined, view.without_output) == (0.75, 2, 1, 2)
+    assert overview.mean_now(view) == (0.75, 1)
+    assert (len(view.computed), len(view.scored)) == (5, 3)
 
 
 def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
@@ -114,33 +117,36 @@ def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
     )
     second = replace(_summary("b", 0.6), interval=Interval(low=0.5, high=0.7, unit="documents", n=9, method="Wilson"))
     gone = _summary("c", 0.1, deleted=True)
-    assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
-    assert _view(first, second, _summary("e", 0.5)).mean_ends is None
-    assert _view(gone).mean_ends is None
+    assert overview.mean_ends(_view(first, second, gone, _summary("d", None))) == pytest.approx(
+        (0.530, 0.788), abs=0.0005
+    )
+    assert overview.mean_ends(_view(first, second, _summary("e", 0.5))) is None
+    assert overview.mean_ends(_view(gone)) is None
 
 
 def test_the_mean_changes_by_what_the_newest_points_changed():
     view = _view(_summary("a", 0.4, 0.5), _summary("b", 0.9))
-    assert view.mean_change == pytest.approx(0.05)
+    assert overview.mean_change(view) == pytest.approx(0.05)
 
 
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
     refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
-    assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
-    assert _view(refused).mean_change is None
+    assert overview.mean_change(_view(_summary("a", 0.4, 0.5), refused)) == pytest.approx(0.1)
+    assert overview.mean_change(_view(refused)) is None
 
 
 def test_targets_are_met_below_or_not_set():
     view = _view(
         _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
     )
-    assert [row.met for row in view.rows] == [False, True, None, None]
-    assert (view.met, view.targets, view.below) == (1, 2, ("B",))
+    assert [overview.target_of(at.summary)[1] for at in view.evals] == [False, True, None, None]
+    assert [(summary.info.name, met) for summary, met in overview.targets(view)] == [("B", False), ("A", True)]
 
 
 def test_without_evals_nothing_is_defined():
     view = _view()
-    assert (view.mean, view.mean_change, view.errors, view.longest) == (None, None, 0, 1)
+    assert (overview.mean_now(view), overview.mean_change(view)) == ((None, 0), None)
+    assert (overview.errors_in_all(view), overview.most_errors(view)) == (0, 1)
 
 
 def test_a_change_over_some_documents_or_none_says_so():
@@ -148,7 +154,7 @@ def test_a_change_over_some_documents_or_none_says_so():
     bridged = replace(some, change=Change(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
     refused = replace(some, change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
-    assert [row.change for row in sample.view_of(page).rows] == [pytest.approx(0.1), 0.1, None]
+    assert [overview.change_of(summary) for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
 
@@ -161,21 +167,19 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     b = replace(_summary("b", 0.5), focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
     gone = replace(_summary("c", 0.5, deleted=True), focus=Focus((walls,), (("x", 9),), (old,)))
     focus = _view(a, b, gone).focus
-    reports = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
-    assert [(row.name, row.errors, row.judged, [one.address for one in row.evals]) for row in focus.sections] == [
-        ("walls", (1, 0, 2, 0), 10, [f"{reports[0]}#section=walls"]),
-        ("roof", (0, 0, 2, 0), 8, [f"{report}#section=roof" for report in reports]),
-    ]
-    assert [(row.attribute, row.cells, len(row.evals)) for row in focus.broken] == [
-        ("roof.kind", 3, 2),
-        ("walls[].area", 2, 1),
+    assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
+    assert focus.broken == (("roof.kind", 3, (a, b)), ("walls[].area", 2, (b,)))
+    html = renderer_of(sample.SITE).render(overview_page((a, b, gone), HEAD, "main", COUNTS, ())).decode()
+    newest = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
+    assert re.findall(r'href="([^"]*#section=[^"]*)"', html[html.index("What to work on") :]) == [
+        f"{newest[0]}#section=walls",
+        *(f"{report}#section=roof" for report in newest),
     ]
     assert [(info.id, streak.attribute) for info, streak in focus.longest] == [
         ("a", "walls[].area"),
         ("a", "roof.kind"),
         ("b", "roof.kind"),
     ]
-    assert focus.largest == 3
 
 
 def test_where_nothing_is_wrong_there_is_nothing_to_work_on():
@@ -218,8 +222,8 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():
-    view = _view(_summary("a", *[i / 100 for i in range(80)]))
-    assert (len(view.rows[0].spark), view.rows[0].spark[-1]) == (60, 0.79)
+    page = overview_page((_summary("a", *[i / 100 for i in range(80)]),), HEAD, "main", COUNTS, ())
+    assert "F1 of the newest 60 of 80 iterations" in renderer_of(sample.SITE).render(page).decode()
 
 
 def test_an_edit_shows_its_two_largest_changes():
@@ -227,13 +231,16 @@ def test_an_edit_shows_its_two_largest_changes():
     effects = sample.effects(series, 5)
     edit = sample.edit(3)
     files = tuple(FileEdit(edit, f"{name}.md") for name in "abcdefgh")
-    view = _view(latest=(EditEffects(edit.commit, files, effects),))
-    assert (view.edits[0].edits, view.edits[0].more) == (files[:6], 2)
-    assert [(effect.name, effect.change) for effect in view.edits[0].effects] == [
+    latest = EditEffects(edit.commit, files, effects)
+    page = overview_page((_summary("a", 0.5),), HEAD, "main", COUNTS, (latest,))
+    html = renderer_of(sample.SITE).render(page).decode()
+    shown = html[html.index('<ul class="feed">') :]
+    assert (shown.count('<a class="mono"'), "<span>and 2 more</span>" in shown) == (6, True)
+    assert [(effect.name, effect.change) for effect in overview.shown_effects(latest)] == [
         ("Waybills", effects[0].change),
         ("Receipts", None),
     ]
-    assert view.edits[0].largest == effects[:1]
+    assert overview.largest_effects(latest) == list(effects[:1])
 
 
 def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_made():
@@ -250,11 +257,10 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
 
 
 def test_columns_are_named_after_the_metrics_that_all_evals_share():
-    assert _view(_summary("a", 0.5)).labels == ("F1", "Precision", "Recall")
+    assert _view(_summary("a", 0.5)).headline == "F1"
     other = replace(_summary("b", 0.5), specs=sample.SPECS[3:])
     mixed = _view(_summary("a", 0.5), other)
-    assert (mixed.labels, mixed.headline) == ((), "main metric")
-    assert mixed.rows[0].labels == ("F1", "Precision", "Recall")
+    assert mixed.headline == "main metric"
 
 
 def test_many_evals_can_be_filtered():

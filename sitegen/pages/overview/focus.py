@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import add
 from typing import Final
-from urllib.parse import quote
-
-from msgspec.structs import replace
 
 from sitegen.analysis.copies import output_of_each, repeats_the_point_before
 from sitegen.frozen import Frozen
-from sitegen.model.error_summaries import Focus, Streak
+from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
-from sitegen.pages import links
 from sitegen.pages.report.numbers import grouping, sections
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 
@@ -25,53 +20,17 @@ PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
 
 
-class EvalLink(Frozen):
-    """An eval in a row, and where its name leads."""
-
-    info: EvalInfo
-    address: str
-    """Address relative to the root of the site."""
-
-
-class WeakRow(Frozen):
-    """A section of the schema with its errors in all evals."""
-
-    name: str
-    errors: tuple[int, ...]
-    judged: int
-    evals: tuple[EvalLink, ...]
-    """The evals with the errors of the section in their newest report."""
-
-
-class BrokenRow(Frozen):
-    """A field that is wrong in the newest outputs of evals, and right in the previous ones."""
-
-    attribute: str
-    cells: int
-    evals: tuple[EvalLink, ...]
-    """The evals with their trends."""
-
-
-class PatternOfEval(Frozen):
-    """The error pattern that explains most errors of the newest output of an eval."""
-
-    info: EvalInfo
-    words: PatternWords
-    address: str
-    """Address relative to the root of the site."""
-
-
 class FocusView(Frozen):
     """What to work on in all evals."""
 
-    sections: tuple[WeakRow, ...]
-    broken: tuple[BrokenRow, ...]
+    sections: tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]
+    """Sections of the schema with their errors in all evals, and the evals that have them in their newest report."""
+    broken: tuple[tuple[str, int, tuple[EvalSummary, ...]], ...]
+    """Fields that are wrong in the newest outputs of evals, and right in the previous ones, with their cells."""
     longest: tuple[tuple[EvalInfo, Streak], ...]
     """The longest streaks of errors that last to the newest output."""
-    largest: int
-    """Largest number of errors of a section: the length of a full bar."""
-    patterns: tuple[PatternOfEval, ...] = ()
-    """The error patterns with the most errors."""
+    patterns: tuple[EvalSummary, ...] = ()
+    """The evals whose error patterns have the most errors."""
 
 
 def focus_of(series: Series) -> Focus:
@@ -101,23 +60,20 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
         sections=weak,
         broken=_broken_rows(alive),
         longest=tuple(streaks[:LISTED]),
-        largest=max(sum(row.errors) for row in weak),
         patterns=most_costly_patterns(alive),
     )
 
 
-def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[PatternOfEval, ...]:
-    """The largest error pattern of each eval, most errors first; at most ``PATTERNS``."""
+def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[EvalSummary, ...]:
+    """The evals whose largest error pattern has the most errors; at most ``PATTERNS``."""
     with_patterns = [summary for summary in summaries if summary.patterns]
     with_patterns.sort(key=lambda summary: (-summary.patterns[0].errors, summary.info.id))
-    return tuple(
-        PatternOfEval(
-            info=summary.info,
-            words=pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns),
-            address=links.report(summary.info.id, summary.headlines[-1].slug) + "#h-ep",
-        )
-        for summary in with_patterns[:PATTERNS]
-    )
+    return tuple(with_patterns[:PATTERNS])
+
+
+def words_of(summary: EvalSummary) -> PatternWords:
+    """The sentence on the largest error pattern of the newest output of an eval."""
+    return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
 
 
 def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
@@ -164,34 +120,26 @@ def _longest(series: Series) -> tuple[Streak, ...]:
     return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:OF_EVAL])
 
 
-def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
-    rows: dict[str, WeakRow] = {}
+def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]:
+    found: dict[str, list[tuple[WeakSection, EvalSummary]]] = {}
     for summary in summaries:
         for section in summary.focus.sections:
-            none = WeakRow(name=section.name, errors=(0,) * len(section.errors), judged=0, evals=())
-            row = rows.get(section.name, none)
-            rows[section.name] = replace(
-                row,
-                errors=tuple(map(add, row.errors, section.errors)),
-                judged=row.judged + section.judged,
-                evals=(*row.evals, EvalLink(summary.info, _errors_of_section(summary, section.name))),
-            )
-    return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:LISTED])
+            found.setdefault(section.name, []).append((section, summary))
+    rows = []
+    for name, of_evals in found.items():
+        errors = tuple(map(sum, zip(*(section.errors for section, _ in of_evals), strict=True)))
+        total = WeakSection(name=name, errors=errors, judged=sum(section.judged for section, _ in of_evals))
+        rows.append((total, tuple(summary for _, summary in of_evals)))
+    return tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:LISTED])
 
 
-def _errors_of_section(summary: EvalSummary, section: str) -> str:
-    return f"{links.report(summary.info.id, summary.headlines[-1].slug)}#section={quote(section)}"
-
-
-def trend_of(summary: EvalSummary) -> EvalLink:
-    """An eval with its trend."""
-    return EvalLink(summary.info, links.eval_trend(summary.info.id))
-
-
-def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
-    rows: dict[str, BrokenRow] = {}
+def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[str, int, tuple[EvalSummary, ...]], ...]:
+    found: dict[str, list[tuple[int, EvalSummary]]] = {}
     for summary in summaries:
         for attribute, cells in summary.focus.broken:
-            row = rows.get(attribute, BrokenRow(attribute, 0, ()))
-            rows[attribute] = BrokenRow(attribute, row.cells + cells, (*row.evals, trend_of(summary)))
-    return tuple(sorted(rows.values(), key=lambda row: (-row.cells, row.attribute))[:LISTED])
+            found.setdefault(attribute, []).append((cells, summary))
+    rows = [
+        (attribute, sum(cells for cells, _ in of_evals), tuple(summary for _, summary in of_evals))
+        for attribute, of_evals in found.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:LISTED])

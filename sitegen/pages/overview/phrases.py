@@ -150,7 +150,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
             yield Phrase(": ")
             yield from _errors(sum(section.errors), sum(missed.newest.errors), section.name, missed.summary)
     elif focus:
-        row = focus.sections[0]
+        row, _ = focus.sections[0]
         shares = [
             (sum(section.errors), standing.summary)
             for standing in scored
