@@ -27,6 +27,8 @@ from sitegen.pages import (
     effects,
     field,
     fields,
+    file_history,
+    instruction,
     labels,
     links,
     recorded,
@@ -34,7 +36,6 @@ from sitegen.pages import (
     touched,
 )
 from sitegen.pages.compare import compare_rows
-from sitegen.pages.instruction import page as instruction
 from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
@@ -125,6 +126,8 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     elements,
     field,
     fields,
+    file_history,
+    instruction,
     labels,
     links,
     matrix_rows,
@@ -153,7 +156,6 @@ def _without_place(module: ModuleType) -> ModuleType:
 
 GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
-    "instruction": _without_place(instruction),
     "in_focus": _without_place(focus),
     "overview": _without_place(overview),
     "trend": _without_place(trend),

@@ -20,16 +20,14 @@ from sitegen.model.problems import Parsed, Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages.commit import CommitEffect, CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.edit import RenderedPatch
-from sitegen.pages.instruction.page import DisplayedFile
+from sitegen.pages.instruction import CountedEdit, DisplayedFile
 from sitegen.pages.report.tree import PagePicture
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
-from sitegen.text.patch import PatchCounts
 
 
 class SourceUse(Frozen):
@@ -58,15 +56,6 @@ class NewestReport(Frozen):
     """The steps of the eval."""
     patterns: tuple[PatternSummary, ...] = ()
     """The error patterns of the newest output."""
-
-
-class CountedEdit(NamedTuple):
-    """How much text an edit of an instruction file changed, and where."""
-
-    counts: PatchCounts | None
-    """None: the patch cannot be read."""
-    sections: tuple[str, ...]
-    """Headings of the sections that the edit touched."""
 
 
 class SearchTail(Frozen):

@@ -26,7 +26,7 @@ from sitegen.model.problems import Problem
 from sitegen.pages import links, touched
 from sitegen.pages.commit import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
-from sitegen.pages.instruction.file_history import apart_since, thickens
+from sitegen.pages.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (

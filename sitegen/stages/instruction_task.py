@@ -16,17 +16,17 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
-from sitegen.pages.instruction.file_history import thickens
-from sitegen.pages.instruction.page import (
+from sitegen.pages.file_history import thickens
+from sitegen.pages.instruction import (
+    CountedEdit,
     DisplayedFile,
-    EditRecord,
     instruction_page,
     line_counts,
     show_text,
     word_counts,
 )
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.stages.cached_kinds import DISPLAYED_FILES, NEWEST_EDITS, CountedEdit
+from sitegen.stages.cached_kinds import DISPLAYED_FILES, NEWEST_EDITS
 from sitegen.stages.edit_diffs import keep_diff
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import WorkerContext
@@ -185,11 +185,7 @@ class _InstructionWork:
 
     def _finish(self) -> InstructionDone:
         counted = tuple(edit for edit in self._counted if edit is not None)
-        records = [
-            EditRecord(edit.counts, effects, edit.sections)
-            for edit, effects in zip(counted, self._task.effects, strict=True)
-        ]
-        page = instruction_page(self._history, records, self._text(), self._task.peaks)
+        page = instruction_page(self._history, counted, self._task.effects, self._text(), self._task.peaks)
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
             counted=counted,

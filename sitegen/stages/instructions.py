@@ -19,14 +19,14 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import grade_counts
-from sitegen.pages.instruction.file_history import apart_since
+from sitegen.pages.file_history import apart_since
+from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
     DISPLAYED_FILES,
     EDIT_OUTCOMES,
     NEWEST_EDITS,
-    CountedEdit,
 )
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place

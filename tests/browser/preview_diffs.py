@@ -11,7 +11,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit import commit_page
 from sitegen.pages.edit import draw_edit, edit_page
-from sitegen.pages.instruction.page import EditRecord, instruction_page, show_text
+from sitegen.pages.instruction import CountedEdit, instruction_page, show_text
 from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
@@ -43,12 +43,15 @@ def pages() -> list[Page]:
     long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
     found.append(edit_page(hostile, 1, long, sample.EFFECTS, None, None, thickens=False))
     records = [
-        EditRecord(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, effects)
-        for index, effects in enumerate((sample.MANY_EFFECTS, sample.EFFECTS, ()))
+        CountedEdit(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, ()) for index in range(3)
     ]
-    odd = [EditRecord(None, ()), EditRecord(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ())]
-    found.append(instruction_page(sample.FILE, records, show_text(sample.V3.encode())))
-    found.append(instruction_page(hostile, odd, show_text(sample.HOSTILE.encode())))
+    odd = [
+        CountedEdit(None, ()),
+        CountedEdit(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ()),
+    ]
+    effects = (sample.MANY_EFFECTS, sample.EFFECTS, ())
+    found.append(instruction_page(sample.FILE, records, effects, show_text(sample.V3.encode()), ()))
+    found.append(instruction_page(hostile, odd, ((), ()), show_text(sample.HOSTILE.encode()), ()))
     found.append(
         instructions_page(
             [

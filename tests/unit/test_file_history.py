@@ -1,3 +1,7 @@
+import re
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
@@ -6,8 +10,13 @@ from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
+from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.instruction.file_history import Tendency, Track, best_rows, growth, restore
+from sitegen.pages.file_history import restore
+from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, sizes, tendency, tracks
+from sitegen.text.patch import PatchCounts
+from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of, written
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -33,8 +42,8 @@ def edit(position: int, path: str = "a.md", *, gone: bool = False) -> Edit:
     )
 
 
-def effect(eval_id: str, value: float | None, spec: MetricSpec = F1) -> Effect:
-    after = Headline(
+def headline(value: float | None) -> Headline:
+    return Headline(
         commit_position=1,
         sha="s",
         slug="0001",
@@ -43,9 +52,14 @@ def effect(eval_id: str, value: float | None, spec: MetricSpec = F1) -> Effect:
         values=(value,),
         errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
     )
-    return Effect(eval_id=eval_id, name=eval_id.title(), before=None, after=after, specs=(spec,))
 
 
+def effect(eval_id: str, value: float | None, before: float | None = None) -> Effect:
+    sides = (None if before is None else headline(before), headline(value))
+    return Effect(eval_id=eval_id, name=eval_id.title(), before=sides[0], after=sides[1], specs=(F1,))
+
+
+VERSIONS = ((None, "1.0"), ("1.0", "1.1"), ("1.1", None), (None, "1.2"))
 FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
 
 
@@ -53,6 +67,18 @@ def peak(eval_id: str, edit: int) -> EvalPeak:
     after = effect(eval_id, 0.9).after
     assert after is not None
     return EvalPeak(eval_id=eval_id, name=eval_id.title(), spec=F1, point=after, peak=Peak(0, 0.9, edit))
+
+
+def view_of(
+    file: InstructionHistory,
+    counts: Sequence[PatchCounts],
+    effects: Iterable[tuple[Effect, ...]] | None = None,
+    peaks: Sequence[EvalPeak] = (),
+) -> InstructionView:
+    edits = [CountedEdit(count, ()) for count in counts]
+    view = instruction_page(file, edits, effects or [()] * len(edits), None, peaks).view
+    assert isinstance(view, InstructionView)
+    return view
 
 
 def test_the_best_version_is_the_one_in_force_at_the_best_output():
@@ -72,19 +98,31 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
         replace(one, after=one.after and replace(one.after, interval=side))
         for one, side in zip(effects, around, strict=True)
     ]
-    found = growth(FILE, (1, 2, 3), (1, 2, 3), [(one,) for one in known], (None, None, None))
-    assert found is not None
-    assert found.evals == (Track(label="A", values=(0.5, 0.6, None), eval_id="a", interval=around[1]),)
+    view = view_of(FILE, [PatchCounts(added=1)] * 3, [(one,) for one in known])
+    assert tracks(view) == [(known[1], (0.5, 0.6, None))]
+    html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
+    assert "95 % interval over 9 fields: Wilson" in html
+    assert "0.100 to 0.900" in html
 
 
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
     file = InstructionHistory("a.md", (*FILE.edits[:2], edit(3, gone=True), edit(4)))
-    rows = best_rows(file, [peak("a", 1), peak("b", 2), peak("c", 3), peak("d", 9)], ("1.0", "1.1", None, "1.2"))
-    assert [(row.name, row.number, row.version, row.is_newest, row.deleted, row.command) for row in rows] == [
-        ("A", 1, "1.0", False, False, "git show '0000000:old name.md' > a.md"),
-        ("B", 2, "1.1", False, False, "git checkout 0000000 -- a.md"),
-        ("C", 3, None, False, True, None),
-        ("D", 4, "1.2", True, False, None),
+    stated = [PatchCounts(version_before=before, version_after=after) for before, after in VERSIONS]
+    view = view_of(file, stated, peaks=[peak("a", 1), peak("b", 2), peak("c", 3), peak("d", 9)])
+    html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
+    table = html.partition('<table class="best"')[2].partition("</table>")[0]
+    assert re.findall(r'>edit (\d)</a>(?:<span class="pill">version ([^<]+))?', table) == [
+        ("1", "1.0"),
+        ("2", "1.1"),
+        ("3", ""),
+        ("4", "1.2"),
+    ]
+    ways = [Markup(cell).striptags() for cell in re.findall("</div></td><td>(.*?)<div", table)]
+    assert [way.removesuffix("Copy") for way in ways] == [
+        "git show '0000000:old name.md' > a.md",
+        "git checkout 0000000 -- a.md",
+        "there was no file then",
+        "the newest version is the best",
     ]
 
 
@@ -101,18 +139,24 @@ def test_paths_are_quoted_for_the_shell_and_are_no_patterns_for_git():
 
 
 def test_sizes_stand_beside_every_eval_that_was_measured_twice():
+    grew, shrank = PatchCounts(added=2, words=None), PatchCounts(removed=1)
     effects = [(effect("b", 0.1), effect("a", 0.3)), (effect("b", None),), (effect("b", 0.2), effect("c", 0.9))]
-    found = growth(FILE, (10, 12, 11), (90, None, None), effects, (None, 0.2, -0.1))
-    assert found is not None
-    assert found.sizes == (Track("Lines", (10, 12, 11)),)
-    assert found.evals == (Track("B", (0.1, None, 0.2), "b"),)
-    assert (found.first, found.last) == (commit(1), commit(3))
-    assert (found.longer, found.shorter) == (Tendency(1, 1, 0), Tendency(1, 0, 1))
+    view = view_of(FILE, [PatchCounts(added=10, words=90), grew, shrank], effects)
+    assert sizes(view) == [("Lines", (10, 12, 11))]
+    assert [(one.eval_id, values) for one, values in tracks(view)] == [("b", (0.1, None, 0.2))]
+
+
+def test_the_mean_of_the_evals_stands_beside_edits_that_made_the_file_longer_or_shorter():
+    counts = [PatchCounts(added=10), PatchCounts(added=2), PatchCounts(removed=1), PatchCounts(added=1, removed=1)]
+    effects = [(effect("a", value, before=0.5),) for value in (0.9, 0.7, 0.4, 0.8)]
+    file = InstructionHistory("a.md", (*FILE.edits, edit(4)))
+    view = view_of(file, counts, effects)
+    assert (tendency(view, longer=True), tendency(view, longer=False)) == ((1, 1, 0), (1, 0, 1))
 
 
 def test_a_file_with_one_version_has_no_growth():
-    file = InstructionHistory("a.md", (edit(1),))
-    assert growth(file, (10,), (90,), [(effect("a", 0.5),)], (None,)) is None
+    view = view_of(InstructionHistory("a.md", (edit(1),)), [PatchCounts(added=10, words=90)], [(effect("a", 0.5),)])
+    assert (sizes(view), tracks(view)) == ([], [])
 
 
 def test_a_track_joins_what_is_known_and_a_size_holds_until_the_next():

@@ -10,7 +10,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.instruction.file_history import MOST_FILES, go_back_command
+from sitegen.pages.file_history import MOST_FILES, go_back_command
 from sitegen.pages.instructions.page import FileRecord, FileSize, instructions_page
 from sitegen.render.environment import Renderer
 from sitegen.render.template_files import find_templates

@@ -14,7 +14,7 @@ from sitegen.pages import edit as edit_module
 from sitegen.pages import effects
 from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
-from sitegen.pages.instruction.file_history import apart_since, thickens
+from sitegen.pages.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample

@@ -1,17 +1,25 @@
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import pytest
 from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Effect
+from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.instruction.page import (
+from sitegen.pages.instruction import (
     SPARK_POINTS,
-    EditRecord,
+    CountedEdit,
     InstructionView,
+    earlier_paths,
+    flips_of_sections,
     instruction_page,
     line_counts,
+    newest_text,
+    notes,
     show_text,
     thinned,
 )
@@ -21,30 +29,51 @@ from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
 
+Record: TypeAlias = tuple[CountedEdit, tuple[Effect, ...]]
+
+
+def record(counts: PatchCounts | None, effects: tuple[Effect, ...] = (), sections: tuple[str, ...] = ()) -> Record:
+    """One edit: how much it changed, how evals changed with it, and which sections it touched."""
+    return CountedEdit(counts, sections), effects
+
+
 RECORDS = (
-    EditRecord(PatchCounts(added=38, removed=0, version_before=None, version_after="1.0.0"), sample.MANY_EFFECTS),
-    EditRecord(PatchCounts(added=6, removed=7, version_before="1.0.0", version_after="1.1.0"), sample.EFFECTS),
-    EditRecord(PatchCounts(1, 2), ()),
+    record(PatchCounts(added=38, removed=0, version_before=None, version_after="1.0.0"), sample.MANY_EFFECTS),
+    record(PatchCounts(added=6, removed=7, version_before="1.0.0", version_after="1.1.0"), sample.EFFECTS),
+    record(PatchCounts(1, 2), ()),
 )
 
 
-def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: bytes | None) -> InstructionView:
-    view = instruction_page(file, records, None if text is None else show_text(text)).view
+def page_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None = None) -> Page:
+    """The page of a file with these edits, oldest first."""
+    displayed = None if text is None else show_text(text)
+    return instruction_page(file, [edit for edit, _ in records], [effects for _, effects in records], displayed, ())
+
+
+def view_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None) -> InstructionView:
+    view = page_of(file, records, text).view
     assert isinstance(view, InstructionView)
     return view
+
+
+def html_of(records: Sequence[Record], text: bytes | None = None, file: InstructionHistory = sample.FILE) -> str:
+    return written(renderer_of(sample.SITE), page_of(file, records, text))
 
 
 def outcome(*effects: Effect) -> str:
     """The cell of an edit that says how the evals changed with it."""
     edit = replace(sample.FILE, edits=sample.FILE.edits[:1])
-    html = written(renderer_of(sample.SITE), instruction_page(edit, [EditRecord(PatchCounts(), effects)], None))
+    html = html_of([record(PatchCounts(), effects)], file=edit)
     return html.partition("<tbody><tr><td>")[2].partition("<td>")[2].partition("</td>")[0]
 
 
 def test_versions_stand_newest_first_with_size_and_effects():
     view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(row.lines, len(row.effects)) for row in view.rows] == [(36, 0), (37, 5), (38, 50)]
-    assert view.lines == (38, 37, 36)
+    assert [(view.lines[index], len(view.effects[index])) for index in view.newest_first] == [
+        (36, 0),
+        (37, 5),
+        (38, 50),
+    ]
     assert view.text
     assert view.text.stats == TextStats(36, 104, "1.1.0")
     assert [section.heading.title for section in view.text.sections] == [
@@ -54,7 +83,7 @@ def test_versions_stand_newest_first_with_size_and_effects():
         "Example",
         "Never",
     ]
-    assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+    assert newest_text(view.file) == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
@@ -84,18 +113,18 @@ def test_many_sizes_are_thinned_out_between_first_and_last():
 def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
     gone = sample.edit(sample.commit(10, "Remove it"), sample.V3, None, status="deleted")
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
-    view = view_of(file, (*RECORDS, EditRecord(PatchCounts(0, 36))), sample.V3.encode())
-    assert (view.deleted, view.rows[0].lines, view.text is None) == (True, 0, False)
-    assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+    view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
+    assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
+    assert newest_text(view.file) == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_what_is_not_committed_cannot_be_brought_back():
     edit = sample.edit(replace(sample.commit(1, "x"), sha=WORKTREE), None, "x\n", "it's a.md", "added")
-    view = view_of(InstructionHistory("it's a.md", (edit,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
-    assert view.restore is None
+    view = view_of(InstructionHistory("it's a.md", (edit,)), (record(PatchCounts(1, 0)),), b"x\n")
+    assert newest_text(view.file) is None
     committed = replace(edit, commit=sample.commit(1, "x"))
-    view = view_of(InstructionHistory("it's a.md", (committed,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
-    assert view.restore == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
+    view = view_of(InstructionHistory("it's a.md", (committed,)), (record(PatchCounts(1, 0)),), b"x\n")
+    assert newest_text(view.file) == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
 
 
 def test_earlier_paths_are_told():
@@ -104,9 +133,12 @@ def test_earlier_paths_are_told():
         sample.edit(sample.commit(2, "b"), "x\n", "x\n", "two.md", "renamed"),
         sample.edit(sample.commit(3, "c"), "x\n", "x\n", "three.md", "renamed"),
     )
-    view = view_of(InstructionHistory("three.md", edits), (EditRecord(PatchCounts()),) * 3, b"x\n")
-    assert view.earlier_paths == ("one.md", "two.md")
-    assert [row.moved_from for row in view.rows] == ["two.md", "one.md", None]
+    view = view_of(InstructionHistory("three.md", edits), (record(PatchCounts()),) * 3, b"x\n")
+    assert earlier_paths(view.file) == ["one.md", "two.md"]
+    html = html_of((record(PatchCounts()),) * 3, file=view.file)
+    earlier = '<span class="mono">one.<wbr>md</span>', '<span class="mono">two.<wbr>md</span>'
+    assert f"<span>earlier {', '.join(earlier)}</span>" in html
+    assert [f"from {path}" in html for path in earlier] == [True, True]
 
 
 @pytest.mark.parametrize("text", [None, b"\x00\x01"])
@@ -116,8 +148,7 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
 
 
 def test_the_page_lists_edits_and_shows_the_text():
-    renderer = renderer_of(sample.SITE)
-    html = renderer.render(instruction_page(sample.FILE, RECORDS, show_text(sample.V3.encode()))).decode()
+    html = html_of(RECORDS, sample.V3.encode())
     edits = html.partition('<h2 id="h-e"')[2].partition("</section>")[0]
     assert edits.count("<tr>") == 3 + 1
     assert [size in edits for size in (">38<", ">37<", ">36<", ">0 words<")] == [True] * 4
@@ -128,7 +159,7 @@ def test_the_page_lists_edits_and_shows_the_text():
 
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monkeypatch):
     monkeypatch.setattr(GLOBALS["instruction"], "LISTED", 2)
-    html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, RECORDS, None)).decode()
+    html = html_of(RECORDS)
     rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
     pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(sample.FILE.edits)]
     assert [f'href="../../{page}"' in rows for page in pages] == [True, True, False]
@@ -140,76 +171,71 @@ def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monke
 def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
     records = (
         RECORDS[0],
-        EditRecord(PatchCounts(added=1, removed=1, version_before="1.0.0", version_after="1.1.0", only_version=True)),
+        record(PatchCounts(added=1, removed=1, version_before="1.0.0", version_after="1.1.0", only_version=True)),
         RECORDS[2],
     )
     view = view_of(sample.FILE, records, sample.V3.encode())
-    assert [(row.version, row.slip) for row in view.rows] == [
+    assert [(step.version, step.slip) for step in view.versions[::-1]] == [
         ("1.1.0", "text alone"),
         ("1.1.0", "version alone"),
         ("1.0.0", None),
     ]
-    assert view.notes == (
+    assert notes(view) == [
         "1 edit changed the text without a new version.",
         "1 edit gave a new version and changed nothing else.",
-    )
-    page = instruction_page(sample.FILE, records, show_text(sample.V3.encode()))
-    html = renderer_of(sample.SITE).render(page).decode()
+    ]
+    html = html_of(records, sample.V3.encode())
     assert '<th scope="col" class="num hide-s">Version</th>' in html
     assert '<td class="num hide-s">1.1.0</td>' in html
     assert '<span class="pill warn">a new version without an edit</span>' in html
 
 
 def test_without_any_version_there_is_no_column_for_them():
-    page = instruction_page(sample.FILE, (EditRecord(PatchCounts(1, 0)),) * 3, None)
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = html_of((record(PatchCounts(1, 0)),) * 3)
     assert ">Version</th>" not in html
 
 
 @pytest.mark.parametrize(
-    ("path", "lines", "notes"),
+    ("path", "lines", "expected"),
     [
-        (".claude/agents/reader.md", 100, ()),
+        (".claude/agents/reader.md", 100, []),
         (
             ".claude/agents/reader.md",
             101,
-            ("An agent definition of 101 lines: move the details into instruction files.",),
+            ["An agent definition of 101 lines: move the details into instruction files."],
         ),
-        ("prompts/reader.md", 101, ()),
+        ("prompts/reader.md", 101, []),
     ],
 )
-def test_a_long_agent_definition_is_noted(path: str, lines: int, notes: tuple[str, ...]):
+def test_a_long_agent_definition_is_noted(path: str, lines: int, expected: list[str]):
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
-    view = view_of(InstructionHistory(path, (edit,)), (EditRecord(PatchCounts(lines, 0)),), b"x\n" * lines)
-    assert view.notes == notes
+    view = view_of(InstructionHistory(path, (edit,)), (record(PatchCounts(lines, 0)),), b"x\n" * lines)
+    assert notes(view) == expected
 
 
 def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
     effects = (replace(sample.EFFECTS[0], flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
     records = (
-        EditRecord(PatchCounts(38, 0), effects, ("Whole",)),
-        EditRecord(PatchCounts(6, 7), effects, ("Rules <i>", "")),
-        EditRecord(PatchCounts(1, 2), (), ("Never",)),
+        record(PatchCounts(38, 0), effects, ("Whole",)),
+        record(PatchCounts(6, 7), effects, ("Rules <i>", "")),
+        record(PatchCounts(1, 2), (), ("Never",)),
     )
     view = view_of(sample.FILE, records, None)
-    assert [(section.path, section.fixed, section.broken) for section in view.flips] == [
+    assert [(section.path, section.fixed, section.broken) for section in flips_of_sections(view)[0]] == [
         ("", 2, 1),
         ("Rules <i>", 2, 1),
     ]
-    html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, records, None)).decode()
+    html = html_of(records)
     assert '<th scope="row">before the first heading</th>' in html
     assert '<th scope="row">Rules &lt;i&gt;</th>' in html
-    assert '<code>pri_<wbr>ce&lt;</code> <span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
+    assert '<code>pri_<wbr>ce&lt;</code><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
 
 
 def test_the_page_of_a_hostile_file_is_harmless():
-    renderer = renderer_of(sample.SITE)
     edit = sample.edit(
         sample.commit(12, sample.HOSTILE_SUBJECT, author="<b>x"), None, sample.HOSTILE, "<i>.md", "added"
     )
-    page = instruction_page(
-        InstructionHistory("<i>.md", (edit,)), (EditRecord(None),), show_text(sample.HOSTILE.encode())
-    )
-    html = renderer.render(page).decode()
+    page = page_of(InstructionHistory("<i>.md", (edit,)), [record(None)], sample.HOSTILE.encode())
+    html = renderer_of(sample.SITE).render(page).decode()
     for harm in ("<script>alert", "<i>.md", "<b>x", "onerror=alert(1)>", "\u202e", "<td onclick", 'href="javascript'):
         assert harm not in html

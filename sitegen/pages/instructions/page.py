@@ -13,8 +13,8 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import Grade
-from sitegen.pages.instruction.file_history import go_back_command
-from sitegen.pages.instruction.page import line_counts, thinned
+from sitegen.pages.file_history import go_back_command
+from sitegen.pages.instruction import line_counts, thinned
 from sitegen.pages.instructions.edits import EditEffects
 from sitegen.pages.instructions.matrix import Matrix, matrix
 from sitegen.pages.labels import subject_of

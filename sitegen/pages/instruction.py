@@ -1,0 +1,230 @@
+"""The page of one instruction file: its edits with their effects, its size and best versions, its present text.
+
+``pages/instruction.html`` reads the model itself, and calls the functions of this module for what the model lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions, mean_change
+from sitegen.analysis.section_flips import SectionFlips, section_flips
+from sitegen.frozen import Frozen
+from sitegen.model.series import Effect
+from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory
+from sitegen.named_tuple import NamedTuple
+from sitegen.pages import links
+from sitegen.pages.file_history import is_definition, restore
+from sitegen.text.patch import PatchCounts, VersionStep, version_steps
+from sitegen.text.plain import counted
+from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
+
+SHOWN_FIRST: Final = 50
+"""Number of edits before "show more"."""
+
+LISTED: Final = 200
+"""Number of edits in the list: the newest ones; the page of each edit leads to the one before it."""
+
+SPARK_POINTS: Final = 120
+"""Largest number of points of the line of sizes over time; of more points an even selection is drawn."""
+
+EVALS: Final = 8
+"""Number of evals beside the size of the file whose line is visible at first; the others are folded."""
+
+LONGEST_DEFINITION: Final = 100
+"""Number of lines above which a definition contains more than the list of instructions to read."""
+
+
+class CountedEdit(NamedTuple):
+    """How much text an edit of an instruction file changed, and where."""
+
+    counts: PatchCounts | None
+    """None: the patch cannot be read."""
+    sections: tuple[str, ...]
+    """Headings of the sections that the edit touched."""
+
+
+class DisplayedFile(Frozen):
+    """A file's text, prepared for the page."""
+
+    stats: TextStats
+    sections: tuple[Section, ...]
+    html: str
+    """Safe HTML from ``sitegen.text.markdown``."""
+    plain: bool
+    """Whether the text is too large to be rendered, and is shown as source."""
+    cut: bool
+    """Whether the shown text is truncated."""
+
+
+class InstructionView(Frozen):
+    """One file through history. What is known of its edits is in their order, oldest first."""
+
+    file: InstructionHistory
+    edits: tuple[CountedEdit, ...]
+    effects: tuple[tuple[Effect, ...], ...]
+    """How each eval changed across each edit."""
+    text: DisplayedFile | None
+    """The present text, or the last text of a deleted file; None if there is none to show."""
+    peaks: tuple[EvalPeak, ...]
+    """The best output of each eval that the file drives."""
+    nav: str = "instructions"
+
+    @property
+    def newest_first(self) -> range:
+        """The indices of the edits."""
+        return range(len(self.file.edits))[::-1]
+
+    @property
+    def lines(self) -> tuple[int | None, ...]:
+        """Number of lines of the file after each edit."""
+        return line_counts([edit.counts for edit in self.edits])
+
+    @property
+    def words(self) -> tuple[int | None, ...]:
+        """Number of words of the file after each edit."""
+        return word_counts([edit.counts for edit in self.edits])
+
+    @property
+    def versions(self) -> tuple[VersionStep, ...]:
+        """The version that the file states after each edit."""
+        return version_steps(edit.counts for edit in self.edits)
+
+    @property
+    def best(self) -> tuple[BestVersion, ...]:
+        """The best version for each eval."""
+        return best_versions(self.file.edits, self.peaks)
+
+
+def show_text(content: bytes) -> DisplayedFile | None:
+    """A text ready to be shown; None if it is binary."""
+    from sitegen.text.markdown import LARGEST, document
+
+    if b"\0" in content:
+        return None
+    text = content.decode("utf-8", "replace")
+    rendered = document(text)
+    return DisplayedFile(
+        stats=text_stats(content),
+        sections=sections(split_lines(text), rendered.headings),
+        html=rendered.html,
+        plain=rendered.plain,
+        cut=rendered.plain and len(content) > LARGEST,
+    )
+
+
+def instruction_page(
+    file: InstructionHistory,
+    edits: Iterable[CountedEdit],
+    effects: Iterable[tuple[Effect, ...]],
+    displayed: DisplayedFile | None,
+    peaks: Iterable[EvalPeak],
+) -> Page:
+    """The page of a file; the arguments are as in ``InstructionView``."""
+    view = InstructionView(file=file, edits=tuple(edits), effects=tuple(effects), text=displayed, peaks=tuple(peaks))
+    return Page(links.instruction(file.path), "pages/instruction.html", view)
+
+
+def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Lines of a file after each of its edits, from the added and removed lines of each.
+
+    The oldest edit added the whole file, also at the edge of a shallow history. After an edit with unknown counts the
+    size is unknown.
+    """
+    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
+
+
+def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Words of a file after each of its edits, as ``line_counts`` counts lines."""
+    return _sizes_after_changes(None if count is None else count.words for count in counts)
+
+
+def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
+    """The size after each change of what was empty at first; unknown from an unknown change on."""
+    sizes: list[int | None] = []
+    size: int | None = 0
+    for change in changes:
+        size = None if size is None or change is None else max(0, size + change)
+        sizes.append(size)
+    return tuple(sizes)
+
+
+def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+    """At most ``SPARK_POINTS`` of the values, always including the first and the last."""
+    last = len(sizes) - 1
+    if last < SPARK_POINTS:
+        return tuple(sizes)
+    return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
+
+
+def earlier_paths(file: InstructionHistory) -> list[str]:
+    """Earlier paths of the file, oldest first."""
+    return [path for path in dict.fromkeys(edit.path for edit in file.edits) if path != file.path]
+
+
+def newest_text(file: InstructionHistory) -> str | None:
+    """The command that restores the newest committed text."""
+    return next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None)
+
+
+def notes(view: InstructionView) -> list[str]:
+    """Sentences on what to improve about the versions and the length of the file."""
+    slips = [step.slip for step in view.versions]
+    found = []
+    if silent := slips.count("text alone"):
+        found.append(f"{counted(silent, 'edit')} changed the text without a new version.")
+    if hollow := slips.count("version alone"):
+        found.append(f"{counted(hollow, 'edit')} gave a new version and changed nothing else.")
+    length = view.text.stats.lines if view.text and not view.file.deleted else None
+    if length and length > LONGEST_DEFINITION and is_definition(view.file.path):
+        found.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
+    return found
+
+
+def sizes(view: InstructionView) -> list[tuple[str, tuple[int | None, ...]]]:
+    """The sizes after each edit that are known after several of them, each with its unit."""
+    found = (("Lines", view.lines), ("Words", view.words))
+    return [(unit, values) for unit, values in found if sum(value is not None for value in values) > 1]
+
+
+def tracks(view: InstructionView) -> list[tuple[Effect, tuple[float | None, ...]]]:
+    """The headline of each eval with output under at least two versions, after each edit; the most versions first.
+
+    Each stands with its newest effect that has a value.
+    """
+    newest: dict[str, Effect] = {}
+    values: dict[str, list[float | None]] = {}
+    for index, effects in enumerate(view.effects):
+        for effect in effects:
+            if effect.after and effect.after.values[0] is not None:
+                newest[effect.eval_id] = effect
+                values.setdefault(effect.eval_id, [None] * len(view.effects))[index] = effect.after.values[0]
+    measured = {eval_id: len(track) - track.count(None) for eval_id, track in values.items()}
+    order = sorted(newest, key=lambda eval_id: (-measured[eval_id], newest[eval_id].name, eval_id))
+    return [(newest[eval_id], tuple(values[eval_id])) for eval_id in order if measured[eval_id] > 1]
+
+
+def tendency(view: InstructionView, *, longer: bool) -> tuple[int, int, int]:
+    """How the mean headline changed around edits that made the file longer, or shorter.
+
+    Returns the number of such edits with output before and after them, after how many it rose, and after how many it
+    fell.
+    """
+    grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(view.lines))]
+    means = [
+        mean_change(effects) for effects, size in zip(view.effects, grown, strict=True) if size and (size > 0) is longer
+    ]
+    defined = [mean for mean in means if mean is not None]
+    return len(defined), sum(mean > 0 for mean in defined), sum(mean < 0 for mean in defined)
+
+
+def flips_of_sections(view: InstructionView) -> tuple[tuple[SectionFlips, ...], int]:
+    """Sections with the fields that flipped around their edits, and the number of sections that are left out.
+
+    The edit that added the file does not count.
+    """
+    edits = zip(view.file.edits, view.edits, strict=True)
+    return section_flips([() if edit.old is None else found.sections for edit, found in edits], view.effects)

@@ -1,1 +1,0 @@
-"""The page of one instruction file: its edits, and its best version."""
