@@ -200,13 +200,21 @@ def points(
     return tuple(
         replace(
             point,
-            now=_if_in_truth(inputs, point.scorecard, now),
+            now=_if_in_truth(inputs, made, now),
             change=values.change,
             interval=values.interval,
             noise=values.noise,
         )
-        for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
+        for point, made, now, values in zip(scored, _as_made(scored), under_newest_rules, derived, strict=True)
     )
+
+
+def _as_made(scored: Iterable[Point]) -> Iterator[Scorecard]:
+    """Yield for each point the scores of its output at the point that has it first, before it was scored again."""
+    made = None
+    for point in scored:
+        made = point.scorecard if made is None or "outputs" in point.snapshot.cause else made
+        yield made
 
 
 def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Scorecard:
