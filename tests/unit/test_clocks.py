@@ -45,32 +45,51 @@ def test_old_outputs_are_scored_by_the_truth_of_their_time_and_by_that_of_today(
     ]
 
 
+def eval_files(kind: str, ids: str) -> dict[str, str]:
+    if kind == "fields":
+        docs = {"docs": [{"id": name, "total": 1} for name in ids]}
+        settings = "evals: {bill: {settings: {documents: {path: docs, key: id}}}}"
+        truth = "".join(f"{name},1\n" for name in ids)
+        names = {"manifest.yaml": settings, "bill/ground_truth.csv": f"id,total\n{truth}"}
+        return names | {"bill/extracted.json": json.dumps(docs)}
+    if kind == "responses":
+        cases = [{"id": name, "input": name, "expected": "yes"} for name in ids]
+        answers = [{"case_id": name, "output": "yes"} for name in ids]
+        return {"bill/test_cases.json": json.dumps(cases), "bill/responses.json": json.dumps(answers)}
+    gold = {f"p-{name}": {"terms": ["moss"]} for name in ids}
+    chunk = {"chunkIndex": 0, "paragraphs": dict.fromkeys(gold, "moss"), "highlights": gold}
+    found = [{"chunkIndex": 0, "paragraphs": gold}]
+    return {"bill/gold-standard.json": json.dumps(found), "bill/logs/processing-log.ndjson": json.dumps(chunk)}
+
+
+def headlines(site: Path, kind: str, clock: str) -> list[float | None]:
+    headline = {"fields": "f1", "responses": "accuracy", "highlights": "accuracy"}[kind]
+    return [{**one[clock], **one[clock]["metrics"]}[headline] for one in points(site)]
+
+
 @pytest.mark.parametrize("kind", ["fields", "responses", "highlights"])
 def test_an_output_none_of_whose_cases_are_in_the_truth_of_today_has_no_score_of_today(tmp_path, kind):
-    def files(ids: str) -> dict[str, str]:
-        if kind == "fields":
-            docs = {"docs": [{"id": name, "total": 1} for name in ids]}
-            settings = "evals: {bill: {settings: {documents: {path: docs, key: id}}}}"
-            truth = "".join(f"{name},1\n" for name in ids)
-            names = {"manifest.yaml": settings, "bill/ground_truth.csv": f"id,total\n{truth}"}
-            return names | {"bill/extracted.json": json.dumps(docs)}
-        if kind == "responses":
-            cases = [{"id": name, "input": name, "expected": "yes"} for name in ids]
-            answers = [{"case_id": name, "output": "yes"} for name in ids]
-            return {"bill/test_cases.json": json.dumps(cases), "bill/responses.json": json.dumps(answers)}
-        gold = {f"p-{name}": {"terms": ["moss"]} for name in ids}
-        chunk = {"chunkIndex": 0, "paragraphs": dict.fromkeys(gold, "moss"), "highlights": gold}
-        found = [{"chunkIndex": 0, "paragraphs": gold}]
-        return {"bill/gold-standard.json": json.dumps(found), "bill/logs/processing-log.ndjson": json.dumps(chunk)}
-
     repo = GitRepo(tmp_path / "project")
-    repo.commits([{f"evals/{path}": text for path, text in files(ids).items()} for ids in ("12", "34", "345")])
+    repo.commits(
+        [{f"evals/{path}": text for path, text in eval_files(kind, ids).items()} for ids in ("12", "34", "345")]
+    )
     build_site(repo.path, tmp_path / "out")
-    headline = {"fields": "f1", "responses": "accuracy", "highlights": "accuracy"}[kind]
-    now = [{**one["now"], **one["now"]["metrics"]}[headline] for one in points(tmp_path / "out")]
-    then = [{**one["then"], **one["then"]["metrics"]}[headline] for one in points(tmp_path / "out")]
-    assert then == [1.0, 1.0, 1.0]
-    assert now == [None, {"fields": 0.8}.get(kind, pytest.approx(2 / 3)), 1.0]
+    assert headlines(tmp_path / "out", kind, "then") == [1.0, 1.0, 1.0]
+    assert headlines(tmp_path / "out", kind, "now") == [None, {"fields": 0.8}.get(kind, pytest.approx(2 / 3)), 1.0]
+
+
+@pytest.mark.parametrize("kind", ["fields", "responses", "highlights"])
+def test_an_output_that_only_another_truth_scored_again_has_no_score_of_today_either(tmp_path, kind):
+    truth = {"fields": "ground_truth.csv", "responses": "test_cases.json", "highlights": "gold-standard.json"}[kind]
+    repo = GitRepo(tmp_path / "project")
+    first, other, more = (
+        {f"evals/{path}": text for path, text in eval_files(kind, ids).items()} for ids in ("12", "34", "345")
+    )
+    repo.commits([first, *({f"evals/bill/{truth}": each[f"evals/bill/{truth}"]} for each in (other, more)), more])
+    for rev, now in (("HEAD~1", [None] * 3), ("HEAD", [None, None, None, 1.0])):
+        build_site(repo.path, tmp_path / "out", rev=rev)
+        assert headlines(tmp_path / "out", kind, "then")[0] == 1.0
+        assert headlines(tmp_path / "out", kind, "now") == now
 
 
 def test_a_change_says_which_part_came_from_where(repo, tmp_path):
