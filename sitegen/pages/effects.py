@@ -54,7 +54,7 @@ ONLY_RECORDED: Final = "whether this is more than chance is unknown"
 """Why recorded numbers have no verdict."""
 
 NOTICED: Final = 0.0005
-"""Smaller parts of a change are not mentioned."""
+"""Smaller changes and smaller parts of a change are not mentioned."""
 
 
 class EffectRow(Frozen):
@@ -97,6 +97,11 @@ class EffectRow(Frozen):
 def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
     """The evals with an output made with an edit, in the order of tables."""
     return by_grade(_effect_row(effect, effect.after) for effect in effects if effect.after is not None)
+
+
+def spec_of(effect: Effect) -> MetricSpec:
+    """The headline metric of an effect."""
+    return effect.specs[0] if effect.specs else HEADLINE
 
 
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:

@@ -29,6 +29,7 @@ from sitegen.pages import (
     fields,
     file_history,
     instruction,
+    instructions,
     labels,
     links,
     recorded,
@@ -36,7 +37,6 @@ from sitegen.pages import (
     touched,
 )
 from sitegen.pages.compare import compare_rows
-from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
@@ -128,9 +128,9 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     fields,
     file_history,
     instruction,
+    instructions,
     labels,
     links,
-    matrix_rows,
     report_rows,
     spans,
     regressions,
@@ -141,7 +141,6 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     trend_chart,
     trend_rows,
     usage,
-    version_rows,
     variant_charts,
     why_rows,
 )

@@ -16,7 +16,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.change_text import in_points, split
-from sitegen.pages.instructions.edits import EditEffects
+from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import exchange, outputs
 from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news

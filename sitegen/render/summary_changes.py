@@ -9,7 +9,7 @@ from sitegen.analysis.standing import EvalStanding, ListedStep, worse_than_it_wa
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect
 from sitegen.pages import links
-from sitegen.pages.instructions.edits import EditEffects
+from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import CAUSES, STATES, exchange, outputs
 from sitegen.text.markdown_cells import code, count, name, number, signed
 

@@ -21,7 +21,7 @@ from sitegen.pages import links
 from sitegen.pages.effects import grade_counts
 from sitegen.pages.file_history import apart_since
 from sitegen.pages.instruction import CountedEdit
-from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
+from sitegen.pages.instructions import FileRecord
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
     DISPLAYED_FILES,
@@ -100,14 +100,14 @@ def write_instructions(
     return replace(
         expected,
         files=tuple(
-            _file_record(file, file_size(counts_of_edits(memo, file, timeline.context, failures)), effects)
+            _file_record(file, counts_of_edits(memo, file, timeline.context, failures), effects)
             for file in timeline.instructions
         ),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
 
 
-def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
+def _file_record(file: InstructionHistory, counts: tuple[PatchCounts | None, ...], index: EffectIndex) -> FileRecord:
     positions = [edit.commit.position for edit in file.edits]
     grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
     for edit in reversed(file.edits):
@@ -115,12 +115,12 @@ def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -
         if any(effect.change is not None for effect in effects):
             return FileRecord(
                 history=file,
-                size=size,
+                counts=counts,
                 grades=grades,
-                newest_effects=effects,
-                newest_measured=edit.commit,
+                measured=edit.commit,
+                effects=effects,
             )
-    return FileRecord(history=file, size=size, grades=grades)
+    return FileRecord(history=file, counts=counts, grades=grades)
 
 
 def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHistory, problem: Problem) -> None:

@@ -26,8 +26,7 @@ from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.instructions.page import instructions_page
+from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page

@@ -12,7 +12,7 @@ from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit import commit_page
 from sitegen.pages.edit import draw_edit, edit_page
 from sitegen.pages.instruction import CountedEdit, instruction_page, show_text
-from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
+from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
 from tests import pages_sample_diffs as sample
@@ -57,20 +57,24 @@ def pages() -> list[Page]:
             [
                 FileRecord(
                     history=sample.FILE,
-                    size=file_size([record.counts for record in records]),
+                    counts=tuple(record.counts for record in records),
                     grades=(("better", 2), ("cannot tell", 3)),
-                    newest_effects=sample.EFFECTS,
-                    newest_measured=sample.FILE.edits[1].commit,
+                    effects=sample.EFFECTS,
+                    measured=sample.FILE.edits[1].commit,
                 ),
-                FileRecord(hostile, file_size([record.counts for record in odd]), ()),
-                FileRecord(replace(sample.FILE, path="prompts/old.md", deleted=True), file_size([None] * 3), ()),
+                FileRecord(history=hostile, counts=tuple(record.counts for record in odd), grades=()),
+                FileRecord(
+                    history=replace(sample.FILE, path="prompts/old.md", deleted=True), counts=(None,) * 3, grades=()
+                ),
                 FileRecord(
                     history=replace(sample.FILE, path="prompts/sowing.md"),
-                    size=file_size([None] * 3),
+                    counts=(None,) * 3,
                     grades=(),
-                    newest_effects=sample.MANY_EFFECTS,
+                    effects=sample.MANY_EFFECTS,
                 ),
-            ]
+            ],
+            (),
+            (),
         )
     )
     found.append(commit_page(sample.inputs(), {}))

@@ -27,7 +27,7 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, field_work
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page

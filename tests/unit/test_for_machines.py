@@ -18,7 +18,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
 from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.render.summary import LINES, summary_file
 from sitegen.scoring.kinds import scorer
 from tests.gitrepo import GitRepo

@@ -11,7 +11,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.file_history import MOST_FILES, go_back_command
-from sitegen.pages.instructions.page import FileRecord, FileSize, instructions_page
+from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.render.environment import Renderer
 from sitegen.render.template_files import find_templates
 from tests import pages_sample_diffs as sample
@@ -157,7 +157,7 @@ def test_there_is_no_command_that_could_do_something_else():
 def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     best = replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS), since_best=WORSE)
     newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
-    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
+    record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
     page = instructions_page([record], [], versions(best, newest))
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
     assert '<li><a href="../evals/x/index.html">X</a>' in html
@@ -172,7 +172,7 @@ def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_e
     best = summary("x", (0.5, 0.25, 0.75), 2, *WINDOWS)
     assert best.peak
     doubtful = replace(best, peak=replace(best.peak, or_edit=commit(1)))
-    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
+    record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
     page = instructions_page([record], [], versions(doubtful))
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
     assert "made with this or <a" in html

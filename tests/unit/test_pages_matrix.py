@@ -4,12 +4,19 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.instructions.matrix import ROWS, MatrixColumn, Shift, matrix
-from sitegen.pages.instructions.matrix_rows import body
-from sitegen.pages.instructions.page import FileRecord, FileSize, instructions_page
+from sitegen.pages.instructions import (
+    ROWS,
+    EditEffects,
+    FileEdit,
+    FileRecord,
+    instructions_page,
+    matrix,
+    mixed,
+    shift,
+    toward_better,
+)
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of
+from tests.sites import renderer_of, written
 
 F1 = MetricSpec("f1", "F1", "")
 GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
@@ -47,6 +54,12 @@ def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) 
     return EditEffects(commit, tuple(edits), effects)
 
 
+def html_of(*edits: EditEffects) -> str:
+    """The page of all files."""
+    record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
+    return written(renderer_of(sample.SITE), instructions_page([record], edits, ()))
+
+
 def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes():
     found = matrix(
         [
@@ -56,36 +69,29 @@ def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes()
         ]
     )
     assert found is not None
-    assert found.columns == (
-        MatrixColumn(eval_id="a", name="A", gained=1, lost=0),
-        MatrixColumn(eval_id="b", name="B", gained=0, lost=1),
-    )
-    assert [(row.commit.position, row.mixed) for row in found.rows] == [(9, True), (7, False)]
-    assert found.rows[0].shifts[0] == Shift(change=0.5, better=0.5, spec=F1, decision=None)
-    assert found.rows[1].shifts == (None, Shift(change=0.0, better=0.0, spec=F1, decision=None))
-    assert (found.mixed, found.older) == (1, False)
+    assert found.evals == {"a": ("A", 1, 0), "b": ("B", 0, 1)}
+    assert ([edit.commit.position for edit in found.edits], found.older, mixed(found)) == ([9, 7], False, {9})
+    assert [[shift(one) for one in edit.effects] for edit in found.edits] == [[0.4 - 0.5, 0.5, None], [0.0]]
 
 
 def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
-    found = matrix([edited(1, effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS))])
+    effects = effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS)
+    assert [(shift(one), toward_better(one)) for one in effects] == [(1, 0.25), (0.25, -0.25)]
+    found = matrix([edited(1, *effects)])
     assert found is not None
-    assert found.rows[0].shifts == (
-        Shift(change=1, better=0.25, spec=GRADE, decision=None),
-        Shift(change=0.25, better=-0.25, spec=ERRORS, decision=None),
-    )
-    assert found.rows[0].mixed
+    assert mixed(found) == {1}
 
 
 def test_a_change_that_is_written_as_none_makes_no_edit_mixed():
     found = matrix([edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4996))])
     assert found is not None
-    assert not found.rows[0].mixed
+    assert mixed(found) == set()
 
 
 def test_a_commit_of_one_edit_leads_to_it_and_of_several_to_the_commit():
     found = matrix([edited(2, effect("a", 0, 1)), edited(1, effect("a", 0, 1), paths=("a.md", "b.md"))])
     assert found is not None
-    assert [row.target for row in found.rows] == [
+    assert [edit.address for edit in found.edits] == [
         "instructions/a.md/000000000000.html",
         "commits/000000000000.html",
     ]
@@ -101,19 +107,19 @@ def test_older_commits_than_are_shown_are_not_asked_for():
 
     found = matrix(edits())
     assert found is not None
-    assert (len(found.rows), found.older, len(asked)) == (ROWS, True, ROWS + 1)
+    assert (len(found.edits), found.older, len(asked)) == (ROWS, True, ROWS + 1)
 
 
 def test_of_many_evals_those_that_moved_most_often_have_a_column(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instructions.matrix.COLUMNS", 2)
+    monkeypatch.setattr("sitegen.pages.instructions.COLUMNS", 2)
     moved = [effect("a", 0, 1), effect("b", 0, 0), effect("c", 0, 1)]
     edits = [edited(2, *moved), edited(1, effect("c", 1, 0))]
     found = matrix(edits)
     assert found is not None
-    assert ([column.eval_id for column in found.columns], found.other_evals) == (["a", "c"], 1)
-    assert [len(row.shifts) for row in found.rows] == [2, 2]
-    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
-    html = " ".join(renderer_of(sample.SITE).render(instructions_page([record], edits)).decode().split())
+    assert (list(found.evals), found.other_evals) == (["a", "c"], 1)
+    html = html_of(*edits)
+    rows = html.partition('<table class="mx')[2].partition("</table>")[0].split("<tr>")[2:]
+    assert [row.count("<td") for row in rows] == [2, 2, 2]
     assert "The 2 evals that moved after most of these commits are shown, and 1 are not" in html
 
 
@@ -123,29 +129,24 @@ def test_without_output_before_and_after_any_edit_there_is_no_matrix():
 
 
 def test_a_change_has_its_sign_and_a_painted_one_its_word():
-    found = matrix(
-        [
-            edited(
-                1,
-                sample.decided(effect("a", 0.5, 0.6), "better"),
-                sample.decided(effect("b", 0.5, 0.46), "likely worse"),
-                sample.decided(effect("c", 0.5, 0.5), "cannot tell"),
-            ),
-            edited(2, effect("a", 0, 0.1)),
-        ]
+    html = html_of(
+        edited(
+            1,
+            sample.decided(effect("a", 0.5, 0.6), "better"),
+            sample.decided(effect("b", 0.5, 0.46), "likely worse"),
+            sample.decided(effect("c", 0.5, 0.5), "cannot tell"),
+        ),
+        edited(2, effect("a", 0, 0.1)),
     )
-    assert found is not None
-    html = body(found, "../")
     link = 'href="../instructions/a.md/000000000000.html"'
     better, worse = f"<a {link}>+0.100<small>better</small></a>", f"<a {link}>−0.040<small>likely worse</small></a>"
     assert f"<td class=g2>{better}</td><td class=b1>{worse}</td><td><a {link}>0</a></td>" in html
     assert html.count("<td></td>") == 2
-    assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span>') == 1
+    assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span></th>') == 1
     assert "Edit 1 &lt;b&gt;" in html
 
 
 def test_the_index_shows_the_matrix_below_the_files():
-    page = instructions_page([], [edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4))])
-    html = renderer_of(sample.SITE).render(page).decode()
-    assert '<a href="#h-m">Edits by evals</a>' not in renderer_of(sample.SITE).render(instructions_page([])).decode()
+    html = html_of(edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4)))
+    assert '<a href="#h-m">Edits by evals</a>' not in html_of()
     assert '<a href="#h-m">Edits by evals</a>' in html

@@ -15,8 +15,7 @@ from sitegen.model.noise import Ends, Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.instructions.page import FileRecord, FileSize
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
@@ -283,7 +282,9 @@ def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = Fa
         )
         for at in commits
     )
-    return FileRecord(InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), ())
+    added = None if lines is None else PatchCounts(added=lines, version_after="2.0")
+    counts = (added, *(PatchCounts(),) * (len(commits) - 1))
+    return FileRecord(history=InstructionHistory(path, edits, deleted), counts=counts, grades=())
 
 
 def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_changed_together():

@@ -16,7 +16,7 @@ from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.change_text import DisplayedChange, Flipped, Part, beyond_them, on_these_cases, smallest_change
-from sitegen.pages.instructions.edits import FileEdit
+from sitegen.pages.instructions import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
 from sitegen.pages.report.origin import CommitEdits, Previous

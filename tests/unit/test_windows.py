@@ -11,8 +11,9 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, 
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
-from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.instructions.matrix import matrix
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, shift, toward_better
+from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of, written
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -124,11 +125,9 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.why) == ("not judged", f"the output may have been made with {commit(1).short} instead")
     of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
-    found = matrix([of_edit])
-    assert found
-    (shift,) = found.rows[0].shifts
-    assert shift
-    assert (shift.change, shift.better, shift.decision, shift.or_edit) == (0.5, 0.0, None, commit(1).short)
+    assert [(shift(one), toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
+    page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
+    assert f">+0.500<small>or {commit(1).short}</small></a></td>" in written(renderer_of(sample.SITE), page)
 
 
 def test_the_commit_that_an_output_records_wins_over_time_and_place():

@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.instructions.page import FileRecord
+from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 20
@@ -84,7 +84,7 @@ def instruction_overview(
         newest=newest,
         living=len(living),
         deleted=len(files) - len(living),
-        lines=sum(record.size.lines or 0 for record in living),
+        lines=sum(record.lines[-1] or 0 for record in living),
         commits=len(by_commit),
         pairs=_file_pairs(by_commit, frozenset(record.history.path for record in living)),
         authors=authors[:AUTHORS],

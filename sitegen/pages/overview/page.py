@@ -21,7 +21,7 @@ from sitegen.model.series import Effect, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
-from sitegen.pages.instructions.edits import EditEffects
+from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence

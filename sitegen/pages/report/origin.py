@@ -11,7 +11,7 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Blob, Edit, Snapshot
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
-from sitegen.pages.instructions.edits import FileEdit
+from sitegen.pages.instructions import FileEdit
 
 
 class Previous(Frozen):

@@ -1,0 +1,253 @@
+"""The page of all instruction files: the best versions, the effect of each edit on each eval, and the files.
+
+``pages/instructions.html`` reads the model itself, and calls the functions of this module for what the model lacks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from sitegen.analysis.go_back import BestInstructions
+from sitegen.frozen import Frozen
+from sitegen.model.commits import Commit
+from sitegen.model.noise import Decision
+from sitegen.model.series import Effect
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
+from sitegen.pages.change_text import range_of
+from sitegen.pages.effects import NOTICED, Grade, spec_of
+from sitegen.pages.instruction import line_counts
+from sitegen.text.patch import PatchCounts
+from sitegen.text.plain import line
+
+VERSIONS: Final = 20
+"""Number of best versions on the page: those that are the best for most evals."""
+
+COSTS: Final = 20
+"""Number of evals listed for a version besides those for which it is the best: the largest losses."""
+
+FILES: Final = 200
+"""Number of files with a row: those whose edits changed evals most surely."""
+
+DELETED: Final = 100
+"""Number of deleted files with a row: those that were deleted last."""
+
+NAMED: Final = 1_000
+"""Number of further files that the page only names."""
+
+ROWS: Final = 100
+"""Number of commits in the matrix: the newest ones; every commit has its own page."""
+
+COLUMNS: Final = 40
+"""Number of evals in the matrix: those that moved after most of its commits."""
+
+PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "likely worse": "b1", "worse": "b2"}
+"""The class of a cell of the matrix by its verdict; any other cell is not painted."""
+
+
+class FileEdit(Frozen):
+    """An edit of one instruction file."""
+
+    edit: Edit
+    file: str
+    """The last path of the file, which names its page."""
+    counts: PatchCounts | None = None
+    """Lines added and removed, on pages that show them."""
+
+
+class EditEffects(Frozen):
+    """The instruction edits of one commit, with their effect on each eval."""
+
+    commit: Commit
+    edits: tuple[FileEdit, ...]
+    """The edits by path; at least one."""
+    effects: tuple[Effect, ...]
+
+    @property
+    def address(self) -> str:
+        """The page of the edit or, if the commit has several, the page of the commit."""
+        if len(self.edits) == 1 or self.commit.sha == self.commit.short:
+            return links.edit(self.edits[0].file, self.commit.sha)
+        return links.commit(self.commit.sha)
+
+
+class FileRecord(Frozen):
+    """One file with how much each of its edits changed, and how evals changed around its edits."""
+
+    history: InstructionHistory
+    counts: tuple[PatchCounts | None, ...]
+    """How much each edit changed; None if unknown."""
+    grades: tuple[tuple[Grade, int], ...]
+    """Verdicts on evals, over all of its edits."""
+    measured: Commit | None = None
+    """The commit of its newest edit with an output before and after; None if there is none."""
+    effects: tuple[Effect, ...] = ()
+    """The effects of that edit."""
+
+    @property
+    def name(self) -> str:
+        """Name with the last folder, which distinguishes files of the same name."""
+        folder, _, name = self.history.path.rpartition("/")
+        above, _, last_folder = folder.rpartition("/")
+        return line(f"{last_folder}/{name}" if above else name)
+
+    @property
+    def folder(self) -> str:
+        """The folders that the name leaves out."""
+        folder, _, _ = self.history.path.rpartition("/")
+        above, _, _ = folder.rpartition("/")
+        return above or folder
+
+    @property
+    def last(self) -> Commit:
+        """The commit of its newest edit."""
+        return self.history.edits[-1].commit
+
+    @property
+    def lines(self) -> tuple[int | None, ...]:
+        """Number of lines after each edit."""
+        return line_counts(self.counts)
+
+    @property
+    def version(self) -> str | None:
+        """The last version that an edit stated."""
+        return next((count.version_after for count in self.counts[::-1] if count and count.version_after), None)
+
+    @property
+    def authors(self) -> int:
+        """Number of authors of its edits."""
+        return len({edit.commit.author for edit in self.history.edits})
+
+
+class Matrix(Frozen):
+    """Commits with edits, newest first, by the evals that any of them moved."""
+
+    edits: tuple[EditEffects, ...]
+    """The rows: commits with output of some eval before and after."""
+    evals: dict[str, tuple[str, int, int]]
+    """The columns, by ids of evals: the name, and the numbers of commits after which the eval was better and worse."""
+    older: bool
+    """Whether there are older commits that are not shown."""
+    other_evals: int
+    """Number of evals that are not shown."""
+
+
+class InstructionsView(Frozen):
+    """All instruction files."""
+
+    files: tuple[FileRecord, ...]
+    """By path."""
+    matrix: Matrix | None
+    best: tuple[BestInstructions, ...]
+    """The state of all instructions when evals were at their best, newest first."""
+    nav: str = "instructions"
+
+    @property
+    def living(self) -> list[FileRecord]:
+        """Files that are not deleted, most certain effects of edits first."""
+        return sorted((file for file in self.files if not file.history.deleted), key=_surest_first)
+
+    @property
+    def deleted(self) -> list[FileRecord]:
+        """Deleted files, those that were deleted last first."""
+        deleted = (file for file in self.files if file.history.deleted)
+        return sorted(deleted, key=lambda file: file.last.position, reverse=True)
+
+
+def instructions_page(
+    files: Iterable[FileRecord], edits: Iterable[EditEffects], best: tuple[BestInstructions, ...]
+) -> Page:
+    """The index of instruction files.
+
+    Args:
+        files: all instruction files.
+        edits: commits that edited any of them, with their effects on evals, newest first.
+        best: as in ``InstructionsView``.
+
+    """
+    view = InstructionsView(files=tuple(by_path(files)), matrix=matrix(edits), best=best)
+    return Page(links.instructions(), "pages/instructions.html", view)
+
+
+def by_path(files: Iterable[FileRecord]) -> list[FileRecord]:
+    """The files in the order of their paths."""
+    return sorted(files, key=lambda file: file.history.path)
+
+
+def best_for_most(versions: tuple[BestInstructions, ...]) -> list[BestInstructions]:
+    """Choose the versions that are the best for most evals; they stay in their order."""
+    evals = [sum(effect.is_best for effect in version.evals) for version in versions]
+    ranked = sorted(range(len(versions)), key=lambda index: -evals[index])[:VERSIONS]
+    return [versions[index] for index in sorted(ranked)]
+
+
+def _surest_first(file: FileRecord) -> tuple[int, ...]:
+    numbers = dict(file.grades)
+    sure, likely = (
+        sum(numbers.get(grade, 0) for grade in grades)
+        for grades in (("worse", "better"), ("likely worse", "likely better"))
+    )
+    return -sure, -likely, -numbers.get("cannot tell", 0)
+
+
+def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
+    """The matrix; None if no edit has output before and after.
+
+    Args:
+        edits: commits with their edits and effects, newest first; read only as far as rows are shown.
+
+    """
+    with_outputs = (edit for edit in edits if any(effect.change is not None for effect in edit.effects))
+    newest = tuple(islice(with_outputs, ROWS + 1))
+    if not newest:
+        return None
+    older, newest = len(newest) > ROWS, newest[:ROWS]
+    rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
+    for effect in (effect for edit in newest for effect in edit.effects if shift(effect) is not None):
+        names[effect.eval_id] = line(effect.name, 60)
+        better = toward_better(effect)
+        rose[effect.eval_id] += better >= NOTICED
+        fell[effect.eval_id] += better <= -NOTICED
+    by_name = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
+    shown = set(sorted(by_name, key=lambda eval_id: -rose[eval_id] - fell[eval_id])[:COLUMNS])
+    return Matrix(
+        edits=newest,
+        evals={eval_id: (names[eval_id], rose[eval_id], fell[eval_id]) for eval_id in by_name if eval_id in shown},
+        older=older,
+        other_evals=len(names) - len(shown),
+    )
+
+
+def shift(effect: Effect) -> float | None:
+    """The change of one eval around one edit: that of the headline metric due to outputs, in its own unit.
+
+    If it is open which edit caused it, the whole change; None without output on both sides.
+    """
+    return effect.change if effect.window.or_edit and not effect.window.model else effect.by_outputs
+
+
+def toward_better(effect: Effect) -> float:
+    """The shift as a share of the metric's range, positive for the better; 0 if it is open which edit caused it."""
+    change, spec = shift(effect), spec_of(effect)
+    if change is None or effect.window.or_edit:
+        return 0.0
+    return change / range_of(spec) * (1 if spec.higher_is_better else -1)
+
+
+def shifted(edit: EditEffects) -> dict[str, Effect]:
+    """The effects with output on both sides, by the ids of the evals."""
+    return {effect.eval_id: effect for effect in edit.effects if shift(effect) is not None}
+
+
+def mixed(matrix: Matrix) -> set[int]:
+    """The positions of the commits with which one eval of the matrix improved and another one became worse."""
+    found = set()
+    for edit in matrix.edits:
+        better = [toward_better(effect) for effect in edit.effects if effect.eval_id in matrix.evals]
+        if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
+            found.add(edit.commit.position)
+    return found
