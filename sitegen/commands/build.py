@@ -66,14 +66,14 @@ def _open(page: str) -> None:
 
 def uncommitted_manifest(options: Options) -> str:
     """The path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
-    from sitegen import configuring
+    from sitegen.configuring.site import read_site
     from sitegen.history.files_at_commit import FilesAt
     from sitegen.history.repository_place import find_repository
 
     place, head = find_repository(options.repo, options.rev or "HEAD")
     if place.root is None or head is None or options.worktree:
         return ""
-    path = f"{configuring.read_site(place.root).evals_dir}/manifest.yaml"
+    path = f"{read_site(place.root).evals_dir}/manifest.yaml"
     return path if (place.root / path).is_file() and FilesAt(place, head).read(path) is None else ""
 
 

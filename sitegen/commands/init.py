@@ -97,7 +97,7 @@ def _write_schema(root: Path, model: str) -> None:
 
 def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """The lines to print, and the text of each configuration file to write, by its path."""
-    from sitegen.configuring import read_site
+    from sitegen.configuring.site import read_site
     from sitegen.discovery import discover
     from sitegen.history.repository import Repository
     from sitegen.verifying.project import worktree_manifest

@@ -16,7 +16,8 @@ from sitegen.commands import verified_text
 from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
-from sitegen.configuring import evaluation_methods, read_site_file
+from sitegen.configuring.evaluation import evaluation_methods
+from sitegen.configuring.site import read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
 from sitegen.kind_files import files_of

@@ -12,7 +12,7 @@ from sitegen import saving
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.signatures.requests import VerifyRequest
-from sitegen.configuring import evaluation_methods
+from sitegen.configuring.evaluation import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of

@@ -7,7 +7,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals
+from sitegen.configuring.finders.searched_files import SearchedFiles
+from sitegen.configuring.found_evals import with_found_evals
+from sitegen.configuring.manifest import read_manifest
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs

@@ -103,7 +103,7 @@ class RulesInForce:
         if change.new is None:
             state.rules, state.rule_folders = {}, {}
             return
-        from sitegen.configuring import read_manifest_leniently
+        from sitegen.configuring.manifest import read_manifest_leniently
 
         read = self._read(change.new)
         if read.content is None:

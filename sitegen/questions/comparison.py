@@ -14,7 +14,7 @@ from sitegen.analysis.series import series_of_two
 from sitegen.comparison_files.changes import ResultChange, result_change
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import EvalConfig
-from sitegen.configuring import significance_level
+from sitegen.configuring.evaluation import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.eval_fold import with_common_grades

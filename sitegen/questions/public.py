@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.analysis.memo import Memo
-from sitegen.configuring import read_site
+from sitegen.configuring.site import read_site
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository

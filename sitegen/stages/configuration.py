@@ -8,9 +8,10 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen import configuring
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.configuring.manifest import read_manifest_with_remarks
+from sitegen.configuring.site import read_site, site_config_bytes
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
 from sitegen.history.repository import Repository
@@ -29,14 +30,14 @@ _CHECKED: Final = "paths inside the project"
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
-def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
+def kept_site_config(files: FilesAt, parts: PartStore) -> SiteConfig:
     """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
-    key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
-    return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
+    key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read))
+    return SITE_CONFIG.derived(parts, "", key, lambda: read_site(root, read=files.read))
 
 
-def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
+def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
@@ -44,9 +45,7 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
         return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
 
-    return MANIFEST.derived(
-        parts, "", key, lambda: configuring.read_manifest_with_remarks(content, path, config.evals_dir)
-    )
+    return MANIFEST.derived(parts, "", key, lambda: read_manifest_with_remarks(content, path, config.evals_dir))
 
 
 class AnswersAt:

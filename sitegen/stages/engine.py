@@ -14,7 +14,7 @@ from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import end_shared_processes, share_processes, share_processes_until_exit
 from sitegen.history.repository import Repository
 from sitegen.project import Project
-from sitegen.stages.configuration import read_site
+from sitegen.stages.configuration import kept_site_config
 from sitegen.stages.pool import Pool
 from sitegen.stages.worker_context import WorkerContext
 
@@ -85,7 +85,7 @@ def early_pool(project: Project, memo: Memo, *, trusted_head: str | None) -> Ite
     """
     processes = 1
     if project.head and not trusted_head and not project.dask:
-        jobs = project.options.jobs or read_site(FilesAt(project.place, project.head), memo).engine.jobs
+        jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).engine.jobs
         commits = 0 if jobs else Repository(project.place).count_commits(project.head)
         processes = processes_for(commits, jobs)
     if processes == 1:

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import SearchedFiles, project_evaluation, significance_level, with_found_evals, work_tree_files
+from sitegen.configuring.evaluation import project_evaluation, significance_level
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
+from sitegen.configuring.finders.searched_files import SearchedFiles, work_tree_files
+from sitegen.configuring.found_evals import with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
@@ -39,7 +41,7 @@ from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
-from sitegen.stages.configuration import AnswersAt, known_mappings, read_manifest, read_site
+from sitegen.stages.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.addresses import is_web_address
@@ -148,8 +150,8 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
     files = FilesAt(project.place, head)
-    config = read_site(files, parts)
-    manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
+    config = kept_site_config(files, parts)
+    manifest, remarks = kept_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
     searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file, answers=answers)
     if project.options.worktree and root is not None:  # uncommitted files take precedence

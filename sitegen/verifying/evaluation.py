@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.config import EvalConfig
-from sitegen.configuring import evaluation_methods, significance_level
+from sitegen.configuring.evaluation import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.scoring.kinds import scorer

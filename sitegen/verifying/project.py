@@ -10,20 +10,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import (
-    case_file_entry,
-    evaluated_entry,
-    evaluated_llm,
-    overlaid,
-    project_evaluation,
-    read_manifest,
-    read_named,
-    read_site,
-    with_found_evals,
-    work_tree_files,
-)
+from sitegen.configuring.evaluation import evaluated_entry, evaluated_llm, project_evaluation, read_named
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
+from sitegen.configuring.finders.case_files import case_file_entry
+from sitegen.configuring.finders.searched_files import work_tree_files
 from sitegen.configuring.findings import error_in
+from sitegen.configuring.found_evals import with_found_evals
+from sitegen.configuring.manifest import overlaid, read_manifest
+from sitegen.configuring.site import read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import POINTER, is_pointer

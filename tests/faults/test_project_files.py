@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.configuring import read_manifest, read_site
+from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.site import read_site
 from sitegen.errors import ConfigurationError, Notice, RepositoryError
 from sitegen.history import repository_place
 from sitegen.history.repository import Repository

@@ -16,13 +16,8 @@ from sitegen.config import (
     Regressions,
     SiteConfig,
 )
-from sitegen.configuring import (
-    read_manifest,
-    read_manifest_leniently,
-    read_manifest_with_remarks,
-    read_site,
-    site_config_bytes,
-)
+from sitegen.configuring.manifest import read_manifest, read_manifest_leniently, read_manifest_with_remarks
+from sitegen.configuring.site import read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring import read_manifest
+from sitegen.configuring.manifest import read_manifest
 from sitegen.discovery import Discovery, discover
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.instruction_files import InstructionGlob

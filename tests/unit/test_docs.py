@@ -11,7 +11,7 @@ import yaml
 
 import sitegen
 from sitegen.config import EvalConfig, SiteConfig
-from sitegen.configuring import read_manifest
+from sitegen.configuring.manifest import read_manifest
 from sitegen.configuring.site import read_site
 from sitegen.initialising import PUBLISHED
 from sitegen.model.metrics import Threshold

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import SearchedFiles, with_found_evals
+from sitegen.configuring.finders.searched_files import SearchedFiles
+from sitegen.configuring.found_evals import with_found_evals
 from sitegen.history.files_at_commit import FilesAt, FolderListing
 from sitegen.history.repository import LARGEST_BLOB
 from sitegen.project import Options, open_project

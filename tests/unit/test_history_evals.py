@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import read_manifest
+from sitegen.configuring.manifest import read_manifest
 from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree

@@ -14,7 +14,7 @@ import yaml
 
 from sitegen import __version__
 from sitegen.commands.init import discovery_lines
-from sitegen.configuring import read_manifest
+from sitegen.configuring.manifest import read_manifest
 from sitegen.discovery import Discovery
 from sitegen.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance

@@ -14,7 +14,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Mapping, kept_mapping, mapping_read
 from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.stages.cached_kinds import MAPPINGS
-from sitegen.stages.configuration import read_manifest, read_site
+from sitegen.stages.configuration import kept_manifest, kept_site_config
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
 from tests.sites import build_site, content
@@ -105,8 +105,8 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 
     def read() -> tuple[str | None, int, Manifest]:
         files = FilesAt(Repository.open(project.path).place, project.git("rev-parse", "HEAD"))
-        site = read_site(files, parts)
-        return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).value
+        site = kept_site_config(files, parts)
+        return site.title, parts.puts, kept_manifest(files, site, parts, worktree=False).value
 
     title, puts, first = read()
     assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])
