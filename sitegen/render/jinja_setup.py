@@ -40,6 +40,7 @@ from sitegen.pages.compare import compare_rows
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
+from sitegen.pages.report import page as report
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.pages.variants import variant_charts
@@ -157,6 +158,7 @@ GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
     "in_focus": _without_place(focus),
     "overview": _without_place(overview),
+    "report": _without_place(report),
     "trend": _without_place(trend),
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,

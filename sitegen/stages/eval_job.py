@@ -210,7 +210,9 @@ class _EvalJob:
             files.write(inputs.at, page, inputs.result)
         view = page.view
         assert isinstance(view, ReportView)
-        self._patterns = pattern_summaries(view.patterns, view.discrepancies.total, view.metrics[0].value)
+        self._patterns = pattern_summaries(
+            view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name)
+        )
 
     def _lacks_variants(self) -> bool:
         """Decide whether the newest point has or may have variants whose page is out of date."""

@@ -14,18 +14,14 @@ from msgspec.structs import replace
 from sitegen.html import cells, formats, tables
 from sitegen.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
 from sitegen.model.cells import Cell, CellFlip, Period
-from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange
-from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
-from sitegen.pages.report.numbers import ErrorChange, ReportMetric
-from sitegen.pages.report.why import FateRow
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import FieldOverPoints, field_columns, trend_page
 from sitegen.stats.counts import judged
@@ -87,17 +83,6 @@ def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
 
 
 @given(
-    st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), BY, TEXTS), max_size=3)
-)
-def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list[AlignmentRow]) -> None:
-    # A label of 200 characters is shown; more is cut.
-    found = [row._replace(label=row.label[:15]) for row in found]
-    read = _Reader(report_rows.alignment(found))
-    assert read.tags <= {"table", "tr", "td", "span"}
-    assert all(_clean(row.label) in read.text for row in found)
-
-
-@given(
     st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), BY, TEXTS), max_size=9)
 )
 def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[AlignmentRow]) -> None:
@@ -107,23 +92,6 @@ def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[Alig
     words = [f"{sum(None not in row[:2] for row in found)} paired" + f" ({agreed} by agreement)" * bool(agreed)]
     words += [f"{missing} missing"] * bool(missing) + [f"{extra} extra"] * bool(extra)
     assert report_rows.paired(found) == ", ".join(words)
-
-
-@given(st.lists(st.builds(ReportMetric, SPECS, CHANGES, CHANGES), max_size=3), st.booleans())
-def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[ReportMetric], several: bool) -> None:
-    read = _Reader(report_rows.more_metrics(changes, several))
-    assert read.tags <= {"table", "tr", "td", "span"}
-    assert set(read.attributes) <= {"class", "title", "aria-hidden"}
-    assert all(_clean(text) in read.text for one in changes for text in (one.spec.label, one.spec.explanation))
-
-
-@given(st.tuples(*[st.builds(ErrorChange, st.just(kind), NUMBERS, st.none() | NUMBERS) for kind in ERROR_TYPES]))
-def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[ErrorChange, ...]) -> None:
-    assert _Reader(report_rows.type_buttons(changes, Nouns())).attributes.get("data-type", []) == [
-        one.type for one in changes if one.number
-    ]
-    shown = _Reader(report_rows.by_type(changes, Nouns())).text
-    assert all(f"{ERROR_LABELS[one.type]}{one.number:,}" in shown for one in changes)
 
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
@@ -240,14 +208,6 @@ def test_few_rows_are_kept_and_none_that_is_long() -> None:
     assert written[4:] == [*others, *short]
 
 
-@given(st.lists(st.builds(FateRow, TEXTS, TEXTS, NUMBERS, NUMBERS, NUMBERS, NUMBERS), max_size=3), st.integers(0, 1))
-def test_rows_of_flipped_fields_show_names_as_text_and_add_no_element(found: list[FateRow], others: int) -> None:
-    read = _Reader(why_rows.fates(found, others))
-    assert read.tags <= {"table", "tr", "td", "a"}
-    assert read.attributes.get("href", []) == [_clean(row.file) for row in found]
-    assert all(_clean(row.attribute) in read.text for row in found)
-
-
 def fixed_cell(path: str, document: str, expected: str, earlier: str, before: str) -> CellFlip:
     texts = [json.dumps(text) for text in (expected, earlier, before)]
     wrong, right = (
@@ -262,12 +222,12 @@ def fixed_cell(path: str, document: str, expected: str, earlier: str, before: st
     )
 
 
-@given(st.lists(st.builds(fixed_cell, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), max_size=3), st.booleans())
-def test_rows_of_fixed_cells_show_values_as_text_and_add_no_element(found: list[CellFlip], several: bool) -> None:
-    read = _Reader(why_rows.fixed(found, several))
-    assert read.tags <= {"table", "tr", "td", "i", "small", "mark"}
+@given(st.builds(fixed_cell, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS))
+def test_values_of_fixed_cells_are_shown_as_text_and_add_no_element(flip: CellFlip) -> None:
+    read = _Reader("".join(f"<td>{shown}" for shown in why_rows.fixed_values(flip)))
+    assert read.tags <= {"table", "tr", "td", "i", "small", "mark", "div"}
     assert set(read.attributes) <= {"dir"}
-    values = [written(text) for flip in found for run in flip.cell.periods for text in run[2:]]
+    values = [written(text) for run in flip.cell.periods for text in run[2:]]
     assert all(_clean(value[:BOUND]) in read.text for value in values if value and value.strip())
 
 
@@ -276,6 +236,14 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
     read = _Reader(why_rows.sentence(spec, change))
     assert read.tags == {"table"}
     assert _clean(change.note[1:]) in read.text
+
+
+@given(TEXTS, TEXTS)
+def test_heads_and_cells_of_columns_show_text_as_text(head: str, content: str) -> None:
+    columns = [tables.Column(name="a", head=head, cell=str, title=head)]
+    read = _Reader(f"{tables.heads(columns)}<tr>{tables.cells(columns, content)}")
+    assert read.tags <= {"table", "thead", "tr", "th", "td"}
+    assert set(read.attributes) <= {"class", "scope", "title"}
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
@@ -303,14 +271,6 @@ def test_a_row_of_field_history_shows_its_name_as_text(row: FieldOverPoints) -> 
     read = _Reader(tables.cells(field_columns(sample.WAYBILLS), row))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert _clean(row.attribute) in read.text
-
-
-@given(st.builds(WeakSection, TEXTS, st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), NUMBERS))
-def test_a_section_shows_its_name_as_text(section: WeakSection) -> None:
-    read = _Reader(report_rows.sections((section,)))
-    assert read.tags <= {"table", "span", "svg", "rect", "i"}
-    assert _clean(section.name) in read.text
-    assert read.attributes["aria-label"] == [f"{_clean(section.name)}: {sum(section.errors)} errors"]
 
 
 @given(TEXTS, st.integers(0, 40))

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.html import tables
 from sitegen.html.cells import DisplayValue, shown_pair
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
@@ -18,6 +19,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
 from sitegen.model.values import Unusable
 from sitegen.pages.report import discrepancy_rows, report_rows
+from sitegen.pages.report import page as report
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.numbers import section
@@ -79,8 +81,8 @@ def test_nothing_is_new_in_the_first_point():
     view = sample.view_of(_page([ONE, TWO], previous=False))
     assert view.discrepancies.new == 0
     assert view.previous is None
-    assert [metric.change for metric in view.metrics] == [None] * 4
-    assert [error.change for error in view.errors] == [None] * 4
+    assert [report.change_of(view, spec) for spec in view.specs] == [None] * 4
+    assert view.error_changes == (None,) * 4
 
 
 def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_page_would_have():
@@ -214,8 +216,11 @@ def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
     score = FieldScore(
         "prices", Counts(tp=3, fp=1, fn=1, tn=0, omission=0, hallucination=0, wrong_value=1, format_error=0)
     )
-    heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", report_rows.number_heads(nouns))
-    assert heads == ["Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
+    heads = tables.heads(report_rows.columns("field", "category", nouns))
+    names = [
+        name.strip() for name in re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", heads)
+    ]
+    assert names == ["Category", "Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
     assert report_rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
 
 
@@ -227,23 +232,22 @@ def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
         metrics=(Metric("quality", 4.25),),
     )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
-    assert report_rows.number_heads(Nouns(), metrics).startswith(
-        '<th scope="col">Quality</th><th scope="col">ROUGE-1</th>'
-    )
+    listed = report_rows.columns("document", "document", Nouns(), metrics)
+    assert [column.head for column in listed[:4]] == ["Document", "Quality", "ROUGE-1", "TP"]
     shown = report_rows.documents([score], Nouns(), metrics)
-    assert shown.startswith("<tr><td>short<td>4.250<td><span")
+    assert shown.startswith("<tr><td class=label>short<td>4.250<td><span")
     assert shown.endswith("<td>3<td>1<td>1<td>0<td>1<td><td><td>1<td>\n")
 
 
 def test_changes_are_counted_from_the_previous_point():
     view = sample.view_of(_page([ONE, TWO, FINE]))
     before = sample.series(6).points[4].scorecard.counts
-    assert [error.change for error in view.errors] == [
+    assert view.error_changes == (
         1 - before.omission,
         0 - before.hallucination,
         1 - before.wrong_value,
         0 - before.format_error,
-    ]
+    )
 
 
 def test_errors_are_summed_by_the_first_step_of_the_schema():
@@ -288,7 +292,7 @@ def test_the_report_says_which_instructions_made_the_output():
         at = replace(series.points[1].snapshot, **more)
         point = replace(series.points[1], snapshot=at)
         page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50, (), instructions)
-        return str(sample.view_of(page).made_with)
+        return report.made_with(sample.view_of(page))
 
     assert (
         made_with(made_at="a" * 40)
@@ -340,12 +344,11 @@ def test_a_report_does_not_depend_on_later_points():
     judged = sample.judgements(3, 300)
     result = sample.result(judged)
     pages = [
-        report_page(
-            series.info, series.specs, series.points[3], series.points[2], result, sample.past(series, 3), 50
-        )
+        report_page(series.info, series.specs, series.points[3], series.points[2], result, sample.past(series, 3), 50)
         for series in (sample.series(4), sample.series(60))
-    ]  # fmt: skip
-    assert pages[0] == pages[1]
+    ]
+    shown = [renderer_of(sample.SITE).render(page) for page in pages]
+    assert shown[0] == shown[1]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Why the numbers of a report moved, as views and as words."""
 
 import re
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,13 +16,13 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.change_text import DisplayedChange, Flipped, Part, beyond_them, on_these_cases, smallest_change
+from sitegen.pages.change_text import DisplayedChange, Part, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.instructions import FileEdit
+from sitegen.pages.report import page as report
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
-from sitegen.pages.report.origin import CommitEdits, Previous
 from sitegen.pages.report.page import report_page
-from sitegen.pages.report.why import FIXED, FLIPPED_FIELDS, FateRow, Fates, RunsView
+from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -58,8 +59,8 @@ def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_t
     before, after = _points()
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
     view = _view(replace(after, change=Change(Overlap("comparable", 1), metrics)), before)
-    assert [metric.change for metric in view.metrics] == [0.25] * 4
-    assert view.why.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
+    assert [report.change_of(view, spec) for spec in view.specs] == [0.25] * 4
+    assert view.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
@@ -69,11 +70,11 @@ def test_what_cannot_be_compared_has_no_change_anywhere():
         tuple(MetricDelta(s.name, None, None) for s in sample.SPECS),
     )
     view = _view(replace(after, change=refused), before)
-    assert [metric.change for metric in view.metrics] == [None] * 4
-    assert [error.change for error in view.errors] == [None] * 4
-    assert view.error_change is None
-    assert why_rows.sentence(F1, view.why.changes[0]) == "Not comparable: no document in common with iteration-005."
-    assert why_rows.documents(view.why, Nouns(), "iteration-005") == (
+    assert [report.change_of(view, spec) for spec in view.specs] == [None] * 4
+    assert view.error_changes == (None,) * 4
+    assert report.error_change(view) is None
+    assert why_rows.sentence(F1, view.changes[0]) == "Not comparable: no document in common with iteration-005."
+    assert why_rows.documents(refused.overlap, Nouns(), "iteration-005") == (
         "Only here: <code>b</code>. Only in iteration-005: <code>a</code>."
     )
 
@@ -89,9 +90,9 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     )
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
     view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
-    assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
-    assert view.error_change == 0
-    assert why_rows.documents(view.why, Nouns(), "iteration-005") == (
+    assert (view.errors, view.error_changes) == ((1, 0, 2, 0), (0, 0, 0, 0))
+    assert report.error_change(view) == 0
+    assert why_rows.documents(bridged.overlap, Nouns(), "iteration-005") == (
         "Counted over the 1 document that both outputs hold. Only here: <code>c</code>. "
         "Only in iteration-005: <code>b</code>."
     )
@@ -100,16 +101,16 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
 def test_a_point_with_the_same_output_is_not_judged_for_chance():
     before, after = _points()
     same = sample.compared(before, replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs)))
-    assert _view(after, before).why.verdict.decision == "cannot tell"
-    assert _view(same, before).why.verdict is None
+    assert _view(after, before).point.change.verdict.decision == "cannot tell"
+    assert _view(same, before).point.change.verdict is None
     assert why_rows.judged(None, F1, Nouns()) == "The output is the same, so this says nothing about instructions."
 
 
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
     before, after = _points()
     again = replace(after, snapshot=replace(after.snapshot, label=before.snapshot.label))
-    assert _view(after, before).previous == Previous("iteration-005", "0005.html")
-    assert _view(again, before).previous.label == f"iteration-005 at {before.snapshot.commit.short}"
+    assert report.previous_label(_view(after, before)) == "iteration-005"
+    assert report.previous_label(_view(again, before)) == f"iteration-005 at {before.snapshot.commit.short}"
 
 
 def test_edits_stand_by_commit_under_the_last_path_of_their_file():
@@ -119,13 +120,10 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     past = replace(sample.past(sample.series(6), 5), moved=moved)
     first, *last = edits
     path = first.path
-    assert _view(replace(after, edits=edits), before, past).edits == (
-        CommitEdits(
-            sample.commit(9),
-            (FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")),
-        ),
-        CommitEdits(sample.commit(8), (FileEdit(first, path),)),
-    )
+    assert report.edits_by_commit(_view(replace(after, edits=edits), before, past)) == [
+        [FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")],
+        [FileEdit(first, path)],
+    ]
 
 
 def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
@@ -149,22 +147,23 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
         vanished=(),
         by_truth=1,
     )
-    past = replace(sample.past(sample.series(6), 5), fixed=flipped[:2])
-    assert _view(sample.with_flips(after, flips), before, past).fates == Fates(
-        flipped=Flipped(fixed=2, broken=1, still=4, appeared=3, vanished=0),
-        by_truth=1,
-        rows=(
-            FateRow(attribute="consignee.city", file="fields/consignee.city.html", fixed=2, broken=1, still=0, other=0),
-            FateRow(attribute="route.eta", file="fields/route.eta.html", fixed=0, broken=0, still=0, other=3),
-        ),
-        more_fields=0,
-        cells=tuple(flipped[:2]),
-        more_cells=0,
-    )
-    row = "<tr><td>consignee.city<td>Oslo{}<td>{}<td>Oslo<td>f-1\n"
-    assert why_rows.fixed(flipped[:2], several_documents=True) == (
-        row.format("", "Olso") + row.format("<small>before: Bergen</small>", "Oslo")
-    )
+    assert why_rows.fates(flips) == [("consignee.city", 2, 1, 0, 0), ("route.eta", 0, 0, 0, 3)]
+    assert [why_rows.fixed_values(flip) for flip in flipped[:2]] == [
+        ("Oslo", "Olso", "Oslo"),
+        ("Oslo<small>before: Bergen</small>", "Oslo", "Oslo"),
+    ]
+    shown = _page(sample.with_flips(after, flips), before, fixed=flipped[:2])
+    for words in ("2 fixed, 1 broken, 4 still wrong", "1 flipped while", "3 errors appeared and 0 vanished with"):
+        assert words in shown
+
+
+def _page(after: Point, before: Point, **known: Any) -> str:
+    """The words of the report."""
+    series, result = sample.series(6), sample.result([CITY, NAME])
+    past = replace(sample.past(series, 5), **known)
+    page = report_page(series.info, series.specs, after, before, result, past, 50)
+    html = renderer_of(sample.SITE).render(page).decode()
+    return " ".join(re.sub("<[^>]*>", " ", html).split())
 
 
 def test_many_flips_are_bounded_and_the_rest_is_counted():
@@ -180,8 +179,9 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
         for n in range(FIXED + 3)
     ]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
-    fates = _view(sample.with_flips(after, flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
-    assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FLIPPED_FIELDS, 2, FIXED, 3)
+    shown = _page(sample.with_flips(after, flips), before, fixed=many)
+    assert ("field_11" in shown, "field_12" in shown, "2 more fields with fewer." in shown) == (True, False, True)
+    assert ("a49" in shown, "a50" in shown, "the first 50 are listed" in shown) == (True, False, True)
 
 
 def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
@@ -224,23 +224,19 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     repeats = Repeats(
         CellMap(3, (cell, calm), {}), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
     )
-    view = _view(after, before, replace(sample.past(sample.series(6), 5), runs=repeats)).runs
-    assert replace(view, interval=None, deviation=None) == RunsView(
-        number=4,
-        readable=3,
-        lowest=0.5,
-        highest=0.7,
-        interval=None,
-        deviation=None,
-        pooled=FlipRate("", 2, 6),
-        rows=(FlipRate("x", 2, 3),),
-        more=0,
+    noise = why_rows.noise_of_runs(repeats)
+    assert noise is not None
+    assert (noise.pooled, [rate for rate in noise.fields if rate.flips]) == (
+        FlipRate("", 2, 6),
+        [FlipRate("x", 2, 3)],
     )
-    assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
-    assert why_rows.runs(view, F1) == (
+    assert why_rows.runs(repeats, noise, F1) == (
         "F1 lies between 0.500 and 0.700; the mean of such runs from 0.352 to 0.848 (95\u202f%). "
         "Standard deviation: 0.100. Of 6 pairs of values 33.3\u202f% differ in outcome."
     )
+    shown = _page(after, before, runs=repeats)
+    assert "Repeated runs 3 of 4 can be read" in shown
+    assert "Pairs of runs Share x 2 3 67 %" in shown
 
 
 @pytest.mark.parametrize(
@@ -264,12 +260,15 @@ def test_a_change_is_said_in_one_sentence(change, said):
 
 
 def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
-    before, after = _points()
-    view = _view(after, before)
-    why = replace(view.why, specs=(COST,), changes=(DisplayedChange(0.4, (Part("outputs", 0.6), Part("rules", -0.2))),))
-    rows = str(why_rows.parts(why))
-    assert rows.count('class="delta dn">+0.600') == rows.count('class="delta up">−0.200') == 1
-    assert rows.count('class="delta dn">+0.400') == 1
+    by_role = why_rows.parts([DisplayedChange(0.4, (Part("outputs", 0.6), Part("rules", -0.2)))])
+    assert by_role == {"outputs": [0.6], "rules": [-0.2], "together": [0.4]}
+    tones = [
+        re.findall('class="(?:delta )?(up|dn)"', str(why_rows.part_change(part, COST))) for (part,) in by_role.values()
+    ]
+    bars = [
+        re.findall('rect class="(up|dn)"', str(why_rows.part_bar(part, by_role, COST))) for (part,) in by_role.values()
+    ]
+    assert tones == bars == [["dn"], ["up"], ["dn"]]
 
 
 MOVED = ChangeVerdict(

@@ -47,7 +47,7 @@ def test_a_preview_leaves_nothing_that_git_sees(tmp_path):
 def test_a_field_without_a_page_is_named_all_the_same(tmp_path):
     repo = write_receipts(tmp_path / "project")
     page = preview(repo.path).read_text(encoding="utf-8")
-    assert "<tr><td><span>shop</span><td>1.000" in page
+    assert "<tr><td class=label><span>shop</span><td>1.000" in page
     assert "data-search" not in page
 
 

@@ -1,4 +1,4 @@
-"""The metrics and error counts of a report, with their changes from the point's delta."""
+"""The errors of a report: their changes since the point before, and the sections of the schema that they are in."""
 
 from __future__ import annotations
 
@@ -6,64 +6,24 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from sitegen.frozen import Frozen
 from sitegen.model.deltas import Change, Overlap
 from sitegen.model.error_summaries import WeakSection
-from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
-from sitegen.named_tuple import NamedTuple
-from sitegen.stats.counts import RATIOS, error_numbers
+from sitegen.stats.counts import error_numbers
 
 
-class ReportMetric(Frozen):
-    """A metric with its change since the previous point."""
-
-    spec: MetricSpec
-    value: float | None
-    change: float | None
-    note: str = ""
-
-
-class ErrorChange(NamedTuple):
-    """The number of errors of one type, and its change."""
-
-    type: ErrorType
-    number: int
-    change: int | None
-    """Change since the previous point; None without one."""
-
-
-def metric_changes(
-    specs: tuple[MetricSpec, ...], card: Scorecard, delta: Change | None, nouns: Nouns
-) -> tuple[ReportMetric, ...]:
-    """Each metric of a point with its change."""
-    changes = {metric.name: metric.change for metric in delta.metrics} if delta else {}
-    notes = {} if any(spec.recorded for spec in specs) else _notes(card, nouns)
-    return tuple(
-        ReportMetric(
-            spec=spec, value=card.metric(spec.name), change=changes.get(spec.name), note=notes.get(spec.name, "")
-        )
-        for spec in specs
-    )
-
-
-def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | None) -> tuple[ErrorChange, ...]:
-    """The errors of each type, with their change over the documents that both points have.
+def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | None) -> tuple[int | None, ...]:
+    """The change of the errors of each type, over the documents that both points have.
 
     There is no change between errors that two different judges counted.
     """
-    changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
-    if before and delta and delta.overlap.verdict != "refused" and not regraded(delta.judge, "f1"):
-        first, last = _errors_in_common(before, delta.overlap), _errors_in_common(after, delta.overlap)
-        changes = tuple(now - then for then, now in zip(first, last, strict=True))
-    now = error_numbers(after.counts)
-    return tuple(
-        ErrorChange(type=error_type, number=number, change=change)
-        for error_type, number, change in zip(ERROR_TYPES, now, changes, strict=True)
-    )
+    if not before or not delta or delta.overlap.verdict == "refused" or regraded(delta.judge, "f1"):
+        return (None,) * len(ERROR_TYPES)
+    first, last = _errors_in_common(before, delta.overlap), _errors_in_common(after, delta.overlap)
+    return tuple(now - then for then, now in zip(first, last, strict=True))
 
 
 def _errors_in_common(card: Scorecard, shared: Overlap) -> list[int]:
@@ -75,13 +35,6 @@ def _errors_in_common(card: Scorecard, shared: Overlap) -> list[int]:
         if name in left_out:
             counts = [n - more for n, more in zip(counts, error_numbers(of_unit), strict=True)]
     return counts
-
-
-def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
-    counts = card.counts
-    noun = nouns.attributes if nouns.are_fields else "expected"
-    values = {**counts._asdict(), "wrong": counts.fp + counts.fn, "expected": card.expected_values, "things": noun}
-    return {ratio.name: ratio.note.format_map(values) for ratio in RATIOS}
 
 
 _STEP_END: Final = re.compile(r"[.\[]")

@@ -1,4 +1,7 @@
-"""Collects what the report of one snapshot shows, for ``pages/report.html``."""
+"""The report of one snapshot.
+
+``pages/report.html`` reads the point and its scorecard, and calls the functions of this module, as ``report``.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,27 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.recorded import DifferencePart
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import WeakSection
-from sitegen.model.metrics import MetricSpec, Verdict
-from sitegen.model.noise import Interval
+from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
+from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.model.series import EvalInfo, Point, VariantSpread
+from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread
 from sitegen.model.site import Page
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
+from sitegen.pages.change_text import DisplayedChange, changes
+from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
-from sitegen.pages.report import origin, spans
+from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
     Discrepancies,
     EarlierPoints,
@@ -34,21 +40,13 @@ from sitegen.pages.report.discrepancies import (
     since,
     wrong_in,
 )
-from sitegen.pages.report.numbers import (
-    ErrorChange,
-    ReportMetric,
-    error_changes,
-    grouping,
-    metric_changes,
-    sections,
-)
+from sitegen.pages.report.numbers import error_changes, grouping, sections
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.tree import has_tree
-from sitegen.pages.report.why import Fates, RunsView, WhyView, fates, runs_view, why
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
-from sitegen.stats.counts import errors
+from sitegen.stats.counts import RATIOS, error_numbers, errors
 
 ALIGNED: Final = 100
 """Largest number of rows of one alignment in a report."""
@@ -90,68 +88,67 @@ class ReportView(Frozen):
     """What ``pages/report.html`` shows."""
 
     info: EvalInfo
-    snapshot: Snapshot
-    card: Scorecard
-    cause: str
-    """Why the snapshot was scored, in words."""
-    made_with: str
-    """The evidence for the instructions of the output, in words."""
+    specs: tuple[MetricSpec, ...]
+    """The metrics, the headline first."""
+    point: Point
+    previous: Point | None
+    past: EarlierPoints
     instructions: tuple[Commit, ...]
     """The commits of the edits that the output can have been made with, as in ``OutputEdits.made_with``."""
-    edits: tuple[origin.CommitEdits, ...]
-    """Edits of instructions since the previous point, newest first."""
-    files: tuple[origin.SnapshotFile, ...]
-    """The files that the snapshot was scored from."""
-    previous: origin.Previous | None
-    metrics: tuple[ReportMetric, ...]
-    interval: Interval | None
-    """Around the headline."""
-    why: WhyView | None
-    """None for the first point."""
-    fates: Fates | None
-    runs: RunsView | None
-    errors: tuple[ErrorChange, ...]
-    error_change: int | None
+    changes: tuple[DisplayedChange, ...]
+    """Changes of the first metrics since the previous point; empty for a first point and for recorded numbers."""
+    error_changes: tuple[int | None, ...]
+    """Change of the errors of each type; None where it is unknown."""
     sections: tuple[WeakSection, ...]
     patterns: PatternsView | None
     """The error patterns; None if no rule explains more than a few errors."""
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
-    more_documents: int
-    document_metrics: tuple[MetricSpec, ...]
-    """Metrics that the kind computes for each document besides its counts."""
     discrepancies: Discrepancies
     data: str
     """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
-    banner: Banner | None
     panels: tuple[Panel, ...]
     """The panels of the scorer, except alignments."""
     alignments: tuple[AlignmentPanel, ...]
     more_alignments: int
-    verdict: Verdict
-    """The verdict on the metrics that have a threshold."""
-    spread: VariantSpread | None
-    """The range of the headline over variants, whose average it is."""
     recorded: RecordedView | None
     """The metrics that the run recorded, if they can be compared."""
-    tree: str = ""
+    tree: str
     """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
-    copied: Snapshot | None = None
-    """The first snapshot with the same output, if this one is a copy."""
     nav: str = "evals"
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What was scored."""
+        return self.point.snapshot
+
+    @property
+    def card(self) -> Scorecard:
+        """Its scores."""
+        return self.point.scorecard
+
+    @property
+    def errors(self) -> ErrorNumbers:
+        """The number of errors of each type."""
+        return error_numbers(self.card.counts)
 
     @property
     def counted(self) -> bool:
         """Whether this or the previous point has counts; a judge may only give scores."""
-        return any(self.card.counts) or any(error.change for error in self.errors)
+        return any(self.card.counts) or any(self.error_changes)
 
     @property
-    def listed_metrics(self) -> tuple[ReportMetric, ...]:
+    def listed_specs(self) -> tuple[MetricSpec, ...]:
         """All metrics; without counts, the headline and the metrics that have a value."""
         if self.counted or self.info.recorded:
-            return self.metrics
-        return (*self.metrics[:1], *(metric for metric in self.metrics[1:] if metric.value is not None))
+            return self.specs
+        return (*self.specs[:1], *(spec for spec in self.specs[1:] if self.card.metric(spec.name) is not None))
+
+    @property
+    def more_documents(self) -> int:
+        """Number of documents that are not listed."""
+        return max(0, len(self.card.documents) - DOCUMENTS)
 
     @property
     def rows(self) -> str:
@@ -218,7 +215,6 @@ def report_page(
         wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
     group = grouping(info, card.fields)
     schema_sections = sections(card.fields, group)
-    errors = error_changes(previous.scorecard if previous else None, card, point.change)
     alignments = listed_alignments(result)
     placed = placed_error.rows_of(wrong)
     started = since(info, placed, past)
@@ -232,50 +228,124 @@ def report_page(
     )
     view = ReportView(
         info=info,
-        snapshot=snapshot,
-        card=card,
-        cause=", ".join(CAUSES[cause] for cause in snapshot.cause),
-        made_with=origin.made_with(snapshot, instructions),
+        specs=specs,
+        point=point,
+        previous=previous,
+        past=past,
         instructions=instructions,
-        edits=origin.edits_by_commit(point.edits, past.moved),
-        files=origin.files(snapshot),
-        previous=origin.previous_of(info, previous, snapshot.label),
-        metrics=metric_changes(specs, card, point.change, info.nouns),
-        interval=point.interval,
-        why=why(info, specs, previous, point),
-        fates=fates(info.id, point.change.flips, past.fixed) if point.change else None,
-        runs=runs_view(snapshot, past.runs),
-        errors=errors,
-        error_change=_total_change(errors),
+        changes=changes(specs[:HEADLINES], info.nouns, previous, point) if previous and not info.recorded else (),
+        error_changes=error_changes(previous.scorecard if previous else None, card, point.change),
         sections=schema_sections,
         patterns=patterns_view(info.id, specs[0], result, wrong, started, rules),
         documents=listed_documents(card.documents),
-        more_documents=max(0, len(card.documents) - DOCUMENTS),
-        document_metrics=_document_metrics(specs, card.documents),
         discrepancies=listed if data is None else replace(listed, loadable=()),
         data=data or links.file_name(links.report_data(info.id, snapshot.slug)),
         problems=problems,
-        banner=banner(problems),
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
         alignments=tuple(map(bounded_alignment, alignments[:LISTS])),
         more_alignments=max(0, len(alignments) - LISTS),
-        verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
-        spread=variant_spread(info.kind, specs[0], card),
         recorded=recorded_view(snapshot, card, specs, previous, recorded),
         tree=links.file_name(links.report_tree(info.id, snapshot.slug))
         if data is None and has_tree(info, result)
         else "",
-        copied=None if point.copy_of is None else past.snapshots[point.copy_of],
     )
     return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)
 
 
-def _document_metrics(specs: tuple[MetricSpec, ...], documents: tuple[DocumentScore, ...]) -> tuple[MetricSpec, ...]:
-    with_values = {name for document in documents for name, value in document.metrics if value is not None}
-    return tuple(spec for spec in specs if spec.name in with_values)
+def cause(view: ReportView) -> str:
+    """Why the snapshot was scored, in words."""
+    return ", ".join(CAUSES[cause] for cause in view.snapshot.cause)
 
 
-def _total_change(errors: tuple[ErrorChange, ...]) -> int | None:
+def previous_label(view: ReportView) -> str:
+    """The name of the previous point, with its commit if it is the same iteration, scored again."""
+    if view.previous is None:
+        return ""
+    before = view.previous.snapshot
+    return before.label if before.label != view.snapshot.label else f"{before.label} at {before.commit.short}"
+
+
+def copied_from(view: ReportView) -> Snapshot | None:
+    """The first snapshot with the same output, if this one is a copy."""
+    return None if view.point.copy_of is None else view.past.snapshots[view.point.copy_of]
+
+
+def change_of(view: ReportView, spec: MetricSpec) -> float | None:
+    """The change of a metric since the previous point."""
+    found = (
+        metric.change for metric in (view.point.change.metrics if view.point.change else ()) if metric.name == spec.name
+    )
+    return next(found, None)
+
+
+def note_of(view: ReportView, spec: MetricSpec) -> str:
+    """What a ratio was computed from: ``45 of 50 fields``."""
+    counts, nouns = view.card.counts, view.info.nouns
+    note = next((ratio.note for ratio in RATIOS if ratio.name == spec.name), "")
+    if not note or any(spec.recorded for spec in view.specs):
+        return ""
+    noun = nouns.attributes if nouns.are_fields else "expected"
+    values = {"wrong": counts.fp + counts.fn, "expected": view.card.expected_values, "things": noun}
+    return note.format_map({**counts._asdict(), **values})
+
+
+def error_change(view: ReportView) -> int | None:
     """The change of all types together; None unless the change of every type is known."""
-    changes = [error.change for error in errors if error.change is not None]
-    return sum(changes) if len(changes) == len(errors) else None
+    known = [change for change in view.error_changes if change is not None]
+    return sum(known) if len(known) == len(view.error_changes) else None
+
+
+def document_metrics(view: ReportView) -> list[MetricSpec]:
+    """Metrics that the kind computes for each document besides its counts."""
+    documents = view.card.documents
+    with_values = {name for document in documents for name, value in document.metrics if value is not None}
+    return [spec for spec in view.specs if spec.name in with_values]
+
+
+def verdict_of(view: ReportView) -> Verdict:
+    """The verdict on the metrics that have a threshold."""
+    return verdict(all_specs(view.specs), view.info.thresholds, view.card.metrics)
+
+
+def spread(view: ReportView) -> VariantSpread | None:
+    """The range of the headline over variants, whose average it is."""
+    return variant_spread(view.info.kind, view.specs[0], view.card)
+
+
+def banner_of(view: ReportView) -> Banner | None:
+    """The problem that changes the scores most."""
+    return banner(view.problems)
+
+
+def differing(view: ReportView) -> tuple[Role, ...]:
+    """Roles whose contents differ between the two points; none without a previous point."""
+    return differing_roles(view.previous.snapshot, view.snapshot) if view.previous else ()
+
+
+def edits_by_commit(view: ReportView) -> list[list[FileEdit]]:
+    """The edits of instructions since the previous point, grouped by commit, the newest first."""
+    by_commit: dict[str, list[FileEdit]] = {}
+    for edit in view.point.edits:
+        file = view.past.moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
+        by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
+    return list(reversed(by_commit.values()))
+
+
+def made_with(view: ReportView) -> str:
+    """The evidence for the instructions of an output, in words.
+
+    This is the commit that the output records, else the time that it records, else the commit that added it.
+    """
+    if view.snapshot.made_at:
+        return "the commit that the output records, or whose instructions it records by hash or version"
+    if view.snapshot.recorded_at:
+        how = "the last edit not after the time that the output records"
+        return f"{how}, or the edit that was committed with it" if len(view.instructions) > 1 else how
+    return "the last edit up to this commit, because the output records neither commit nor time"
+
+
+def files(snapshot: Snapshot, outputs: int = 5) -> list[tuple[str, Blob | None]]:
+    """The roles and the files that a snapshot was scored from, with a limit on outputs, which alone may be missing."""
+    rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
+    listed: list[tuple[str, Blob | None]] = [("Output", blob) for blob in snapshot.outputs[:outputs] or (None,)]
+    return [*listed, *((role, blob) for role, blob in rest.items() if blob is not None)]

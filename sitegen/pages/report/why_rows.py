@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.analysis.noise.intervals import interval_of_runs
+from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.recorded import DifferencePart, RecordedCause
-from sitegen.html.cells import for_each, shown_run, shown_value, text, value, value_cell
+from sitegen.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.html.charts import bar_between
-from sitegen.html.formats import NIL, signed
-from sitegen.model.cells import ABSENT, CellFlip
-from sitegen.model.deltas import Overlap
+from sitegen.html.formats import NIL
+from sitegen.model.cells import ABSENT, CellFlip, Flips
+from sitegen.model.deltas import Change, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_points, own_unit
-from sitegen.pages.labels import bad_runs, interval_basis
+from sitegen.pages.labels import bad_runs, exchanges, interval_basis
 from sitegen.pages.recorded import RecordedView
-from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.why import FateRow, RunsView, WhyView
 from sitegen.text.plain import counted
 from sitegen.text.values import SMALL, metric_text
 
@@ -50,6 +51,18 @@ _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
 
 _BLANK: Final = '""'
 """The JSON text of a blank."""
+
+NAMED: Final = 10
+"""Number of documents of only one of the two points that a report names."""
+
+FIELDS: Final = 20
+"""Number of fields that are listed with how often repeated outputs differ in them: the ones that differ most often."""
+
+FLIPPED_FIELDS: Final = 12
+"""Number of fields in the table of flips: the ones with the most."""
+
+FIXED: Final = 50
+"""Number of fixed cells that are listed; the page shows them nowhere else."""
 
 
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
@@ -82,15 +95,14 @@ def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
     return Markup(f'<span title="{how}">{ends}</span>, by {units}')
 
 
-def documents(why: WhyView, nouns: Nouns, before: str) -> Markup:
+def documents(shared: Overlap, nouns: Nouns, before: str) -> Markup:
     """The number of documents that both points have, and the documents that only one of them has."""
-    shared = why.overlap
     if shared.verdict == "comparable":
         return Markup("")
     common = f"{shared.common:,} {text(shared.noun(nouns, shared.common))}"
     sentences = [f"Counted over the {common} that both outputs hold."] * bool(shared.common)
-    sentences += _documents_of_one_side("Only here", shared.only_after, why.more_after)
-    sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before, why.more_before)
+    sentences += _documents_of_one_side("Only here", shared.only_after)
+    sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before)
     return Markup(" ".join(sentences))
 
 
@@ -105,92 +117,106 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
     return Markup(f'<span class="note">comparable: the same {number}{text(shared.noun(nouns, shared.common))}</span>')
 
 
-def _documents_of_one_side(where: str, names: Iterable[str], more: int) -> list[str]:
-    listed = ", ".join([f"<code>{text(name)}</code>" for name in names])
-    return [f"{where}: {listed}{f' and {more:,} more' if more else ''}."] if listed else []
+def _documents_of_one_side(where: str, names: Sequence[str]) -> list[str]:
+    listed = ", ".join([f"<code>{text(name)}</code>" for name in names[:NAMED]])
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return [f"{where}: {listed}{more}."] if listed else []
 
 
-def parts(why: WhyView) -> Markup:
-    """Table rows with the change of each metric: one for each role that contributed to it, then their sum."""
-    headline = why.changes[0]
-    spec, amounts = why.specs[0], [headline.amount or 0.0, *(part.amount for part in headline.parts)]
-    longest = max(abs(in_points(amount, spec)) for amount in amounts) or 1
-    sums: dict[str, list[float | None]] = {
-        role: [dict(change.parts).get(role, 0.0) if change.amount is not None else None for change in why.changes]
-        for role in why.roles
+def exchanged(change: Change) -> list[str]:
+    """What it means for the change that the model or the judge was replaced."""
+    of_model = "How much of the change is due to it, and how much to edits, is unknown."
+    of_judge = "Its grades are not compared with earlier ones."
+    return [
+        *(f"{sentence} {of_model}" for sentence in exchanges(change.model, None)),
+        *(f"{sentence} {of_judge}" for sentence in exchanges(None, change.judge)),
+    ]
+
+
+def parts(changes: Sequence[DisplayedChange]) -> dict[str, list[float | None]]:
+    """The part of each metric for each role that contributed to any of them, then their sum; empty for one role."""
+    names = {part.name for change in changes for part in change.parts}
+    roles = [name for name in _ORIGINS if name in names]
+    if len(roles) < 2:
+        return {}
+    by_role: dict[str, list[float | None]] = {
+        role: [dict(change.parts).get(role, 0.0) if change.amount is not None else None for change in changes]
+        for role in roles
     }
-    sums["together"] = [change.amount for change in why.changes]
-    return Markup("".join([_part_row(name, amounts, why.specs, longest) for name, amounts in sums.items()]))
+    return by_role | {"together": [change.amount for change in changes]}
 
 
-def _part_row(name: str, amounts: list[float | None], specs: Sequence[MetricSpec], longest: float) -> str:
-    """``longest``: the largest part of the headline's change, in hundredths of its range."""
-    first = in_points(amounts[0] or 0.0, specs[0])
-    start, width = min(first, 0.0), abs(first)
-    bar = (
+def part_bar(amount: float | None, by_role: Mapping[str, Sequence[float | None]], spec: MetricSpec) -> Markup:
+    """A bar for a part of the headline's change, on one scale for all of ``parts``."""
+    longest = max(abs(in_points(amounts[0] or 0.0, spec)) for amounts in by_role.values()) or 1
+    first = in_points(amount or 0.0, spec)
+    return Markup(
         f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
-        f'aria-hidden="true"><rect class="{_tone(first, specs[0].higher_is_better)}" x="{start:.4f}" '
-        f'width="{width:.4f}" height="1"/></svg>'
+        f'aria-hidden="true"><rect class="{_tone(first, spec.higher_is_better)}" x="{min(first, 0.0):.4f}" '
+        f'width="{abs(first):.4f}" height="1"/></svg>'
     )
-    cells = "".join([_change_cell(change, spec) for change, spec in zip(amounts, specs, strict=True)])
-    return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
 
 
-def _change_cell(change: float | None, spec: MetricSpec) -> str:
+def part_change(change: float | None, spec: MetricSpec) -> Markup:
+    """A part of a change in the unit of its metric."""
     if change is None:
-        return f'<td class="num">{NIL}</td>'
+        return NIL
     tone = _tone(change, spec.higher_is_better)
-    return f'<td class="num"><span class="delta {tone}">{text(own_unit(change, spec))}</span></td>'
+    return Markup(f'<span class="delta {tone}">{text(own_unit(change, spec))}</span>')
 
 
 def _tone(change: float, higher_is_better: bool) -> str:
     return "" if change == 0 else "up" if (change > 0) is higher_is_better else "dn"
 
 
-@for_each
-def fates(row: FateRow, with_others: int) -> str:
-    """The table row of a field whose values flipped; ``with_others`` adds the column of errors of other documents."""
-    columns = [(row.fixed, " class=up"), (row.broken, " class=dn"), (row.still, "")]
-    columns += [(row.other, "")] * bool(with_others)
-    counts = "".join([f"<td{tone}>{count or ''}</td>" for count, tone in columns])
-    return f'<tr><td><a href="{text(row.file)}">{text(row.attribute)}</a></td>{counts}</tr>\n'
+def fates(flips: Flips) -> list[tuple[str, int, int, int, int]]:
+    """Fields with values that were fixed, broken, stayed wrong, or appeared or vanished as errors; most flips first."""
+    fixed, broken, still = dict(flips.fixed), dict(flips.broken), dict(flips.still)
+    appeared, vanished = dict(flips.appeared), dict(flips.vanished)
+    rows = [
+        (
+            name,
+            fixed.get(name, 0),
+            broken.get(name, 0),
+            still.get(name, 0),
+            appeared.get(name, 0) + vanished.get(name, 0),
+        )
+        for name in fixed | broken | appeared | vanished
+    ]
+    return sorted(rows, key=lambda row: (-row[1] - row[2], -row[4], -row[3], row[0]))
 
 
-@for_each
-def fixed(flip: CellFlip, several_documents: bool) -> str:
-    """The table row of a value that was fixed: path, expected value, value before, value now."""
+def fixed_values(flip: CellFlip) -> tuple[Markup, Markup, Markup]:
+    """The expected value of a cell that was fixed, its value before, and its value now."""
     before, after = flip.before or ABSENT, flip.after or ABSENT
     expected = shown_run(after.state, after.expected, after.actual).expected
     changed = f"<small>before: {value(shown_value(before.expected or _BLANK))}</small>" if flip.by_truth else ""
-    where = f"<td>{text(flip.cell.document)}" if several_documents else ""
-    return (
-        f"<tr><td>{text(flip.cell.label)}{value_cell(expected)}{changed}"
-        f"{value_cell(shown_value(before.actual))}{value_cell(shown_value(after.actual))}{where}\n"
-    )
+    shown = [shown_value(before.actual), shown_value(after.actual)]
+    was, now = map(_side, shown)
+    return Markup(f"{_side(expected)}{changed}"), was, now
 
 
-def falls(view: RecordedView, convention: Convention) -> Markup:
-    """Rows that lead from the recorded headline to the computed one, each with a bar from the value before to its own.
+def _side(display: DisplayValue) -> Markup:
+    """A value; only one that is not ASCII can be written from right to left."""
+    content = value(display)
+    return Markup(content if content.isascii() else f"<div dir=auto>{content}</div>")
 
-    ``convention``: the one by which errors are counted here.
-    """
+
+def falls(view: RecordedView) -> list[tuple[DifferencePart, float, Markup]]:
+    """The parts that lead from the recorded headline to the computed one, each with the value after it and a bar."""
     if view.headline is None or view.headline.computed is None:
-        return Markup("")
+        return []
     parts = [part for part in view.parts if abs(part.amount) >= SMALL]
     levels = list(accumulate((part.amount for part in parts), initial=view.headline.recorded))
     low, high = min(*levels, view.headline.computed), max(*levels, view.headline.computed)
-    rows = [f"<tr><td>{text(view.file)}<td class=hide-s><td><td class=num>{view.headline.recorded:.3f}"]
-    for part, before, after in zip(parts, levels, levels[1:], strict=False):
-        bar = bar_between(before, after, low, high)
-        cause = text(_recorded_cause(part, convention))
-        rows.append(
-            f"<tr><td>{cause}<td class=hide-s>{bar}<td class=num>{signed(part.amount)}<td class=num>{after:.3f}"
-        )
-    rows.append(f"<tr><td><b>computed here</b><td class=hide-s><td><td class=num><b>{view.headline.computed:.3f}</b>")
-    return Markup("\n".join(rows))
+    return [
+        (part, after, Markup(bar_between(before, after, low, high)))
+        for part, before, after in zip(parts, levels, levels[1:], strict=False)
+    ]
 
 
-def _recorded_cause(part: DifferencePart, convention: Convention) -> str:
+def recorded_cause(part: DifferencePart, convention: Convention) -> str:
+    """A part in words. ``convention``: the one by which errors are counted here."""
     if part.cause == "counting":
         rule = "is no false negative" if convention == "standard" else "is a false negative too"
         return f"other counting rule: in the record, a wrong value {rule}"
@@ -200,30 +226,26 @@ def _recorded_cause(part: DifferencePart, convention: Convention) -> str:
     return _OTHER_CAUSES[part.cause]
 
 
-def runs(view: RunsView, spec: MetricSpec) -> Markup:
+def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
     """Sentences on how far repeated runs differ."""
     label = text(spec.label)
-    if view.lowest is None or view.highest is None:
+    values = [output.headline for output in repeats.outputs if output.headline is not None]
+    if not values:
         return Markup(f"{label} is undefined in all of them.")
-    words = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
-    if view.interval:
+    words = f"{label} lies between {min(values):.3f} and {max(values):.3f}"
+    if interval := interval_of_runs(values):
         level = "95\u202f%"
-        words += f"; the mean of such runs from {change_text.span(view.interval)} ({level})"
-    if view.deviation is not None:
-        words += f". Standard deviation: {text(metric_text(view.deviation, unit=spec.unit))}"
-    if view.pooled and view.pooled.rate is not None:
-        words += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
-    return Markup(f"{words}. {text(bad_runs(view.bad_runs))}".rstrip())
+        words += f"; the mean of such runs from {change_text.span(interval)} ({level})"
+    if noise and noise.deviation is not None:
+        words += f". Standard deviation: {text(metric_text(noise.deviation, unit=spec.unit))}"
+    if noise and noise.pooled.rate is not None:
+        words += f". Of {noise.pooled.pairs:,} pairs of values {100 * noise.pooled.rate:.1f}\u202f% differ in outcome"
+    return Markup(f"{words}. {text(bad_runs(noise.bad_runs if noise else ()))}".rstrip())
 
 
-@for_each
-def rates(rate: FlipRate, eval_id: str) -> str:
-    """The table row of a field in which runs differ: pairs of runs that differ, all pairs, share."""
-    file = text(field_file(eval_id, rate.attribute))
-    return (
-        f'<tr><td><a href="{file}">{text(rate.attribute)}</a><td>{rate.flips:,}<td>{rate.pairs:,}'
-        f"<td>{100 * (rate.rate or 0):.0f}\u202f%\n"
-    )
+def noise_of_runs(repeats: Repeats) -> Noise | None:
+    """How far the repeated runs of one iteration differ."""
+    return noise_of([repeats])
 
 
 def judged(verdict: ChangeVerdict | None, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> Markup:
@@ -261,3 +283,8 @@ def _hint(verdict: ChangeVerdict, words: str) -> str:
         return text(words)
     p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
     return f'<span title="exact sign test: {p_value}">{text(words)}</span>'
+
+
+def number_of_runs(at: Snapshot) -> int:
+    """Number of repeated runs of a snapshot, including those whose output cannot be read."""
+    return len({blob.path.rpartition("/")[0] for blob in at.runs})

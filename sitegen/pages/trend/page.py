@@ -42,7 +42,7 @@ from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.origin import files
+from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.scoring.mapping_use import MappedColumn
@@ -60,10 +60,6 @@ DRAWN: Final = 3
 
 HEAT_ROWS: Final = 60
 """Largest number of fields in the heat map: the ones that changed last."""
-
-
-FLIPPING: Final = 20
-"""Largest number of fields that are listed with how often repeated outputs differ in them."""
 
 
 class FieldOverPoints(NamedTuple):
@@ -338,7 +334,7 @@ def banner_of(view: TrendView) -> Banner | None:
 def files_of(view: TrendView) -> list[tuple[str, str]]:
     """The role and the path of the files that the newest point was scored from."""
     found = files(view.points[-1].snapshot, 3) if view.points else ()
-    return [(file.role, file.blob.path) for file in found if file.blob]
+    return [(role, blob.path) for role, blob in found if blob]
 
 
 def pattern(view: TrendView) -> PatternWords | None:
