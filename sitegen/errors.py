@@ -103,14 +103,15 @@ class FileSystemError(SitegenError):
     @classmethod
     def of(cls, error: OSError) -> Self:
         """Return the error with advice for what the system says."""
+        elsewhere = "another place to write to, with -o, --cache or the option that named this one"
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            fix = "Make room on the disk, or name other folders with -o and --cache."
+            fix = f"Make room on the disk, or name {elsewhere}."
         elif error.errno == errno.EFBIG:
-            fix = "Raise the limit on the size of a file (ulimit -f), or name other folders with -o and --cache."
+            fix = f"Raise the limit on the size of a file (ulimit -f), or name {elsewhere}."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            fix = "Give the permission, or name other folders with -o and --cache."
+            fix = f"Give the permission, or name {elsewhere}."
         else:
-            fix = "Name other folders with -o and --cache, if this place is below one of them."
+            fix = f"Name {elsewhere}."
         where = None if error.filename is None else str(error.filename)
         return cls(f"The system says: {error.strerror or error}.", where=where, fix=fix)
 

@@ -21,6 +21,7 @@ from sitegen.project_files import (
     files_below,
     is_folder_inside,
     read_inside,
+    real,
 )
 from sitegen.text.embedding import installed
 
@@ -114,7 +115,7 @@ def open_project(options: Options, templates: str) -> Project:
         place=place,
         head=head,
         revision=revision,
-        out=(options.out or place.top / "public").resolve(),
+        out=real(options.out or place.top / "public"),
         cache=cache_folder(options.cache, place.top),
         templates=templates,
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),

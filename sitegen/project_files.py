@@ -105,10 +105,19 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
                 os.unlink(temporary, dir_fd=folder)
         # Exclusive creation opens nothing that exists, so it follows no link; the move then replaces a link itself.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as stream:
-            stream.write(content)
-        if replace:
-            os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
+        try:
+            with open(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as stream:
+                stream.write(content)
+            if replace:
+                os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            error.filename, error.filename2 = str(root / name), None  # not the temporary one
+            raise
+
+
+def real(path: Path) -> Path:
+    """The path without links. Unlike ``Path.resolve``, it raises no error for links that lead to each other."""
+    return Path(os.path.realpath(path))
 
 
 def named_place(named: Path, top: Path, subject: str = "The place", option: str = "") -> Path:
@@ -117,7 +126,7 @@ def named_place(named: Path, top: Path, subject: str = "The place", option: str 
     Links of the user are followed, but none that is a part of the project at *top*, whose author would else choose what
     is overwritten. *subject* and *option* name the place in the message. Raises OutputFolderError.
     """
-    place = Path(os.path.realpath(named))
+    place = real(named)
     absolute = Path.cwd() / named
     for above in (absolute, *absolute.parents):
         if above.is_symlink() and Path(os.path.realpath(above.parent)).is_relative_to(os.path.realpath(top)):
@@ -132,11 +141,20 @@ def named_place(named: Path, top: Path, subject: str = "The place", option: str 
 def write_named(named: Path, content: bytes, top: Path) -> None:
     """Write a whole file that the user names, and make the folders above it.
 
-    A pipe or a device is written to. Raises OutputFolderError as ``named_place`` does, OSError.
+    A device is written to, and a pipe if somebody reads it. Raises OutputFolderError as ``named_place`` does, OSError.
     """
     place = named_place(named, top)
     if (os.path.lexists(named) and not named.is_file()) or str(named).startswith("/dev/"):
-        with open(named, "wb") as stream:
+        try:
+            descriptor = os.open(named, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            raise OutputFolderError(
+                "This is a pipe that nobody reads.", where=str(named), fix="Name a file, or read the pipe meanwhile."
+            ) from None
+        os.set_blocking(descriptor, True)
+        with open(descriptor, "wb") as stream:
             stream.write(content)
     else:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
-from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
+from sitegen.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import errors_by_type, ratios
@@ -88,7 +88,7 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
         message = f"The folder cannot be made: {error.strerror}."
         raise SitegenError(message, where=str(folder), fix="Name another folder.") from None
     for output in verified.outputs:
-        if output.parent.resolve() != folder.resolve():
+        if real(output.parent) != real(folder):
             write_inside(folder, _saved_name(verified, output), read_file(output, LARGEST_COPIED))
     write_inside(folder, RECORDED, to_json_bytes(document))
     return folder / RECORDED

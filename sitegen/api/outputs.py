@@ -25,7 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.project_files import LARGEST_ARGUMENT, read_file
+from sitegen.project_files import LARGEST_ARGUMENT, read_file, real
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -122,7 +122,7 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     1
     """
     project = WorktreeProject.open(Path(repo))
-    verified = verify(project, eval_id, Path(output).resolve() if output else None, settings)
+    verified = verify(project, eval_id, real(Path(output)) if output else None, settings)
     kind, result = verified.place.kind, verified.result
     judged = _verdict(kind, verified.place.entry.thresholds, result)
     return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, project=project, verified=verified)

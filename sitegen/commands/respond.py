@@ -27,7 +27,7 @@ from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_templat
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
 from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import write_named
+from sitegen.project_files import real, write_named
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
@@ -251,8 +251,8 @@ def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _inside(project: WorktreeProject, path: Path) -> Path:
     """A resolved path inside the project. Raises ConfigurationError for others: none may be sent or overwritten."""
-    resolved = path.resolve()
-    if not resolved.is_relative_to(project.root.resolve()):
+    resolved = real(path)
+    if not resolved.is_relative_to(real(project.root)):
         raise ConfigurationError("The project names a file outside itself.", where=str(path), fix="Keep it inside.")
     return resolved
 

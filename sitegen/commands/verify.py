@@ -16,7 +16,7 @@ from sitegen.configuring.evaluation import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
-from sitegen.project_files import named_place, write_inside, write_named
+from sitegen.project_files import named_place, real, write_inside, write_named
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
@@ -32,7 +32,7 @@ def verify_one(request: VerifyRequest) -> None:
     project = WorktreeProject.open(request.repo)
     if request.config:
         project = project.configured(request.eval_id, request.config)
-    verified = verify(project, request.eval_id, Path(output).resolve() if output else None, request.settings)
+    verified = verify(project, request.eval_id, real(Path(output)) if output else None, request.settings)
     answers_cases = traits_of(verified.place.kind).answers_cases
     for misread in project.misread if answers_cases or request.config else ():
         print_error(misread)

@@ -30,7 +30,7 @@ from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.kind_files import GROUND_TRUTHS, files_of
 from sitegen.model.timeline import EvalHistory
-from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside, real
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.scorer import File
@@ -108,7 +108,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     def shown_path(self, path: Path) -> str:
         """A path relative to the root if it is below the root, otherwise unchanged."""
-        resolved, root = path.resolve(), self.root.resolve()
+        resolved, root = real(path), real(self.root)
         return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
         Raises ConfigurationError if the file lies outside the project.
         """
-        path, root = file.resolve(), self.root.resolve()
+        path, root = real(file), real(self.root)
         if not path.is_relative_to(root):
             fix = "Copy them into the project: the responses are kept beside them."
             raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
@@ -159,7 +159,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 truth = self.place(eval_id).ground_truth
             except SitegenError:
                 continue
-            if truth is not None and truth.resolve() == path:
+            if truth is not None and real(truth) == path:
                 return self, eval_id
         entry = case_file_entry(path.relative_to(root).as_posix(), ids)
         return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id

@@ -12,7 +12,7 @@ from sitegen.errors import OutputFolderError
 from sitegen.exporting import files
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import TABLES
-from sitegen.project_files import write_named
+from sitegen.project_files import write_inside, write_named
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo, Link
 from tests.sites import run
@@ -142,3 +142,26 @@ def test_a_second_name_of_a_file_outside_keeps_its_content(tmp_path: Path, outsi
     write_named(project / "gate.md", b"new", project)
     assert (project / "gate.md").read_bytes() == b"new"
     assert below(outside) == {"target.txt": b"theirs"}
+
+
+def test_a_pipe_in_the_project_that_nobody_reads_is_not_waited_for(project: Path) -> None:
+    os.mkfifo(project / "gate.md")
+    done = run("check", "--base", "HEAD", "--markdown", "gate.md", cwd=project)
+    assert (done.returncode, "This is a pipe that nobody reads.\n  at: gate.md" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["build", "-o", "circle"], ["verify-one", "names", "circle"], ["verify-one", "names", "--output-dir", "circle"]],
+)
+def test_a_link_to_itself_is_an_error_without_a_traceback(project: Path, command: list[str]) -> None:
+    (project / "circle").symlink_to("circle")
+    done = run(*command, cwd=project)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_an_error_names_the_file_and_not_the_temporary_one_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "gate.md").mkdir()
+    with pytest.raises(IsADirectoryError) as refused:
+        write_inside(tmp_path, "gate.md", b"text")
+    assert (refused.value.filename, refused.value.filename2) == (str(tmp_path / "gate.md"), None)

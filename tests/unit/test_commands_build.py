@@ -168,7 +168,7 @@ def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, t
     (tmp_path / "file").write_text("mine")
     assert refusal(project.path, "-o", tmp_path / "file" / "site") == (
         f"sitegen: The system says: Not a directory.\n  at: {tmp_path}/file/site\n"
-        "  do: Name other folders with -o and --cache, if this place is below one of them.\n"
+        "  do: Name another place to write to, with -o, --cache or the option that named this one.\n"
     )
 
 
@@ -178,17 +178,19 @@ def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, t
         (
             OSError(errno.ENOSPC, "No space left on device", "site/index.html"),
             "The system says: No space left on device.\n  at: site/index.html\n"
-            "  do: Make room on the disk, or name other folders with -o and --cache.",
+            "  do: Make room on the disk, or name "
+            "another place to write to, with -o, --cache or the option that named this one.",
         ),
         (
             PermissionError(errno.EACCES, "Permission denied", "site"),
             "The system says: Permission denied.\n  at: site\n"
-            "  do: Give the permission, or name other folders with -o and --cache.",
+            "  do: Give the permission, or name "
+            "another place to write to, with -o, --cache or the option that named this one.",
         ),
         (
             OSError("cannot read"),
             "The system says: cannot read.\n"
-            "  do: Name other folders with -o and --cache, if this place is below one of them.",
+            "  do: Name another place to write to, with -o, --cache or the option that named this one.",
         ),
     ],
 )
