@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -98,10 +98,26 @@ def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path,
     """
     several = each_output(place)
     history = project.histories.get(place.entry.id) if len(several) > 1 else None
-    for snapshot in history.snapshots if history else ():
-        outputs = tuple(project.root / blob.path for blob in snapshot.outputs)
-        several += [outputs] if outputs in several else []
-    return several[-1] if several else ()
+    if history is None:
+        return several[-1] if several else ()
+    ordered = {_names_below(place, outputs): outputs for outputs in several}
+    for snapshot in history.snapshots:
+        # The folder of the eval may have had another name, or another place, when the output was made.
+        parts = [blob.path.split("/") for blob in snapshot.outputs]
+        for depth in range(min(map(len, parts), default=1)):
+            name = tuple("/".join(part[depth:]) for part in parts)
+            if name in ordered:
+                ordered[name] = ordered.pop(name)
+                break
+    return [*ordered.values()][-1]
+
+
+def _names_below(place: WorktreeEval, outputs: Iterable[Path]) -> tuple[str, ...]:
+    """Return the paths of files below the folder of the eval, or of the project if they lie elsewhere."""
+    return tuple(
+        path.relative_to(place.folder if path.is_relative_to(place.folder) else place.root).as_posix()
+        for path in outputs
+    )
 
 
 def verify_iterations(

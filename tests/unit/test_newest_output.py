@@ -103,6 +103,17 @@ def test_work_tree_and_site_have_one_newest_output(
         assert found == tuple(repo.path / blob.path for blob in history.snapshots[-1].outputs)
 
 
+def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo: GitRepo) -> None:
+    states = [TRUTH | iteration(1, 0) | iteration(2), iteration(1, 1)]
+    repo.commits([{path.replace("evals/e", "evals/former"): text for path, text in state.items()} for state in states])
+    last = states[0] | states[1]
+    repo.commits([{**{path.replace("evals/e", "evals/former"): None for path in last}, **last}])
+    repo.checkout()
+    project = WorktreeProject.open(repo.path)
+    assert [path.parts[-2] for path in newest_outputs(project, project.place("e"))] == ["iteration-001"]
+    assert read_series(Options(repo=repo.path), "e").points[-1].snapshot.label == "iteration-001"
+
+
 def test_an_iteration_that_is_deleted_is_passed_over(repo: GitRepo):
     repo.commits([TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))])
     repo.checkout()
