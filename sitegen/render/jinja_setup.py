@@ -23,6 +23,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages import (
     change_text,
     commit,
+    compare,
     edit,
     effects,
     field,
@@ -36,7 +37,6 @@ from sitegen.pages import (
     regressions,
     touched,
 )
-from sitegen.pages.compare import compare_rows
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
@@ -119,7 +119,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
 _MODULES: Final[tuple[ModuleType, ...]] = (
     change_text,
     charts,
-    compare_rows,
+    compare,
     discrepancy_rows,
     commit,
     edit,

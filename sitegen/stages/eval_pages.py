@@ -27,8 +27,8 @@ from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.compare.compare_data import compare_data
-from sitegen.pages.compare.page import compare_page
+from sitegen.pages.compare import compare_page
+from sitegen.pages.compare_data import compare_data
 from sitegen.pages.field import FieldWork, field_page
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.suspect_truth import suspect_truth_page

@@ -21,7 +21,8 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
 from sitegen.pages.commit import CommitPageInputs, CommitView, EvalMove, commit_effect, commit_page
-from sitegen.pages.compare.page import compare_page
+from sitegen.pages.compare import compare_page
+from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
@@ -92,12 +93,16 @@ def pages() -> list[Page]:
     out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
     out += [
-        compare_page(_with_flips_of_cells(series)),
-        compare_page(sample.long()),
+        _compared(_with_flips_of_cells(series)),
+        _compared(sample.long()),
         *_field_pages(series)[:2],
         *_field_pages(_nasty_cells(series)),
     ]
     return out
+
+
+def _compared(series: Series) -> Page:
+    return compare_page(series, compare_data(series, ()))
 
 
 def _uncommitted(series: Series) -> Iterator[Page]:
@@ -158,8 +163,8 @@ def more_pages() -> list[Page]:
     named = _cells_named(sample.series(), tuple(one.attribute for one in sample.nasty_judgements()))
     return [
         *(page for one in (*evals, named) for page in _field_pages(one)),
-        compare_page(_nasty_cells(sample.gone())),
-        compare_page(falls),
+        _compared(_nasty_cells(sample.gone())),
+        _compared(falls),
     ]
 
 

@@ -13,8 +13,8 @@ from sitegen.analysis.flips import flips as flips_of
 from sitegen.analysis.flips import independent_flips
 from sitegen.model.cells import Cell, CellMap, Period, Tally
 from sitegen.model.series import Series
-from sitegen.pages.compare import cell_blocks, compare_data
-from sitegen.pages.compare.page import compare_page
+from sitegen.pages import compare_cells, compare_data
+from sitegen.pages.compare import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.stats.significance import FEW, LEVELS, sign_test
@@ -79,7 +79,7 @@ def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
         for index, each in enumerate(signs)
     )
     series = replace(sample.series(3), cells=sample.cell_map(3, cells))
-    page = compare_page(series)
+    page = compare_page(series, compare_data.compare_data(series, ()))
     (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
     pairs = list(itertools.permutations(range(3), 2))
     assert all(sum(expected(series.cells, *pair)[0][:2]) >= FEW for pair in pairs)
@@ -107,8 +107,8 @@ def in_pieces(site: Path) -> Series:
     """An eval whose page holds a few points only, as ``pieces.html``, with the files beside it."""
     series = sample.series()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell_blocks, "BOUND", 20_000)
-        data = compare_data.compare_data(series)
+        patch.setattr(compare_cells, "BOUND", 20_000)
+        data = compare_data.compare_data(series, ())
     folder = site / "evals/waybills"
     page = renderer_of(sample.SITE).render(compare_page(series, data))
     (folder / "pieces.html").write_bytes(page)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.pages.compare.cell_blocks import STATES
-from sitegen.pages.compare.compare_data import FATES, compare_data
+from sitegen.pages.compare_cells import STATES
+from sitegen.pages.compare_data import FATES, compare_data
 from sitegen.pages.labels import SAME_OUTPUT
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations, compare_revisions
@@ -115,8 +115,8 @@ def test_page_command_report_and_history_give_one_answer(
     series = read_series(options, eval_id)
     assert any(point.noise for point in series.points)
     pairs = list(combinations(range(OUTPUTS), 2))
-    monkeypatch.setattr("sitegen.pages.compare.compare_data.judged_pairs", lambda *_: pairs)
-    page = compare_data(series).page
+    monkeypatch.setattr("sitegen.pages.compare_data.judged_pairs", lambda *_: pairs)
+    page = compare_data(series, ()).page
     assert page is not None
     listed = json.loads(run("history", eval_id, "--json", "--repo", repo.path, "--cache", tmp_path / "memo").stdout)
     for before, after in pairs:

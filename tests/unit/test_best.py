@@ -9,7 +9,8 @@ from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalSummary, Peak, Point, Series
-from sitegen.pages.compare.page import compare_page
+from sitegen.pages.compare import compare_page
+from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.trend import page as trend_module
@@ -71,7 +72,8 @@ def test_every_page_and_file_names_the_same_output(
     assert (of_trend.snapshot.label, best_value, trend_module.best_so_far(trend)[-1]) == (label, value, value)
     (at,) = sample.view_of(regressions_page([stored], (), {})).standings
     assert (at.best.label, at.summary.peak.value) == (label, value)
-    assert [pair.before.snapshot.label for pair in sample.view_of(compare_page(one)).pairs][-1] == label
+    compared = sample.view_of(compare_page(one, compare_data(one, ())))
+    assert one.points[compared.earlier[-1]].snapshot.label == label
     (of_file,) = EffectIndex([stored], {}).peaks("CLAUDE.md")
     assert (of_file.point.label, of_file.peak.value, of_file.peak.edit) == (label, value, best)
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()

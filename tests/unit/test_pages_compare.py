@@ -15,24 +15,36 @@ from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Ends
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.scorecards import DocumentScore
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
-from sitegen.pages.compare import cell_blocks
-from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data, diff_command, editing_commits
-from sitegen.pages.compare.judged import answer, judged_pairs
-from sitegen.pages.compare.page import (
+from sitegen.pages import compare_cells
+from sitegen.pages.compare import (
     ROWS,
     ComparedField,
     CompareView,
-    Move,
-    PointPair,
-    PointSide,
+    by_fate,
+    change_of,
     compare_page,
+    compared_fields,
+    counted,
+    edits_between,
+    errors,
+    flips_since,
+)
+from sitegen.pages.compare_data import (
+    FATES,
+    CompareData,
+    answer,
+    compare_data,
+    diff_command,
+    editing_commits,
+    judged_pairs,
 )
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
 from tests.sites import renderer_of
+from tests.sites import written as html_with
 
 
 def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = (0.5, 0.7, 0.6)) -> Series:
@@ -63,8 +75,12 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
     )
 
 
+def html_of(one: Series) -> str:
+    return html_with(renderer_of(SiteInfo("t", "1")), compare_page(one, compare_data(one, ())))
+
+
 def view(one: Series) -> CompareView:
-    found = compare_page(one).view
+    found = compare_page(one, compare_data(one, ())).view
     assert isinstance(found, CompareView)
     return found
 
@@ -120,56 +136,41 @@ def flip(fate: Fate, cell: Cell) -> CellFlip:
     return CellFlip(fate=fate, cell=cell, before=cell.at(1), after=cell.at(2))
 
 
-def point_side(point: Point) -> PointSide:
-    return PointSide(
-        snapshot=point.snapshot,
-        copied=None,
-        interval=point.interval,
-        errors=point.scorecard.counts[4:],
-        spread=None,
-    )
-
-
 def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
-    before, after = one.points[1].scorecard, one.points[2].scorecard
-    (pair,) = view(one).pairs
-    found = change(one, 1, 2)
-    rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
-    assert pair == PointPair(
-        title="The newest iteration and the one before it",
-        before=point_side(one.points[1]),
-        after=point_side(one.points[2]),
-        change=found,
-        fields=(
-            ComparedField(attribute="rows[].x", file=rows, before=1, after=1, fixed=1, broken=1, reach=2),
-            ComparedField(attribute="name", file=name, before=2, after=1, fixed=0, broken=0, reach=0),
-        ),
-        more_fields=0,
-        edits=editing_commits(one),
-        metrics=tuple(
-            Move(spec=spec, before=before.metric(spec.name), after=after.metric(spec.name), change=moved.change)
-            for spec, moved in zip(one.specs, found.metrics, strict=True)
-        ),
-        cells={
-            "broken": (flip("broken", BROKEN),),
-            "fixed": (flip("fixed", EXTRA),),
-            "still_wrong": (flip("still_wrong", STILL),),
-            "appeared": (),
-            "vanished": (flip("vanished", GONE),),
-        },
-        in_both="1 document is in both; 1 only before, 0 only after.",
-        exchanged=(),
-    )
-    assert (pair.counted, pair.below, pair.change.flips.by_truth) == ((1, 1), None, 1)
+    found = view(one)
+    assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
+    flips = flips_since(found, 1)
+    assert compared_fields(flips) == [
+        ComparedField(attribute="rows[].x", before=1, after=1, fixed=1, broken=1, reach=2),
+        ComparedField(attribute="name", before=2, after=1, fixed=0, broken=0, reach=0),
+    ]
+    assert by_fate(flips) == {
+        "broken": [flip("broken", BROKEN)],
+        "fixed": [flip("fixed", EXTRA)],
+        "still_wrong": [flip("still_wrong", STILL)],
+        "appeared": [],
+        "vanished": [flip("vanished", GONE)],
+    }
+    assert edits_between(found, 1) == list(editing_commits(one))
+    assert [change_of(found.change(1), spec.name) for spec in one.specs] == [
+        delta.change for delta in found.change(1).metrics
+    ]
+    assert errors(one.points[1]) == one.points[1].scorecard.counts[4:]
+    assert (counted(found.change(1)), found.change(1).flips.by_truth) == ((1, 1, None), 1)
+    html = html_of(one)
+    assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
+    assert "1 document is in both; 1 only before, 0 only after." in html
+    for name in ("rows-.x-4b117dd51dd6967a12f58d239961e592.html", "name.html"):
+        assert f'<tr><td><a href="fields/{name}">' in html
 
 
 def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
-    found = compare_data(series(BROKEN)).page
+    found = compare_data(series(BROKEN), ()).page
     assert found is not None
     for held, table in enumerate(found["fates"]):
-        for before, row in zip(cell_blocks.STATES, table, strict=True):
-            for after, fate in zip(cell_blocks.STATES, row, strict=True):
+        for before, row in zip(compare_cells.STATES, table, strict=True):
+            for after, fate in zip(compare_cells.STATES, row, strict=True):
                 runs = (
                     Period(start=0, state=before, expected="", actual=""),
                     Period(start=0, state=after, expected="", actual=""),
@@ -197,16 +198,17 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
             periods=(Period(start=2, state="omission", expected="1", actual=""),),
         ),
     )
-    (pair,) = view(one).pairs
-    assert pair.change.overlap == Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",))
-    assert pair.change.verdict is not None
-    assert pair.change.verdict.p_value is None
-    assert [len(pair.cells[fate]) for fate in FATES] == [0, 0, 0, 1, 1]
+    found = view(one)
+    compared = found.change(1)
+    assert compared.overlap == Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",))
+    assert compared.verdict is not None
+    assert compared.verdict.p_value is None
+    assert [len(flips) for flips in by_fate(flips_since(found, 1)).values()] == [0, 0, 0, 1, 1]
 
 
 def test_the_script_is_given_every_cell_that_was_ever_wrong():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
-    found = compare_data(one)
+    found = compare_data(one, ())
     assert (found.pieces, found.choosable) == ((), 3)
     assert found.page is not None
     points = found.page.pop("points")
@@ -321,11 +323,11 @@ def cells_at(block: dict[str, Any], place: int) -> dict[tuple[str, str], tuple[s
     cells = {}
     for document, _, label, _, runs, _ in block["cells"]:
         groups = [runs[at : at + 4] for at in range(0, len(runs), 4) if runs[at] <= place]
-        if groups and cell_blocks.STATES[groups[-1][1]] != "absent":
+        if groups and compare_cells.STATES[groups[-1][1]] != "absent":
             _, state, *places = groups[-1]
             texts = block["texts"]
             values = [texts[text if isinstance(texts, list) else str(text)] for text in places]
-            cells[block["documents"][document], label] = (cell_blocks.STATES[state], values[0], values[1])
+            cells[block["documents"][document], label] = (compare_cells.STATES[state], values[0], values[1])
     return cells
 
 
@@ -339,7 +341,7 @@ def expected_at(one: Series, index: int) -> dict[tuple[str, str], tuple[str, str
 
 def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeypatch: pytest.MonkeyPatch):
     one = long_series()
-    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
+    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
     steps = [STEP]
     found = compare_data(one, steps)
     assert found.page is not None
@@ -375,53 +377,53 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
 def test_the_page_holds_the_same_points_as_if_every_choice_of_them_were_measured(
     monkeypatch: pytest.MonkeyPatch, bound: int
 ):
-    monkeypatch.setattr(cell_blocks, "BOUND", bound)
-    found = compare_data(long_series())
-    monkeypatch.setattr(cell_blocks, "_least_characters", lambda *_: 0)
-    assert found == compare_data(long_series())
+    monkeypatch.setattr(compare_cells, "BOUND", bound)
+    found = compare_data(long_series(), ())
+    monkeypatch.setattr(compare_cells, "_least_characters", lambda *_: 0)
+    assert found == compare_data(long_series(), ())
 
 
 def test_equal_values_have_one_number_in_all_files(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
-    first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series())))
+    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
+    first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series(), ())))
     assert first["cells"][0][4][2] == last["cells"][0][4][2]  # 1 is expected of x at all points,
     assert first["cells"][1][4][2] != last["cells"][1][4][2]  # and of y first "1", which looks the same, then 1
 
 
 def test_another_point_changes_only_the_last_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
-    before, after = compare_data(long_series(NUMBER - 1)).pieces, compare_data(long_series()).pieces
+    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
+    before, after = compare_data(long_series(NUMBER - 1), ()).pieces, compare_data(long_series(), ()).pieces
     assert len(after) >= len(before) > 2
     assert before[:-1] == after[: len(before) - 1]
     assert before[-1] != after[len(before) - 1]
 
 
 def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
-    monkeypatch.setattr(cell_blocks, "MOST", 12_000)
-    found = compare_data(long_series())
+    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
+    monkeypatch.setattr(compare_cells, "MOST", 12_000)
+    found = compare_data(long_series(), ())
     assert found.page is not None
     assert NUMBER > found.choosable > 0
     slugs = [point["slug"] for piece in bodies(found) for point in piece["points"]]
     assert slugs == [point.snapshot.slug for point in long_series().points[-found.choosable :]]
     assert found.page["points"][1][5] is None
-    html = renderer_of(SiteInfo("t", "1")).render(compare_page(long_series(), found)).decode()
+    html = html_with(renderer_of(SiteInfo("t", "1")), compare_page(long_series(), found))
     assert f"{found.choosable} of {NUMBER} can be compared with each other here" in html
 
 
 def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cell_blocks, "BOUND", 10)
-    monkeypatch.setattr(cell_blocks, "MOST", 10)
-    found = compare_data(long_series())
+    monkeypatch.setattr(compare_cells, "BOUND", 10)
+    monkeypatch.setattr(compare_cells, "MOST", 10)
+    found = compare_data(long_series(), ())
     assert found.page is not None
     assert (found.page["block"], found.pieces, found.choosable) == (None, (), 0)
     assert [point[5] for point in found.page["points"]] == [None] * NUMBER
-    assert compare_data(series(number=1)) == CompareData(None)
+    assert compare_data(series(number=1), ()) == CompareData(None)
 
 
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cell_blocks, "BOUND", 10)
-    monkeypatch.setattr(cell_blocks, "MOST", 10)
+    monkeypatch.setattr(compare_cells, "BOUND", 10)
+    monkeypatch.setattr(compare_cells, "MOST", 10)
     flip = (
         Period(start=0, state="correct", expected="1", actual="1"),
         Period(start=2, state="omission", expected="1", actual=""),
@@ -431,7 +433,7 @@ def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
         for index in range(ROWS + 7)
     ]
     one = series(*cells)
-    html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
+    html = html_of(one)
     assert '7 more are not listed here: the <a href="0003.html">report of iteration-003</a> has all.' in html
     assert "this eval has too many values for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
@@ -450,7 +452,7 @@ def test_names_and_values_are_text_and_nothing_else():
             for text in sample.NASTY
         )
     )
-    html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
+    html = html_of(one)
     assert "<script>alert" not in html
     assert html.count("</script>") == html.count("<script")
 
@@ -519,7 +521,7 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
     assert (
         command == f"git diff {first.short} {last.short} -- .claude/instructions/waybill.md 'prompts/hazard classes.md'"
     )
-    found = compare_data(one).page
+    found = compare_data(one, ()).page
     assert found is not None
     assert [(place, len(paths)) for place, _, _, _, paths in found["edits"]] == [(2, 1), (7, 2), (12, 1), (17, 1)]
     assert found["paths"] == [".claude/instructions/waybill.md", "'prompts/hazard classes.md'"]
@@ -528,8 +530,8 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
 def test_a_copy_names_the_iteration_whose_output_it_has():
     one = series(BROKEN, STILL)
     points = (*one.points[:2], replace(one.points[2], first_with_output=0))
-    found = compare_data(replace(one, points=points)).page
+    copied = replace(one, points=points)
+    found = compare_data(copied, ()).page
     assert found is not None
     assert [point.get("same") for point in found["points"]] == [None, None, "0001"]
-    pair = view(replace(one, points=points)).pairs[0]
-    assert (pair.before.copied, pair.after.copied) == (None, "iteration-001")
+    assert html_of(copied).count('<span class="pill">same output as iteration-001</span>') == 1

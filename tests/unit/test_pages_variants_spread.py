@@ -14,7 +14,8 @@ from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
-from sitegen.pages.compare.page import CompareView, compare_page
+from sitegen.pages.compare import spread
+from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import series_files
 from sitegen.text.json_bytes import schema_first
 from tests import pages_sample as sample
@@ -79,13 +80,12 @@ def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages(
 def test_the_page_of_comparisons_has_the_range_of_both_sides() -> None:
     cards = (_card(short=0.728, wordy=0.976), _card(short=0.5))
     points = tuple(Point(sample.snapshot(k, sample.commit(k)), card) for k, card in enumerate(cards, 1))
-    view = compare_page(Series(info=INFO, history=sample.history("faq", points), specs=(ACCURACY,), points=points)).view
-    assert isinstance(view, CompareView)
-    assert view.data is not None
-    pair = view.pairs[0]
-    assert (pair.before.spread, pair.after.spread) == (
+    series = Series(info=INFO, history=sample.history("faq", points), specs=(ACCURACY,), points=points)
+    page = compare_data(series, ()).page
+    assert page is not None
+    assert [spread(series, point) for point in points] == [
         VariantSpread(variants=2, worst=0.728, worst_name="short", best=0.976, best_name="wordy"),
         None,
-    )
+    ]
     words = "average of 2 variants: 0.728 (short) to 0.976 (wordy)"
-    assert [point.get("averaged") for point in view.data["points"]] == [words, None]
+    assert [point.get("averaged") for point in page["points"]] == [words, None]

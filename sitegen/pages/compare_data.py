@@ -1,8 +1,11 @@
 """The data of the compare page: its points, verdicts on pairs of points, and the cells that were ever wrong.
 
-The browser only counts. The verdict on a pair is the text that the page shows (``judged``). Tables contain the fate of
+The browser only counts. The verdict on a pair is the text that the page shows (``answer``). Tables contain the fate of
 a cell by its states before and after (``_fates``), and the imbalance of flips that is more than chance
 (``least_discordant``).
+
+There are too many pairs to judge all of them. The judged pairs are neighbours, the newest and the best, and both sides
+of each step: all pairs that other pages link to. ``sitegen compare`` judges any other pair.
 """
 
 from __future__ import annotations
@@ -13,23 +16,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.change import changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
+from sitegen.html.cells import text
+from sitegen.html.charts import around_zero
 from sitegen.html.formats import day
 from sitegen.model.cells import Fate, Period
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import Change
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import Step
-from sitegen.model.series import Point, Series
+from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
-from sitegen.pages.compare.judged import answer, judged_pairs
-from sitegen.pages.labels import in_both, spread_words
+from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
+from sitegen.pages.compare_cells import FEWEST, STATES, cell_blocks
+from sitegen.pages.labels import SAME_OUTPUT, in_both, spread_words
+from sitegen.pages.report.why_rows import because, decision
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line
 from sitegen.text.values import short_digest
@@ -42,6 +52,10 @@ POINTS: Final = 5_000
 
 EDITS: Final = 200
 """Largest number of commits with edits that the page can name: the newest ones."""
+
+
+NEIGHBOURS: Final = 60
+"""Largest number of pairs of neighbours that are judged: the newest ones."""
 
 
 class CompareData(Frozen):
@@ -59,7 +73,7 @@ class CompareData(Frozen):
     """The changes between the pairs of points that are judged, by their indices."""
 
 
-def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
+def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     """The data of an eval; ``steps`` are the changes of its level, whose points other pages link to."""
     last = len(series.points) - 1
     if last + 1 < FEWEST:
@@ -94,7 +108,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         "older": last + 1 - len(listed),
         "best": details[last - 1 if best is None else best]["slug"],
         "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
-        **_edit_lists(edits, listed),
+        **_edit_lists(series.info, edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
         "noun": [series.info.nouns.document, series.info.nouns.documents],
@@ -108,6 +122,49 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     }
     return CompareData(
         page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits, changes=judged
+    )
+
+
+def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[Step]) -> list[tuple[int, int]]:
+    """The pairs (earlier, later) of indices that the build judges, of those points whose cells the page holds."""
+    held = set(places)
+    neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-NEIGHBOURS:]
+    pairs = {*neighbours, (best, last), *((step.before, step.at) for step in steps)}
+    return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
+
+
+def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: ChangeVerdict | None) -> Markup:
+    """The word for a change with its reason, and its interval around zero; *before* and *after* are labels."""
+    if info.recorded:
+        return Markup(
+            "<p class=answer>Runs recorded the numbers of both: whether the change is more than chance is unknown.</p>"
+        )
+    if verdict is None:
+        return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
+    why = because(verdict, spec, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
+    change = "" if verdict.change is None else f"{text(spec.label)} {own_unit(verdict.change, spec)}, "
+    words = f"<p class=answer>From {text(before)} to {text(after)}: {change}{decision(verdict)}{why}."
+    if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
+        words += f" {least[0].upper()}{text(least[1:])}."
+    return Markup(f"{words}</p>{_picture(spec, verdict)}")
+
+
+def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
+    """The interval of the change around zero, with a scale below it."""
+    interval, change = verdict.interval, verdict.change
+    if interval is None or change is None:
+        return ""
+    scale = max(abs(interval.low), abs(interval.high), abs(change))
+    if not scale:
+        return ""
+    sure = verdict.decision in ("better", "worse")
+    tone = "n" if not sure else "u" if verdict.decision == "better" else "d"
+    ends = span_of_change(interval, spec)
+    drawn = around_zero(interval.low, interval.high, change, scale, tone)
+    low, high = own_unit(-scale, spec), own_unit(scale, spec)
+    return (
+        f"<div class=around>{drawn}<div class=ends aria-hidden=true><span>{low}</span><span>no change</span>"
+        f"<span>{high}</span></div><p>95\u202f% interval of the change: {ends}</p></div>"
     )
 
 
@@ -131,7 +188,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     return answers
 
 
-def _edit_lists(commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict[str, Any]:
+def _edit_lists(info: EvalInfo, commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict[str, Any]:
     """The commits that edited instructions, each before one of the listed points, and the paths that they edited."""
     named = commits[-EDITS:]
     paths = {path: index for index, path in enumerate(dict.fromkeys(path for row in named for path in row.paths))}
@@ -139,7 +196,7 @@ def _edit_lists(commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict
         [
             bisect_left(listed, row.point),
             row.commit.short,
-            row.page,
+            commit_file(info, row.commit),
             cut(row.commit.subject, 120),
             [paths[path] for path in row.paths],
         ]
@@ -202,9 +259,7 @@ def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[s
     return {
         "slug": at.slug,
         "label": at.label,
-        "commit": ""
-        if at.commit.sha == WORKTREE
-        else links.up(links.compare(series.info.id)) + links.commit(at.commit.sha),
+        "commit": commit_file(series.info, at.commit),
         "short": at.commit.short,
         "day": day(at.commit.committed_at),
         "subject": cut(at.commit.subject, 160),
@@ -226,22 +281,11 @@ class EditingCommit(Frozen):
     point: int
     """Index of the first point after the edit, which is between this point and the previous one."""
     commit: Commit
-    up: str
-    """Address of the root of the site, relative to the page of comparisons."""
     paths: tuple[str, ...]
-
-    @property
-    def page(self) -> str:
-        """Address of its page, relative to the page of comparisons; empty for uncommitted edits.
-
-        Of many commits, few are named with their pages.
-        """
-        return "" if self.commit.sha == WORKTREE else self.up + links.commit(self.commit.sha)
 
 
 def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
     """The commits that edited instructions of an eval, oldest first."""
-    up = links.up(links.compare(series.info.id))
     commits = []
     for index, point in enumerate(series.points):
         edited: dict[int, list[Edit]] = {}
@@ -249,8 +293,13 @@ def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
             edited.setdefault(edit.commit.position, []).append(edit)
         for edits in edited.values():
             paths = tuple(dict.fromkeys([edit.path for edit in edits])) if len(edits) > 1 else (edits[0].path,)
-            commits.append(EditingCommit(point=index, commit=edits[0].commit, up=up, paths=paths))
+            commits.append(EditingCommit(point=index, commit=edits[0].commit, paths=paths))
     return tuple(commits)
+
+
+def commit_file(info: EvalInfo, commit: Commit) -> str:
+    """Address of the page of a commit, relative to the page of comparisons; empty for uncommitted changes."""
+    return "" if commit.sha == WORKTREE else links.up(links.compare(info.id)) + links.commit(commit.sha)
 
 
 def shell_word(path: str) -> str:

@@ -78,9 +78,9 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
         held=documents_of_points(series.cells),
     )
-    sizes = _sizes(source.cells, len(details))
-    embedded, block = _embedded_block(source, details, sizes, linked)
-    ranges = () if len(embedded) == len(details) else _piece_ranges(sizes)
+    base, sizes = _sizes(source.cells, len(details))
+    embedded, block = _embedded_block(source, details, base, sizes, linked)
+    ranges = () if len(embedded) == len(details) else _piece_ranges(base, sizes)
     return CellBlocks(embedded=embedded, block=block, ranges=ranges, pieces=_pieces(source, details, ranges))
 
 
@@ -93,16 +93,12 @@ class _Source(Frozen):
     held: Held
 
 
-class _Sizes(Frozen):
-    """Approximate numbers of characters of an eval's data, computed before the data, which may be too large to make."""
+def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
+    """Approximate numbers of characters of an eval's data, computed before the data, which may be too large to make.
 
-    base: int
-    """Characters of the names of the cells."""
-    points: tuple[int, ...]
-    """For each point, the characters of its details and of the periods that begin there."""
-
-
-def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
+    Returns those of the names of the cells and, for each point, those of its details and of the periods that begin
+    there.
+    """
     texts: set[str] = set()
     sizes, base = [_POINT] * count, 0
     for cell in cells:
@@ -111,15 +107,15 @@ def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
             new = {period.expected, period.actual} - texts
             texts |= new
             sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
-    return _Sizes(base, tuple(sizes))
+    return base, sizes
 
 
 def _embedded_block(
-    source: _Source, details: Sequence[dict[str, Any]], sizes: _Sizes, linked: Iterable[set[int]]
+    source: _Source, details: Sequence[dict[str, Any]], base: int, sizes: Sequence[int], linked: Iterable[set[int]]
 ) -> tuple[tuple[int, ...], dict[str, Any] | None]:
     """Choose the first of the sets that fits, and as many of the newest points as fit into the page beside it."""
     count = len(details)
-    likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes.points), initial=sizes.base)) - 1
+    likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes), initial=base)) - 1
 
     @cache
     def characters(place: int) -> int:
@@ -154,18 +150,18 @@ def _least_characters(cells: Iterable[Cell], first: int) -> int:
     return characters
 
 
-def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
+def _piece_ranges(base: int, sizes: Sequence[int]) -> tuple[range, ...]:
     """The points of each piece, oldest first. Borders only move when further cells become wrong."""
-    if sizes.base > MOST // 8:
+    if base > MOST // 8:
         return ()
-    borders, size = [0], sizes.base
-    for place, own in enumerate(sizes.points):
-        if size + own > BOUND and place > borders[-1] and size > 2 * sizes.base:
+    borders, size = [0], base
+    for place, own in enumerate(sizes):
+        if size + own > BOUND and place > borders[-1] and size > 2 * base:
             borders.append(place)
-            size = sizes.base
+            size = base
         size += own
-    ranges = [range(*ends) for ends in zip(borders, [*borders[1:], len(sizes.points)], strict=True)]
-    totals = accumulate(sizes.base + sum(sizes.points[places.start : places.stop]) for places in reversed(ranges))
+    ranges = [range(*ends) for ends in zip(borders, [*borders[1:], len(sizes)], strict=True)]
+    totals = accumulate(base + sum(sizes[places.start : places.stop]) for places in reversed(ranges))
     fitting = sum(total <= MOST for total in totals)
     return tuple(ranges[len(ranges) - fitting :])
 

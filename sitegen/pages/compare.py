@@ -1,0 +1,217 @@
+"""Two iterations of an eval side by side: is the later one better, in which fields, and in which values.
+
+The newest iteration is compared here with the previous one and with the best one. The browser compares any other pair
+from the data that ``compare_data`` prepares, or states that it cannot; ``assets/js/compare.js`` writes the same rows as
+``pages/compare.html``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.analysis.best import best_before_newest
+from sitegen.analysis.flips import flipped_cells, independent_flips
+from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
+from sitegen.html.cells import code, text, where
+from sitegen.html.charts import around_zero, tenths
+from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
+from sitegen.model.deltas import Change
+from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.change_text import MINUS
+from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
+from sitegen.pages.report.discrepancies import field_file
+from sitegen.stats.counts import error_numbers
+from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
+from sitegen.text.values import written
+
+ROWS: Final = 50
+"""Number of values listed for each fate, except values that are still wrong, which the reports of both sides list."""
+
+FIELDS: Final = 25
+"""Number of fields listed: the ones that changed most; the same as in ``assets/js/compare.js``."""
+
+EDITS: Final = 8
+"""Number of commits with edits that are listed; further ones are counted."""
+
+
+class CompareView(Frozen):
+    """What ``pages/compare.html`` shows."""
+
+    series: Series
+    data: CompareData
+    earlier: tuple[int, ...]
+    """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
+    nav: str = "evals"
+
+    def change(self, earlier: int) -> Change:
+        """What became of the eval from an earlier point to the newest."""
+        return self.data.changes[earlier, len(self.series.points) - 1]
+
+
+class ComparedField(Frozen):
+    """A field of which any cell changed."""
+
+    attribute: str
+    before: int
+    """Errors at the earlier point."""
+    after: int
+    fixed: int
+    broken: int
+    reach: int
+    """The largest imbalance of flipped cells that chance explains."""
+
+    @property
+    def flipped(self) -> int:
+        """Number of cells that were fixed or broken."""
+        return self.fixed + self.broken
+
+    @property
+    def net(self) -> int:
+        """Number of fixed minus number of broken cells."""
+        return self.fixed - self.broken
+
+    @property
+    def more_than_chance(self) -> bool:
+        """Whether more cells were fixed than broken, or the reverse, than chance explains."""
+        return abs(self.net) > self.reach
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The range of the net number that chance explains."""
+        return max(-self.flipped, self.net - self.reach), min(self.flipped, self.net + self.reach)
+
+
+def compare_page(series: Series, data: CompareData) -> Page:
+    """The page of an eval with two points or more."""
+    previous = len(series.points) - 2
+    best = best_before_newest(series.points, series.specs[0], series.info.kind)
+    earlier = (previous,) if best in (None, previous) else (previous, best)
+    return Page(links.compare(series.info.id), "pages/compare.html", CompareView(series, data, earlier))
+
+
+def verdict(view: CompareView, earlier: int) -> Markup:
+    """The word for the change since an earlier point, its reason and its interval."""
+    series = view.series
+    before, after = (series.points[place].snapshot for place in (earlier, -1))
+    return answer(series.info, series.specs[0], before.label, after.label, view.change(earlier).verdict)
+
+
+def spread(series: Series, point: Point) -> VariantSpread | None:
+    """The variants that the headline of a point averages."""
+    return variant_spread(series.info.kind, series.specs[0], point.scorecard)
+
+
+def errors(point: Point) -> tuple[int, ...]:
+    """The number of errors of a point of each of ``ERROR_TYPES``."""
+    return error_numbers(point.scorecard.counts)
+
+
+def change_of(change: Change, metric: str) -> float | None:
+    """The change of a metric over the documents that both points have."""
+    return next((delta.change for delta in change.metrics if delta.name == metric), None)
+
+
+def counted(change: Change) -> tuple[int, int, float | None]:
+    """Numbers of fixed and of broken cells that may be independent, which the sign test uses.
+
+    Third, the strictest of ``LEVELS`` above its p value; None if there is none.
+    """
+    fixed, broken = independent_flips(change.flips)
+    p_value = sign_test(fixed, broken)
+    return fixed, broken, next((level for level in LEVELS if p_value < level), None)
+
+
+def flips_since(view: CompareView, earlier: int) -> list[CellFlip]:
+    """The cells that are wrong at an earlier point or at the newest."""
+    return list(flipped_cells(view.series.cells, earlier, len(view.series.points) - 1))
+
+
+def by_fate(flips: list[CellFlip]) -> dict[Fate, list[CellFlip]]:
+    """The cells of each fate, in the order of ``FATES``."""
+    return {fate: [flip for flip in flips if flip.fate == fate] for fate in FATES}
+
+
+def compared_fields(flips: Iterable[CellFlip]) -> list[ComparedField]:
+    """The fields with a flipped cell or a different number of errors, the most changed first."""
+    by_field: dict[str, list[CellFlip]] = {}
+    for flip in flips:
+        by_field.setdefault(flip.cell.attribute, []).append(flip)
+    least = least_discordant(ALPHA, max(map(len, by_field.values()), default=0))
+    rows = [
+        ComparedField(
+            attribute=attribute,
+            before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
+            after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
+            fixed=(fixed := sum(flip.fate == "fixed" for flip in of_field)),
+            broken=(broken := sum(flip.fate == "broken" for flip in of_field)),
+            reach=reach_of_chance(fixed + broken, least),
+        )
+        for attribute, of_field in by_field.items()
+    ]
+    changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
+    return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
+
+
+def edits_between(view: CompareView, earlier: int) -> list[EditingCommit]:
+    """The commits since an earlier point that edited instructions, newest first."""
+    return [commit for commit in view.data.edits if earlier < commit.point][::-1]
+
+
+def diff_of(view: CompareView, earlier: int, edits: Iterable[EditingCommit]) -> str:
+    """The command that shows all edits since an earlier point as one diff."""
+    points = view.series.points
+    return diff_command(points[earlier].snapshot.commit, points[-1].snapshot.commit, edits)
+
+
+def bars(before: float, after: float) -> Markup:
+    """Two bars, one below the other; each a share of the whole width."""
+    return Markup(
+        '<svg class="ab" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="a" d="M0 .5H{tenths(100 * before)}"/><path class="b" d="M0 1.5H{tenths(100 * after)}"/></svg>'
+    )
+
+
+def net_bar(field: ComparedField, scale: int) -> Markup:
+    """The number of fixed minus broken cells, with the range that chance explains."""
+    tone = "n" if not field.more_than_chance else "u" if field.net > 0 else "d"
+    return Markup(around_zero(*field.ends, field.net, scale, tone))
+
+
+def signed_count(number: int) -> str:
+    """A number with its sign."""
+    return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
+
+
+def field_link(info: EvalInfo, attribute: str) -> Markup:
+    """A field with the address of its page."""
+    return Markup(f'<a href="{text(field_file(info.id, attribute))}">{code(attribute)}</a>')
+
+
+def place(flip: CellFlip, info: EvalInfo) -> Markup:
+    """The place of a cell."""
+    cell = flip.cell
+    return Markup(where(cell.label, cell.document, extra=cell.extra, file=field_file(info.id, cell.attribute)))
+
+
+def sides(flip: CellFlip) -> tuple[Period, Period]:
+    """What a cell was at both points."""
+    return flip.before or ABSENT, flip.after or ABSENT
+
+
+def value(content: str, missing: str) -> Markup:
+    """A value of a cell, which has it as bounded JSON. ``missing``: the word for none."""
+    shown = written(content)
+    return Markup(f"<i>{missing}</i>" if shown is None else text(shown) or "<i>blank</i>")
+
+
+def was(flip: CellFlip) -> str | None:
+    """The value that was expected before, if it is another one."""
+    before, after = sides(flip)
+    changed = "absent" not in (before.state, after.state) and before.expected != after.expected
+    return written(before.expected) or "blank" if changed else None

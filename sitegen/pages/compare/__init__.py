@@ -1,1 +1,0 @@
-"""The compare page: any two iterations of an eval side by side."""
