@@ -56,6 +56,10 @@ class ShallowRepositoryError(RepositoryError):
     """The history is cut off, so that the oldest commit seems to add everything."""
 
 
+POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
+"""Why a content is missing that git lfs has to fetch. Problems that say so are no failures of sitegen."""
+
+
 class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
@@ -63,7 +67,7 @@ class MissingObjectsError(RepositoryError):
         """*path* and *commit* locate the content, if they are known; *in_lfs*: git has a pointer of Git LFS instead."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
         if in_lfs:
-            message = "This clone lacks contents that are stored in Git LFS."
+            message = f"A content is {POINTER}."
             fix = "Run git lfs fetch --all; then build again."
         else:
             message = "This clone is partial or damaged: contents that the history refers to are missing."

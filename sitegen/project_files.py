@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
-from sitegen.errors import OutputFolderError
+from sitegen.errors import POINTER, OutputFolderError
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
@@ -34,8 +35,31 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LINK: Final = "it is a symbolic link, or lies behind one, which is not followed"
 
 
+LFS: Final = b"version https://git-lfs.github.com/spec/"
+_LARGEST_POINTER: Final = 1_024
+
+
 class NotOpenedError(OSError):
     """The path is a link, a device or a pipe, leads out of the project, or names a file over the limit."""
+
+
+class NotFetchedError(NotOpenedError):
+    """The file is a pointer of Git LFS, whose content nobody fetched."""
+
+
+def is_pointer(content: bytes) -> bool:
+    """Whether a content is a pointer of Git LFS to another one."""
+    return content.startswith(LFS) and len(content) < _LARGEST_POINTER
+
+
+def fetch_command(name: str) -> str:
+    """What to do about a pointer of Git LFS in the work tree. *name*: its path from the root."""
+    return f"Run git lfs pull --include {shlex.quote(name)}."
+
+
+def fix_of(error: OSError, name: str, otherwise: str) -> str:
+    """What to do about a file that cannot be read: fetch it, or else *otherwise*."""
+    return fetch_command(name) if isinstance(error, NotFetchedError) else otherwise
 
 
 def read_inside(root: Path, name: str, limit: int) -> bytes:
@@ -236,4 +260,6 @@ def _bounded(stream: IO[bytes], limit: int, path: str) -> bytes:
     content = stream.read(size + 1)  # and not limit + 1, for which Python would ask the system at once
     if len(content) > size:
         raise NotOpenedError(errno.EBUSY, "it grew while it was read", path)
+    if is_pointer(content):
+        raise NotFetchedError(errno.ENODATA, POINTER, path)
     return content

@@ -44,6 +44,7 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "undefined": "not comparable",
     "no such metric": "not comparable",
     "nothing in common": "not comparable",
+    "not fetched": "not comparable",
     "another kind": "not comparable",
     "another judge": "not comparable",
 }
@@ -179,7 +180,9 @@ def check_eval(draft: GateEval) -> GateEval:
     if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
         reasons += ("too few cases",)
     one_side = bool(metrics) and (metrics[0].base is None) != (metrics[0].head is None)
-    if draft.overlap and draft.overlap.verdict == "refused":
+    if "not fetched" in reasons:
+        pass  # which says why nothing is compared
+    elif draft.overlap and draft.overlap.verdict == "refused":
         reasons += ("undefined" if one_side else "nothing in common",)
     elif draft.overlap and metrics[0].base is None and metrics[0].head is None:
         reasons += ("undefined",)

@@ -74,7 +74,7 @@ def uncommitted_manifest(options: Options) -> str:
     if place.root is None or head is None or options.worktree:
         return ""
     path = f"{read_site(place.root).evals_dir}/manifest.yaml"
-    return path if (place.root / path).is_file() and FilesAt(place, head).read(path) is None else ""
+    return path if (place.root / path).is_file() and FilesAt(place, head).blob_id(path) is None else ""
 
 
 def closing_line(site: Site) -> str:

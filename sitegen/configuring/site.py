@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from posixpath import basename
 from typing import Any, Final
 
 from msgspec import structs
@@ -15,7 +16,7 @@ from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
-from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, read_file, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 
 Read = Callable[[str], bytes | None]
 
@@ -55,7 +56,9 @@ def read_site_file(file: Path) -> SiteConfig:
         content = read_file(file, LARGEST_CONFIGURATION)
     except OSError as error:
         raise ConfigurationError(
-            f"{file.name} cannot be read: {error.strerror}.", where=str(file), fix="Name a file that is there."
+            f"{file.name} cannot be read: {error.strerror}.",
+            where=str(file),
+            fix=fix_of(error, str(file), "Name a file that is there."),
         ) from error
     return _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
 
@@ -72,21 +75,29 @@ def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, byte
     for name in SITE_FILES:
         content = None
         if root is not None:
-            try:
-                content = read_inside(root, name, LARGEST_CONFIGURATION)
-            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-                content = None
-            except OSError as error:
-                raise ConfigurationError(
-                    f"{name} cannot be read: {error.strerror}.",
-                    where=str(root / name),
-                    fix="Put a regular file there that you may read.",
-                ) from error
+            content = read_rules(root, name, LARGEST_CONFIGURATION)
         elif read is not None:
             content = read(name)
         if content is not None:
             contents.append((name, content))
     return contents
+
+
+def read_rules(root: Path, name: str, largest: int) -> bytes | None:
+    """Read a file of the work tree that decides how others are read; None if there is none.
+
+    Raises ConfigurationError if it is there and cannot be read.
+    """
+    try:
+        return read_inside(root, name, largest)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigurationError(
+            f"{basename(name)} cannot be read: {error.strerror}.",
+            where=str(root / name),
+            fix=fix_of(error, name, "Put a regular file there that you may read."),
+        ) from error
 
 
 def _toml(name: str, content: bytes) -> dict[str, Any]:

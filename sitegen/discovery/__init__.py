@@ -58,7 +58,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
-    searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file)
+    searched = SearchedFiles(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
     layout = Layout(*with_found_evals(config, manifest, searched), Watched())
     existing_ids = _existing_ids(history.files, layout, manifest)
     unassigned = [

@@ -106,7 +106,10 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
 def _case_file(path: str, content: bytes) -> Recognition | None:
     if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
         return None
-    kind = kind_of_case_file(path, content)
+    try:
+        kind = kind_of_case_file(path, content)
+    except UnreadableError:
+        return None
     if kind is None:
         return None
     if not files_of(kind).ground_truths:

@@ -71,6 +71,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
             one, several = _counted_units(check)
             judged = f"{check.cases or 0:,} {f'{one} is' if check.cases == 1 else f'{several} are'} judged at the head"
             return f"{judged}, and at least {check.min_cases:,} have to be."
+        case "not fetched":
+            return "A file of it is in Git LFS and was not fetched. Run git lfs fetch --all, then check again."
         case "another kind":
             return "Its kind is not the same as at the base."
         case _:

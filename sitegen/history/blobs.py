@@ -15,14 +15,12 @@ from typing import IO, Final
 
 import msgspec
 
-from sitegen.errors import RepositoryError
+from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import open_file, read_inside
+from sitegen.project_files import is_pointer, open_file, read_inside
 
-LFS: Final = b"version https://git-lfs.github.com/spec/"
-_LARGEST_POINTER: Final = 1_024
 _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
@@ -31,7 +29,6 @@ _AHEAD: Final = 16
 smallest buffer of a pipe, so that the processes cannot wait for each other for ever. When half of them are answered,
 as many more are requested at once: to wake git for each blob takes as long as to read it."""
 
-POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
@@ -71,7 +68,8 @@ class CatFile:
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
         (question,) = self._ask_for([name], kind, limit)
-        return self._answer(question)
+        answer = self._answer(question)
+        return self._blob(answer.oid, question) if kind == "blob" else answer
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
@@ -178,11 +176,6 @@ def blob_id(content: IO[bytes], size: int, digits: int) -> str:
 def too_large(size: int, limit: int) -> str:
     """The reason for a file over the limit."""
     return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
-
-
-def is_pointer(content: bytes) -> bool:
-    """Whether a content is a pointer of Git LFS to another one."""
-    return content.startswith(LFS) and len(content) < _LARGEST_POINTER
 
 
 def _fetched(repository: RepositoryPlace, pointer: bytes, limit: int) -> bytes | None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from posixpath import join, normpath
 from typing import Final, Protocol
 
 from sitegen.configuring.paths import leads_out
-from sitegen.history.blobs import NOTHING, BlobRead, cat_file
+from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
+from sitegen.history.blobs import MISSING, NOTHING, BlobRead, cat_file
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 from sitegen.named_tuple import NamedTuple
+from sitegen.project_files import fetch_command
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""
+_MOST_VERSIONS: Final = 20
+"""The most commits of a file of which the contents are asked for."""
 _FOLDER: Final = b"40000"
 _LISTED: Final = (_FOLDER, *(mode.encode() for mode in REGULAR))
 _ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
@@ -44,6 +48,32 @@ class FilesAt:
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file; None if there is none, or if it is larger than *largest* bytes."""
         return self._object(path, "blob", largest).content
+
+    def read_rules(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
+        """Return the bytes of a file that decides how others are read; None if there is none.
+
+        Raises ConfigurationError if it is there and cannot be read.
+        """
+        read = self._object(path, "blob", largest)
+        if read.content is None and self.blob_id(path) is not None:
+            fix = MissingObjectsError().fix if read.reason == MISSING else "Commit a smaller file."
+            raise ConfigurationError(
+                f"{posixpath.basename(path)} cannot be read: {read.reason}.",
+                where=f"{path} at {self._commit[:7]}",
+                fix=fetch_command(path) if read.reason == POINTER else fix,
+            )
+        return read.content
+
+    def versions(self, path: str, largest: int = LARGEST_BLOB, *, newest: int = 0) -> Iterator[bytes]:
+        """Yield the contents of the file in this commit and earlier ones that can be read, the newest first."""
+        commits = Repository(self.place).commits_with(self._commit, path, _MOST_VERSIONS)
+        for commit in commits[newest:]:
+            if (content := FilesAt(self.place, commit).read(path, largest)) is not None:
+                yield content
+
+    def earlier(self, path: str, largest: int = LARGEST_BLOB) -> Iterator[bytes]:
+        """Yield the contents of the file before this one, as ``versions`` does."""
+        return self.versions(path, largest, newest=1)
 
     def names(self, folder: str) -> dict[str, bool]:
         """Return the names in a folder, and whether each is a folder. Links and submodules are left out."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
 from sitegen.kind_files import GROUND_TRUTHS
 from sitegen.model.commits import ChangedPath, Commit
@@ -39,6 +39,8 @@ def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | 
 def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
     """The manifest of an old commit cannot be read, or one of its keys."""
     fix = "Nothing has to be done if a later commit corrected it: until then the manifest of an earlier commit applies."
+    if POINTER in reason:
+        fix = MissingObjectsError(in_lfs=True).fix or fix
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 

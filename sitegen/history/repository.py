@@ -6,23 +6,27 @@ the user's configuration. Therefore git's processes are read as streams; GitPyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from sitegen.errors import NothingToReportError, RepositoryError
+from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches
-from sitegen.history.blobs import BlobRead, cat_file
+from sitegen.history.blobs import NOTHING, BlobRead, cat_file
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import Edit
-from sitegen.project_files import LARGEST_FILE, read_file
+from sitegen.project_files import LARGEST_FILE, LFS, read_file
 from sitegen.text.addresses import web_address
 
 LARGEST_BLOB: Final = 20_000_000
 """The size in bytes above which a file is not read, unless the configuration raises it."""
+
+_OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
+"""Matches a patch of a pointer, or of a text that quotes one."""
 
 
 class Repository:
@@ -108,6 +112,11 @@ class Repository:
         """Return the number of commits on the first-parent line of *head*; 0 if git cannot read them."""
         return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
 
+    def commits_with(self, head: str, path: str, most: int) -> tuple[str, ...]:
+        """Return the newest commits on the first-parent line of *head* that changed a file, the newest first."""
+        arguments = ("rev-list", "--first-parent", f"--max-count={most}", head, "--", path)
+        return tuple(self._output_of(*arguments).split())
+
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the id of the newest common ancestor of two commits, on any line; None if there is none."""
         return self._output_of("merge-base", first, second) or None
@@ -139,18 +148,23 @@ class Repository:
 
         Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
         file, the difference between its two contents. They are truncated to 4 MB. *folders* contain every file that is
-        requested within ``share_processes``: callers that name the same folders share a process.
+        requested within ``share_processes``: callers that name the same folders share a process. Raises
+        MissingObjectsError for a content in Git LFS that was not fetched.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
         answers = patches.read_patches(self.place, committed, folders)
         for edit in edits:
-            yield next(answers) if edit.commit.sha != WORKTREE else self._uncommitted_patch(edit)
+            patch = next(answers) if edit.commit.sha != WORKTREE else b""
+            yield patch if edit.commit.sha != WORKTREE and not _OF_POINTER.search(patch) else self._own_patch(edit)
         next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
-    def _uncommitted_patch(self, edit: Edit) -> bytes:
-        oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]
-        contents = [self.read_blob(oid).content if oid else b"" for oid in oids]
-        return patches.plain_patch(contents[0] or b"", contents[1] or b"")
+    def _own_patch(self, edit: Edit) -> bytes:
+        """Return the patch of an edit that git does not know, or of whose contents it knows the address in Git LFS."""
+        sides = [self.read_blob(blob.oid) if blob else NOTHING for blob in (edit.old, edit.new)]
+        if any(side.reason == POINTER for side in sides):
+            raise MissingObjectsError(edit.path, edit.commit.sha, in_lfs=True)
+        before, after = (side.content or b"" for side in sides)
+        return patches.plain_patch(before, after)
 
     def _output_of(self, *arguments: str) -> str:
         """Return the output of a short command; empty if it fails."""

@@ -31,6 +31,7 @@ Reason: TypeAlias = Literal[
     "undefined",
     "no such metric",
     "nothing in common",
+    "not fetched",
     "another kind",
     "another judge",
 ]

@@ -20,6 +20,7 @@ from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_m
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import series_of_two, variant_spread
+from sitegen.errors import POINTER
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change, MetricDelta, Overlap
@@ -180,8 +181,11 @@ class GatedPair:
         fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns, overlap = self._scorer.nouns, self.overlap
+        findings = chain.from_iterable(card.findings for card in self._scored.cards)
+        lacks = any(POINTER in finding.message for finding in findings)
         return replace(
             draft,
+            reasons=("not fetched",) if lacks else (),
             overlap=GateOverlap(
                 verdict=overlap.verdict,
                 unit="case" if self._scored.cases else nouns.document,

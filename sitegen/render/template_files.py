@@ -10,7 +10,7 @@ from typing import Final
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError
-from sitegen.project_files import files_below, read_inside
+from sitegen.project_files import files_below, fix_of, read_inside
 
 KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
 """Suffixes of files that are templates or assets."""
@@ -73,5 +73,5 @@ def read_template(file: Path) -> bytes:
         raise ConfigurationError(
             f"A template of the project cannot be read: {error.strerror}.",
             where=str(file),
-            fix="Correct it, or build with --no-templates.",
+            fix=fix_of(error, str(file), "Correct it, or build with --no-templates."),
         ) from None

@@ -68,6 +68,7 @@ RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
+_EMPTY: Final = (b"", b"[]", b"{}", b"null")
 _KEY: Final = rb'(?s)"([^"\\\\]{1,40})"\s*:\s*(.)'
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
 """Keys of a case that belong to its output, besides keys of usage."""
@@ -131,15 +132,20 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
     A verdict or a score that the file states about texts decides, and no comparison beside it. This holds for responses
-    too, whose expected texts are in another file. A truncated file is
-    recognised by its keys, so that an eval does not vanish because its newest output is broken.
+    too, whose expected texts are in another file. A truncated file is recognised by its keys, so that an eval does not
+    vanish because its newest output is broken. Raises UnreadableError for an empty file, or if the keys do not tell.
     """
+    of_responses = basename(path) in RESPONSES
     try:
+        if content.strip() in _EMPTY:
+            raise UnreadableError("it is empty", "Run the cases again.")
         file = read_case_file(path, content, CaseKeys())
     except NoCasesError:
-        return "judged" if basename(path) in RESPONSES and _responses_state_results(path, content) else None
+        return "judged" if of_responses and _responses_state_results(path, content) else None
     except UnreadableError:
-        return _kind_of_broken_file(content, basename(path) in RESPONSES)
+        if kind := _kind_of_broken_file(content, of_responses):
+            return kind
+        raise
     if file.kind == "responses" and any(states_a_result(case.member) for case in file.cases):
         return "judged"
     return file.kind if file.complete else None
@@ -147,15 +153,14 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
 
 def _responses_state_results(path: str, content: bytes) -> bool:
     """Whether any response of a file, whose rows are a list or lines, states a verdict or a score."""
-    try:
-        if path.endswith(".jsonl"):
-            rows: Value = [parsed.value for _, parsed, error in each_line(content) if error is None]
-        else:
-            rows, _ = read_json_or_yaml("json", content)
-    except UnreadableError:
-        return False
+    if path.endswith(".jsonl"):
+        rows: Value = [parsed.value for _, parsed, error in each_line(content) if error is None]
+    else:
+        rows, _ = read_json_or_yaml("json", content)
     if isinstance(rows, dict):
         rows = rows.get("responses")
+    if not rows:
+        raise UnreadableError("it has no responses", "Run the cases again.")
     return isinstance(rows, list) and any(isinstance(row, dict) and response_states_a_result(row) for row in rows)
 
 

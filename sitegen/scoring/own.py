@@ -172,6 +172,7 @@ def _without_scores(result: Result) -> Result:
             specs=card.specs,
         ),
         (),
+        data=result.data,
     )
 
 

@@ -43,7 +43,7 @@ class Site(NamedTuple):
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
     not_fetched: int = 0
-    """Number of contents in Git LFS that were not fetched: problems of the project, and no failures of sitegen."""
+    """Number of problems with contents in Git LFS that were not fetched, which are no failures of sitegen."""
 
     @property
     def must_be_made_again(self) -> bool:

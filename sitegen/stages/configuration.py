@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -11,14 +10,13 @@ from msgspec.structs import replace
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.manifest import read_manifest_with_remarks
-from sitegen.configuring.site import read_site, site_config_bytes
+from sitegen.configuring.site import read_rules, read_site, site_config_bytes
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
 from sitegen.history.repository import Repository
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Parsed
 from sitegen.model.timeline import EvalUpdate, Snapshot
-from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read
@@ -33,14 +31,14 @@ _CHECKED: Final = "paths inside the project"
 def kept_site_config(files: FilesAt, parts: PartStore) -> SiteConfig:
     """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
-    key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read))
-    return SITE_CONFIG.derived(parts, "", key, lambda: read_site(root, read=files.read))
+    key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read_rules))
+    return SITE_CONFIG.derived(parts, "", key, lambda: read_site(root, read=files.read_rules))
 
 
 def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
-    content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
+    content = read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)
     if content is None:
         return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
@@ -74,14 +72,6 @@ class AnswersAt:
         """Cache the answers that this build asked for, and delete all others."""
         if self._now != self._before:
             ANSWERS.keep(self._parts, "", self._now)
-
-
-def _on_disk(root: Path, path: str, limit: int) -> bytes | None:
-    """Return the content of a file of the work tree; None if it is missing, a link or too large."""
-    try:
-        return read_inside(root, path, limit)
-    except OSError:
-        return None
 
 
 KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]

@@ -74,11 +74,11 @@ def _scored_eval(task: EvalTask, pool: Pool | None) -> EvalDone:
     try:
         return _EvalJob(task, pool).run()
     except MissingObjectsError:
-        history, lost, not_fetched = without_lost_contents(task.context, task.history)
-        if not lost and not not_fetched:
+        history, lost = without_lost_contents(task.context, task.history)
+        if history is task.history:
             raise
         task = replace(task, history=history, first_only=False)
-        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_contents=lost, not_fetched=not_fetched)
+        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_contents=lost)
 
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:

@@ -106,8 +106,6 @@ class EvalDone(EvalPagesDone):
     """What further tasks write; None if nothing is left."""
     lost_contents: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
-    not_fetched: int = 0
-    """Number of contents in Git LFS that were not fetched. The next build tries again, but sitegen has not failed."""
 
 
 def owner(eval_id: str) -> str:

@@ -64,8 +64,6 @@ class Evals(Frozen):
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_contents: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
-    not_fetched: int
-    """Number of contents in Git LFS that were not fetched. They are among the problems."""
     new_peaks: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
@@ -81,7 +79,6 @@ class ScoredEvals:
         self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
         self._failures: list[Problem] = []
         self._lost_contents = 0
-        self._not_fetched = 0
         self._new_peaks: set[str] = set()
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
@@ -125,7 +122,6 @@ class ScoredEvals:
         eval_id = task.info.id
         before = self._records.get(eval_id)
         self._lost_contents += done.lost_contents
-        self._not_fetched += done.not_fetched
         self._memo.put_rows(done.cached)
         if before is None or before.summary.peak != done.record.summary.peak:
             self._new_peaks.add(eval_id)
@@ -225,7 +221,6 @@ class ScoredEvals:
             failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
             lost_contents=self._lost_contents,
-            not_fetched=self._not_fetched,
             new_peaks=frozenset(self._new_peaks),
         )
 

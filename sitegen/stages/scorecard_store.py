@@ -14,7 +14,7 @@ from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
-from sitegen.history.blobs import POINTER
+from sitegen.errors import POINTER
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of

@@ -10,9 +10,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cached import CacheStore
-from sitegen.errors import MissingObjectsError
+from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.frozen import Frozen
-from sitegen.history.blobs import MISSING, POINTER, BlobRead
+from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
@@ -91,11 +91,11 @@ def results_by_ranges(
         yield from results(context, scorer(kind), task.snapshots) if done is None else done
 
 
-def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int, int]:
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
     """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
 
-    Returns the history with these marks, by which scoring takes them as unreadable, the number of contents that
-    are missing, and the number of those that were not fetched from Git LFS.
+    Returns the history with these marks, by which scoring takes them as unreadable, and the number of contents that
+    are missing; the history itself if it lacks nothing.
     """
     outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
@@ -123,8 +123,8 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple
         )
         for snapshot in history.snapshots
     )
-    not_fetched = sum(mark == marks[POINTER] for mark in lost.values())
-    return replace(history, snapshots=snapshots), len(lost) - not_fetched, not_fetched
+    missing = sum(mark == marks[MISSING] for mark in lost.values())
+    return replace(history, snapshots=snapshots) if lost else history, missing
 
 
 def _why_lost(blob: Blob) -> str:

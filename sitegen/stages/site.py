@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
+from sitegen.errors import POINTER
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -96,8 +97,8 @@ def write_site(
         warnings=counts.warning,
         notes=counts.note,
         past=counts.past,
-        failed=len(failures) + evals.lost_contents,
-        not_fetched=evals.not_fetched,
+        failed=sum(POINTER not in problem.message for problem in failures) + evals.lost_contents,
+        not_fetched=sum(POINTER in problem.message for problem in problems),
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
         patterns=tuple(

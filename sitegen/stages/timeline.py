@@ -153,9 +153,15 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     config = kept_site_config(files, parts)
     manifest, remarks = kept_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
-    searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file, answers=answers)
+    searched = SearchedFiles(
+        names=files.names,
+        read=files.read,
+        earlier=files.earlier,
+        kind_of_cases=kind_of_case_file,
+        answers=answers,
+    )
     if project.options.worktree and root is not None:  # uncommitted files take precedence
-        on_disk = work_tree_files(root, kind_of_case_file)
+        on_disk = work_tree_files(root, kind_of_case_file, files.versions)
         config, manifest = with_found_evals(config, manifest, on_disk)
         evaluation = project_evaluation(on_disk)
         if evaluation == Parsed(None):

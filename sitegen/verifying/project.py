@@ -17,11 +17,11 @@ from sitegen.configuring.finders.searched_files import work_tree_files
 from sitegen.configuring.findings import error_in
 from sitegen.configuring.found_evals import with_found_evals
 from sitegen.configuring.manifest import overlaid, read_manifest
-from sitegen.configuring.site import read_site
+from sitegen.configuring.site import read_rules, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
-from sitegen.history.blobs import POINTER, is_pointer
 from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository import Repository
@@ -30,7 +30,15 @@ from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.kind_files import GROUND_TRUTHS, files_of
 from sitegen.model.timeline import EvalHistory
-from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside, real
+from sitegen.project_files import (
+    LARGEST_CONFIGURATION,
+    NotFetchedError,
+    fix_of,
+    is_folder_inside,
+    read_file,
+    read_inside,
+    real,
+)
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.scorer import File
@@ -72,7 +80,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         config = read_site(root)
         if evals_dir is not None:
             config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
-        searched = work_tree_files(root, kind_of_case_file)
+        committed = (FilesAt(repository, head).versions,) if head else ()
+        searched = work_tree_files(root, kind_of_case_file, *committed)
         config, manifest = with_found_evals(config, worktree_manifest(root, config), searched)
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
         evaluation, findings = project_evaluation(searched)
@@ -202,26 +211,23 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         largest = self.config.limits.max_blob_bytes
         try:
             content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
-            if is_pointer(content):
-                fix = f"Run git lfs pull --include {name}."
-                return File(path=name, content=None, reason=POINTER, fix=fix, not_fetched=True)
             return File(name, content)
         except OSError as error:
-            return File(name, None, error.strerror or "it cannot be read")
+            not_fetched = isinstance(error, NotFetchedError)
+            return File(
+                path=name,
+                content=None,
+                reason=error.strerror or "it cannot be read",
+                fix=fix_of(error, name, ""),
+                not_fetched=not_fetched,
+            )
 
 
 def worktree_manifest(root: Path, config: SiteConfig) -> Manifest:
     """The manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
     name = f"{config.evals_dir}/manifest.yaml"
-    try:
-        content = read_inside(root, name, config.limits.max_blob_bytes)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return Manifest()
-    except OSError as error:
-        raise ConfigurationError(
-            f"The manifest cannot be read: {error.strerror}.", where=name, fix="Put a regular file there."
-        ) from None
-    return read_manifest(content, name, config.evals_dir)
+    content = read_rules(root, name, config.limits.max_blob_bytes)
+    return Manifest() if content is None else read_manifest(content, name, config.evals_dir)
 
 
 def _folder_in_project(root: Path, folder: Path) -> str:

@@ -239,7 +239,7 @@ def test_an_output_in_git_lfs_that_was_not_fetched_has_no_score_and_is_in_no_mea
     assert "Run git lfs pull --include evals/third/extracted.json." in said
     if not is_first:
         said = run("check", "--base", "HEAD~1", "--repo", project.path).stdout
-        assert "F1 is undefined at the head: the problems page" in said
+        assert "Run git lfs fetch --all, then check again." in said
         assert "no document in common" not in said
 
 
@@ -269,6 +269,42 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
     assert "Git LFS" not in problems_text(out)
     build_site(project.path, tmp_path / "fine", jobs=1)
     assert differences(out, tmp_path / "fine") == []
+
+
+def test_an_instruction_file_in_git_lfs_is_missing_until_it_is_fetched(project, tmp_path):
+    stored, out = b"Read the invoice.\nGive the total.\n", tmp_path / "public"
+    name = hashlib.sha256(stored).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(stored)}\n"
+    project.commit({".claude/instructions/kept-elsewhere.md": pointer})
+    for _ in range(2):
+        site = build_site(project.path, out, jobs=1)
+        assert (site.failed, site.errors) == (0, site.not_fetched)
+        assert site.not_fetched > 0
+        assert broken_links(out) == []
+        assert "Run git lfs fetch --all; then build again." in problems_text(out)
+    pages = "".join(page.read_text() for page in out.rglob("*.html"))
+    assert "git-lfs.github.com" not in pages
+    fetched = project.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
+    fetched.parent.mkdir(parents=True)
+    fetched.write_bytes(stored)
+    assert build_site(project.path, out, jobs=1).not_fetched == 0
+    pages = "".join(page.read_text() for page in out.rglob("*.html"))
+    assert "Give the total." in pages
+    assert "git-lfs.github.com" not in pages
+    build_site(project.path, tmp_path / "fine", jobs=1)
+    assert differences(out, tmp_path / "fine") == []
+
+
+@pytest.mark.parametrize("path", ["sitegen.toml", "evals/manifest.yaml"])
+@pytest.mark.parametrize("command", ["build", "build --worktree", "check --base HEAD~1", "verify-all", "history good"])
+def test_a_configuration_in_git_lfs_is_never_read_as_text(project, path, command):
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
+    project.commit({path: pointer})
+    project.checkout()
+    done = run(*command.split(), cwd=project.path)
+    assert done.returncode == 2
+    assert "a Git LFS pointer" in done.stderr
+    assert f"Run git lfs pull --include {path}." in done.stderr
 
 
 def test_a_clone_without_trees_has_no_history_to_walk_and_is_told_what_to_fetch(project, tmp_path):

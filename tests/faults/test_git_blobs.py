@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.history.blobs import MISSING, POINTER, BlobRead, CatFile
+from sitegen.errors import POINTER
+from sitegen.history.blobs import MISSING, BlobRead, CatFile
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository

@@ -522,6 +522,48 @@ def test_responses_of_several_variants_are_compared_as_texts(tmp_path: Path) -> 
     assert "verdicts or scores, which do not count" in problems_text(tmp_path / "site")
 
 
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [
+        pytest.param(POINTER, id="not fetched"),
+        pytest.param("[", id="truncated"),
+        pytest.param("", id="empty"),
+        pytest.param("[]", id="no responses"),
+        pytest.param(json.dumps([{"case_id": "c0", "output": "It is Paris."}]), id="no verdict"),
+    ],
+)
+@pytest.mark.parametrize(
+    "places",
+    [
+        ("evals/q/responses.json", "evals/q/responses.json"),
+        ("evals/q/results/iteration-1/responses.json", "evals/q/results/iteration-2/responses.json"),
+    ],
+)
+def test_verdicts_that_an_earlier_output_states_decide_the_kind(
+    tmp_path: Path, places: tuple[str, str], newest: str
+) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/q/test_cases.json": TEST_CASES, places[0]: json.dumps(responses(7))})
+    repo.commit({places[1]: newest})
+    assert numbers(repo, "q", "pass_rate", "accuracy") == [(0.778, None), (None, None)]
+    repo.checkout()
+    found = json.loads(run("verify-one", "q", "--json", cwd=repo.path).stdout)
+    assert "pass_rate" in found["metrics"]
+    done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
+    assert done.returncode == 1
+    assert "Its kind is not the same" not in done.stdout
+    assert ("Run git lfs fetch --all" in done.stdout) is (newest == POINTER)
+
+
+@pytest.mark.parametrize("newest", [POINTER, "[", "{}"])
+def test_an_eval_of_cases_stays_found_when_its_newest_file_cannot_be_read(tmp_path: Path, newest: str) -> None:
+    repo = project(tmp_path, "evals/results.json", (judged_rows(9), newest))
+    assert numbers(repo, "results", "pass_rate") == [(1.0,), (None,)]
+
+
 def test_a_broken_newest_file_of_responses_leaves_the_kind_of_the_eval(tmp_path: Path) -> None:
     whole = json.dumps(responses(9))
     files = {"evals/q/test_cases.json": TEST_CASES}

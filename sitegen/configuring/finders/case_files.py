@@ -64,8 +64,7 @@ def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> E
     """Return the entry with the kind of its newest file, if its files hold both expected values and outputs."""
     if not entry.in_cases or entry.kind is not None:
         return entry
-    newest = _newest_file(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/"))
-    kind = files.kind_of_file(newest) if newest else None
+    kind = files.kind_of_series(_newest_first(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/")))
     if kind and not files_of(kind).ground_truths:
         kind = "responses"  # the manifest asks to compare both sides, whatever the file states besides
     return replace(entry, kind=kind) if kind else entry
@@ -94,15 +93,15 @@ def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig)
     iterations = tuple(f"results/iteration-*/{name}" for name in of_responses.outputs)
     overwritten = () if entry.outputs == "iterations" else of_responses.overwritten
     for outputs in stated or (*iterations, *overwritten):
-        newest = _newest_file(files, home, folder_path(outputs).split("/"))
-        if newest:
-            folders = [dirname(newest)]
+        paths = tuple(_newest_first(files, home, folder_path(outputs).split("/")))
+        if paths:
+            newest, folders = paths[0], [dirname(paths[0])]
             if outputs in iterations:
                 results = dirname(folders[0])
                 folders = [join(results, name) for name, is_folder in files.names(results).items() if is_folder]
             beside = {name for folder in folders for name in files.names(folder)} - {basename(newest)}
             others = re.compile("|".join((of_responses.variants, *map(re.escape, of_responses.outputs))))
-            if any(map(others.fullmatch, beside)) or files.kind_of_file(newest) != "judged":
+            if any(map(others.fullmatch, beside)) or files.kind_of_series(paths) != "judged":
                 return entry
             return replace(entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*"))
     return entry
@@ -122,7 +121,7 @@ class _Kinds:
         path = f"{folder}/{candidate.newest}"
         if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _judged_mark):
             return None
-        return self._files.kind_of_file(path)
+        return self._files.kind_of_series(_newest_first(self._files, folder, candidate.outputs.split("/")))
 
 
 def _is_free(files: SearchedFiles, folder: str) -> bool:
@@ -161,18 +160,16 @@ def _judged_mark(content: bytes) -> str:
     return "judged" if re.search(_JUDGED, content) else ""
 
 
-def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
-    """Return the last file in natural order that matches a path or a glob below a folder."""
+def _newest_first(files: SearchedFiles, folder: str, segments: list[str]) -> Iterator[str]:
+    """Yield the files that match a path or a glob below a folder, the last in natural order first."""
     names = files.names(folder)
     fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=natural_order, reverse=True)
     for name in fitting[:_MOST_READ]:
         path = f"{folder}/{name}" if folder else name
-        if len(segments) == 1:
-            if not names[name]:
-                return path
-        elif names[name] and (newest := _newest_file(files, path, segments[1:])):
-            return newest
-    return None
+        if len(segments) > 1 and names[name]:
+            yield from _newest_first(files, path, segments[1:])
+        elif len(segments) == 1 and not names[name]:
+            yield path
 
 
 def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:

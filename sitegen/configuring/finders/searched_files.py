@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from posixpath import basename, join, splitext
+from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.paths import home_of
+from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.project_files import is_folder_inside, read_inside
@@ -26,9 +28,17 @@ OTHER_KINDS: Final = frozenset(
 )
 """Names of files that make their folder an eval of another kind than ``judged`` and ``recorded``."""
 
+_NO_KIND: Final = "none"
+_MOST_OUTPUTS: Final = 20
+"""The most outputs that can decide the kind of an eval."""
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
+
+
+def _no_version(path: str, largest: int) -> Iterator[bytes]:
+    """Yield nothing, by default."""
+    yield from ()
 
 
 def _none_is_of_cases(path: str, content: bytes) -> Kind | None:
@@ -52,34 +62,65 @@ class SearchedFiles(Frozen):
     """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
     """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
+    earlier: Callable[[str, int], Iterator[bytes]] = _no_version
+    """Takes the same; yields the contents in earlier commits that can be read, the newest first."""
     kind_of_cases: Callable[[str, bytes], Kind | None] = _none_is_of_cases
     """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
     answers: KeptAnswers | None = None
     """The store of answers, which avoids reading a content twice; None to read every file."""
 
     def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
-        """Return the answer that *of* derives from a file's content; empty if the file cannot be read.
+        """Return the answer that *of* derives from a file's newest content that can be read; empty without any.
 
         The text of the question identifies *of* and all inputs of *of* besides the content.
         """
+        answer = self._answer(question, path, largest, of)
+        if answer is None and self.is_file(dirname(path), basename(path)):
+            answer = next(map(of, self.earlier(path, largest)), None)
+        return answer or ""
+
+    def kind_of_series(self, paths: Iterable[str]) -> Kind | None:
+        """Return the kind that scores outputs, newest first, or the versions of one output; None if they are no cases.
+
+        The newest output that can be read decides. But once an output states verdicts or scores of texts, these decide
+        for all: where another output states none, its texts are not compared instead. So the kind never depends on
+        which contents this clone lacks, or on one broken output.
+        """
+        several = tuple(islice(paths, _MOST_OUTPUTS))
+        kinds = filter(None, map(self._kind_of_file, several) if len(several) > 1 else self._kinds_of_versions(several))
+        newest = next(kinds, _NO_KIND)
+        if newest == "responses" or (newest == _NO_KIND and basename(several[0]) in files_of("responses").outputs):
+            newest = "judged" if "judged" in kinds else newest
+        return None if newest == _NO_KIND else newest
+
+    def _kinds_of_versions(self, paths: Sequence[str]) -> Iterator[str | None]:
+        for path in paths:
+            yield self._kind_of_file(path)
+            yield from (self._kind_in(path, content) for content in self.earlier(path, LARGEST_CASES))
+
+    def _kind_of_file(self, path: str) -> str | None:
+        name = basename(path)
+        shown = name if name in files_of("responses").outputs else f"*{splitext(path)[1]}"
+        question = f"kind of cases or results in {shown}"
+        return self._answer(question, path, LARGEST_CASES, lambda content: self._kind_in(path, content))
+
+    def _kind_in(self, path: str, content: bytes) -> str | None:
+        """Return the kind that scores a content, ``_NO_KIND`` for one without cases; None if it cannot be read."""
+        try:
+            return self.kind_of_cases(path, content) or _NO_KIND
+        except UnreadableError:
+            return None
+
+    def _answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str | None]) -> str | None:
+        """Return the answer about the content of a file; None if there is none, which may be fetched later."""
         stored = self.answers.get(question, path) if self.answers else None
         if stored is not None:
             return stored
         content = self.read(path, largest)
-        if content is None:
-            return ""
-        answer = of(content)
-        if self.answers:
+        answer = None if content is None else of(content)
+        if self.answers and answer is not None:
             self.answers.put(question, path, answer)
         return answer
-
-    def kind_of_file(self, path: str) -> Kind | None:
-        """Return the kind that scores a case file; None for any other file."""
-        name = basename(path)
-        shown = name if name in files_of("responses").outputs else f"*{splitext(path)[1]}"
-        question = f"kind of cases or results in {shown}"
-        kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
-        return kind or None
 
     def is_file(self, folder: str, name: str) -> bool:
         """Whether a file lies in a folder."""
@@ -126,7 +167,11 @@ class Search(Frozen, gc=True, dict=True):
             level = below
 
 
-def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> SearchedFiles:
+def work_tree_files(
+    root: Path,
+    kind_of_cases: Callable[[str, bytes], Kind | None],
+    earlier: Callable[[str, int], Iterator[bytes]] = _no_version,
+) -> SearchedFiles:
     """Return the files of a work tree. No link is followed."""
 
     def names(folder: str) -> dict[str, bool]:
@@ -145,4 +190,4 @@ def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | Non
         except OSError:
             return None
 
-    return SearchedFiles(names=names, read=read, kind_of_cases=kind_of_cases)
+    return SearchedFiles(names=names, read=read, earlier=earlier, kind_of_cases=kind_of_cases)
