@@ -74,11 +74,12 @@ def test_one_more_limit_never_helps(some, more, before, after, common, noise):
 
 
 @given(LIMITS, st.none() | VALUES, VALUES, st.booleans())
-def test_nothing_that_is_only_new_or_gone_passes_without_a_floor(limits, before, after, allowed):
+def test_what_is_only_new_passes_at_its_floor_and_what_is_only_gone_never(limits, before, after, allowed):
     new = gate_eval("a", "new", [check_metric(F1, limits, None, after, None)])
     gone = gate_eval("b", "gone")
     passed = gate_report("b", "h", [new, gone], allow_incomparable=allowed).passed
-    assert passed == (limits.floor is not None and after >= limits.floor)
+    assert passed == (limits.floor is None or after >= limits.floor)
+    assert not gate_report("b", "h", [gone], allow_incomparable=allowed).passed
 
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
