@@ -1,7 +1,6 @@
 """What answers took, and who gave them: read from every place that states it, and summed up without a guess."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -247,18 +246,20 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
     rows = [
         {"case_id": "a", "output": "x", "quality": judge, "human_quality": person, **took} for judge, person in grades
     ]
-    written = asdict(results_document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
+    written = json.loads(
+        to_json_bytes(results_document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
+    )
     assert written["usage"] == {
         "answers": 3,
-        "models": ("m",),
+        "models": ["m"],
         "parameters": "",
         "tokens_in": 27,
         "tokens_out": 6,
         "cost": 1.5,
         "latency_median": 1.0,
         "latency_p95": 1.0,
-        "judges": ("j",),
-        "graded": ("average_quality",),
+        "judges": ["j"],
+        "graded": ["average_quality"],
     }
     agreed = written["results"]["quality"]["agreement_with_people"]
     assert (agreed["agreed"], agreed["judged"], agreed["kappa"]) == (2, 3, pytest.approx(4 / 7))
@@ -291,7 +292,8 @@ def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, 
         outputs=(File(name, content.encode()),), ground_truth=None, mapping=None, schema=None, settings=settings
     )
     result = JudgedScorer().score(inputs)
-    row = asdict(results_document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
+    document = results_document("judged", result, eval_id="e", metadata=Metadata())
+    row = json.loads(to_json_bytes(document))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
     return row and (row["agreed"], row["judged"], row["kappa"])
 
