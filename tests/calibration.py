@@ -28,7 +28,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
+from math import fsum, sqrt
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -150,8 +150,14 @@ def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision
         )
         flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()), together=together)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
+        sides = card(before), card(after)
         noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None
-        given[change_verdict(card(before), card(after), "fields", flips, noise=noise).decision] += 1
+        mean = fsum(one.headline or 0.0 for one in headlines) / len(headlines)
+        known = noise and (
+            replace(noise, repeats=len(headlines), mean=mean),
+            replace(noise, first=1, repeats=1, mean=sides[1].metrics[0].value or 0.0),
+        )
+        given[change_verdict(*sides, "fields", flips, noise=known or (None, None)).decision] += 1
     return given
 
 

@@ -27,7 +27,6 @@ from sitegen.model.cells import Flips
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Noise
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES, Point, Series
 from sitegen.model.timeline import Snapshot
@@ -63,7 +62,6 @@ def changes(
             flips,
             kind=series.info.kind,
             headline=series.specs[0],
-            noise=points[max(before, after)].noise,
             scorecard_of=scorecard_of,
         )
     return by_pair
@@ -76,10 +74,9 @@ def change_between(
     *,
     kind: str,
     headline: MetricSpec,
-    noise: Noise | None = None,
     scorecard_of: ScorecardOf | None = None,
 ) -> Change:
-    """Compute a change from the points and the cells that flipped, for every metric that either point has."""
+    """Compute a change from the points, each with its noise, and the cells that flipped, for every metric of either."""
     first, last = before.scorecard, after.scorecard
     roles = differing_roles(before.snapshot, after.snapshot)
     model, judge = exchanges(first, last)
@@ -95,12 +92,14 @@ def change_between(
         replace(metric, unit=units[metric.name][0], spread=units[metric.name][1]) if metric.name in units else metric
         for metric in moved.metrics
     )
+    later = max((before.noise, after.noise), key=lambda noise: noise.outputs if noise else 0)
+    is_comparable = moved.overlap.verdict == "comparable"
     verdict = change_verdict(
         first,
         last,
         kind,
         flips,
-        noise=noise,
+        noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
     )
     return replace(moved, metrics=tuple(metrics), verdict=verdict)

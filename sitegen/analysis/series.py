@@ -255,19 +255,23 @@ def _derived(
     """Yield the derived values of the points from index *first* on."""
     flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
     repeats = RepeatsSoFar()
+
+    def learnt(index: int) -> Point:
+        for point in scored[repeats.points : index + 1]:
+            repeats.add(point, [scorecard_of(run) for run in runs_of(point.snapshot)])
+        return replace(scored[index], noise=repeats.noise())
+
     for index in range(first, len(scored)):
         if values := reported.get(index):
             yield replace(values, change=values.change and replace(values.change, flips=flips[index]))
             continue
-        for point in scored[repeats.points : index + 1]:
-            repeats.add(point, [scorecard_of(run) for run in runs_of(point.snapshot)])
+        before = learnt(index - 1) if index else None
         yield derived_of(
-            scored[index - 1] if index else None,
-            scored[index],
+            before,
+            learnt(index),
             flips.get(index, Flips()),
             inputs.kind,
             specs,
-            repeats.noise(),
             scorecard_of,
         )
 
@@ -278,16 +282,15 @@ def derived_of(
     flips: Flips,
     kind: str,
     specs: Sequence[MetricSpec],
-    noise: Noise | None,
     scorecard_of: Callable[[Snapshot], Scorecard],
 ) -> Derived:
-    """Compute the derived values of a point; *noise* is that of the repeats up to it."""
+    """Compute the derived values of a point; both points have the noise of the repeats up to them."""
     return Derived(
         change=None
         if before is None
-        else change_between(before, point, flips, kind=kind, headline=specs[0], noise=noise, scorecard_of=scorecard_of),
+        else change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of),
         interval=interval_of(point.scorecard, kind),
-        noise=noise,
+        noise=point.noise,
     )
 
 
@@ -296,7 +299,7 @@ def series_of_two(
     specs: tuple[MetricSpec, ...],
     snapshots: tuple[Snapshot, Snapshot],
     results: Sequence[Result],
-    noise: Noise | None = None,
+    noise: tuple[Noise | None, Noise | None] = (None, None),
 ) -> Series:
     """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
     return Series(
@@ -304,8 +307,8 @@ def series_of_two(
         history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots),
         specs=specs,
         points=tuple(
-            Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=noise)
-            for snapshot, result in zip(snapshots, results, strict=True)
+            Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=known)
+            for snapshot, result, known in zip(snapshots, results, noise, strict=True)
         ),
         cells=cells_of(*results),
     )

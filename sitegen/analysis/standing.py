@@ -350,6 +350,6 @@ def since_best(series: Series, best: int | None, newest: int | None = None) -> C
         after.now or after.scorecard,
         series.info.kind,
         flips(series.cells, best, newest),
-        noise=after.noise,
+        noise=(after.noise, after.noise),
         higher_is_better=series.specs[0].higher_is_better,
     )

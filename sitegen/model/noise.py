@@ -70,6 +70,12 @@ class Noise(Frozen):
     """The field that flips most often first."""
     bad_runs: tuple[str, ...] = ()
     """Names of outputs so far off their repeats that they are left out of the deviation, the limit and the rates."""
+    first: int = 0
+    """Index of the first output of the group that the point itself belongs to, alone or with its repeats before it."""
+    repeats: int = 0
+    """Number of outputs of this group that have a headline, without bad runs; 0 if it is unknown."""
+    mean: float = 0.0
+    """Their mean headline."""
 
     @property
     def freedom(self) -> int:

@@ -204,7 +204,9 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise
             return f"{lost_words(verdict)}; {moved}"
         case "within the noise of repeats":
             limit = (
-                f", by up to {metric_text(noise.limit, unit=spec.unit)}" if noise and noise.limit is not None else ""
+                f", by up to {metric_text(noise.limit, unit=spec.unit)}"
+                if noise and noise.limit is not None and abs(verdict.change or 0.0) <= noise.limit
+                else ""
             )
             left_out = f" ({bad_runs(noise.bad_runs).rstrip('.')})" if noise and noise.bad_runs else ""
             return f"{moved}, but reruns with the same instructions vary as much{limit}{left_out}"

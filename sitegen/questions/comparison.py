@@ -125,7 +125,8 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
             results = study.results(history, [at, newest])
             place = place_of(series, at)
             if place is None:  # another branch, or other rules than those that head applies to it
-                series = series_of_two(series.info, series.specs, (at, newest), results, series.points[-1].noise)
+                noise = series.points[-1].noise
+                series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
                 place = 0
             variants += _variants(study, eval_id, [base, head], results)
             changes.append(_result_change(study, series, place, len(series.points) - 1, names=(base, head)))

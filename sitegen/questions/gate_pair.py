@@ -257,7 +257,7 @@ class GatedPair:
         study, history = self._after.study, self._after.history
         results = study.results(history, sides) if self._roles else ()
         cards = study.scorecards(history, (*sides, *mixtures(*sides)))
-        noise = self._after.noise() if "outputs" in self._roles else None
+        noise = (self._before.noise(), self._after.noise()) if "outputs" in self._roles else (None, None)
         series = series_of_two(
             study.timeline.info(history),
             self._specs,
@@ -294,9 +294,11 @@ class GatedPair:
 
     def _by_base(self, _: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
-        series, noise = self._scored.series, self._before.noise()
-        points = tuple(replace(point, noise=noise, change=None) for point in series.points)
-        return change(replace(series, points=points), 0, 1).verdict
+        before, after = self._scored.series.points
+        value = after.scorecard.metrics[0].value
+        if noise := before.noise:
+            noise = replace(noise, first=-1, repeats=0 if value is None else 1, mean=value or 0.0)
+        return change(replace(self._scored.series, points=(before, replace(after, noise=noise))), 0, 1).verdict
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:

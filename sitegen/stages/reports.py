@@ -67,9 +67,9 @@ class ReportCollector:
 
     def inputs(self, index: int, result: Result, tracker: CellTracker) -> ReportInputs:
         """Collect the inputs of a point that ``tracker`` followed. Its mixtures with the previous point are scored."""
-        at, before = self._point(index), self._point(index - 1) if index else None
-        runs = list(self._cards.results(runs_of(at.snapshot)))
-        self._learn(index)
+        before = self._learnt(index - 1) if index else None
+        runs = list(self._cards.results(runs_of(self._inputs.snapshots[index])))
+        at = self._learnt(index)
         flipped = tracker.flipped() if before else ()
         derived = self.derived[index] = derived_of(
             before,
@@ -77,7 +77,6 @@ class ReportCollector:
             count_flips(flipped),
             self._inputs.kind,
             self._specs,
-            self._repeats.noise(),
             self._cards.__getitem__,
         )
         return ReportInputs(
@@ -111,12 +110,14 @@ class ReportCollector:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
 
-    def _learn(self, index: int) -> None:
+    def _learnt(self, index: int) -> Point:
+        """Return a point with the noise of the repeats up to it."""
         for here in range(self._repeats.points, index + 1):
             point = self._point(here)
             runs = runs_of(point.snapshot)
             self._cards.fill(runs)
             self._repeats.add(point, [self._cards[run] for run in runs])
+        return replace(self._point(index), noise=self._repeats.noise())
 
 
 class ReportWriter:

@@ -56,7 +56,7 @@ def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
 
 
 def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = None) -> ChangeVerdict:
-    return change_verdict(card(*before), card(*after), "fields", flips(before, after), noise=noise)
+    return change_verdict(card(*before), card(*after), "fields", flips(before, after), noise=(noise, noise))
 
 
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:

@@ -13,6 +13,7 @@ from sitegen.analysis.noise.repeats import (
     Repeat,
     Repeats,
     RepeatsSoFar,
+    difference_of_repeats,
     noise_of,
     repeat_groups,
     repeats_among,
@@ -28,6 +29,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.stats.averages import mean
 from sitegen.stats.intervals import student
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
@@ -281,16 +283,17 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     ]
     none = CellMap(0, (), {})
     so_far = RepeatsSoFar()
-    repeats_nothing = 3
+    firsts = (0, 0, 0, 3, 3, 3, 6)
     for number, each in enumerate(series, 1):
-        before = so_far.noise()
         so_far.add(each)
         groups = repeat_groups(series[:number])
-        assert so_far.noise() == noise_of(
+        noise = so_far.noise()
+        assert (noise and replace(noise, repeats=0, mean=0.0, first=0)) == noise_of(
             Repeats(none, group, outputs(*(values[n] for n in group))) for group in groups
         )
-        if number - 1 == repeats_nothing:
-            assert so_far.noise() is before, "the noise is estimated again only if it can have changed"
+        own = [values[n] for n in range(firsts[number - 1], number)]
+        if noise:
+            assert (noise.first, noise.repeats, noise.mean) == pytest.approx((firsts[number - 1], len(own), mean(own)))
     assert so_far.points == 7
     assert repeat_groups(series) == ((0, 1, 2), (3, 4, 5))
 
@@ -299,7 +302,33 @@ def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
     cards = [replace(CARD, metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
     so_far = RepeatsSoFar()
     so_far.add(replace(point("a"), scorecard=cards[0]), [*cards, replace(CARD, status="unreadable")])
-    assert so_far.noise() == noise_of([Repeats(CellMap(0, (), {}), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
+    of_runs = noise_of([Repeats(CellMap(0, (), {}), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
+    assert of_runs
+    assert so_far.noise() == replace(of_runs, repeats=1, mean=0.5)
+
+
+def test_the_means_of_repeats_are_compared_and_a_bad_run_is_in_neither():
+    """Four repeats say more of their instructions than the one that happens to be compared."""
+    apart = Noise(groups=2, outputs=8, deviation=0.02, limit=0.0692)
+    before, after = replace(apart, repeats=4, mean=0.8), replace(apart, first=4, repeats=1, mean=0.75)
+    found = difference_of_repeats(before, after, -0.06)
+    assert found
+    assert found.value == pytest.approx(-0.05)
+    assert found.error == pytest.approx(0.02 * sqrt(1 / 4 + 1), rel=1e-3)
+    turned = difference_of_repeats(after, before, 0.06)
+    assert turned
+    assert (turned.value, turned.error) == pytest.approx((-found.value, found.error))
+    for one, other in ((before, before), (before, replace(after, repeats=0)), (None, after)):
+        alone = difference_of_repeats(one, other, -0.06)
+        assert alone
+        assert (alone.value, alone.error) == pytest.approx((-0.06, 0.02 * sqrt(2)), rel=1e-3)
+    assert difference_of_repeats(None, replace(after, limit=None), -0.06) is None
+    so_far = RepeatsSoFar()
+    for name, value in zip("abcde", (0.90, 0.91, 0.40, 0.89, 0.90), strict=True):
+        so_far.add(replace(point(name), scorecard=replace(CARD, metrics=(Metric("f1", value),))))
+    noise = so_far.noise()
+    assert noise
+    assert (len(noise.bad_runs), noise.repeats, noise.mean) == pytest.approx((1, 4, 0.9))
 
 
 def test_one_broken_run_is_named_and_leaves_the_noise_as_it_is_without_it():

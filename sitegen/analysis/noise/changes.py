@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
+from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
@@ -47,7 +48,7 @@ def change_verdict(
     kind: str,
     flips: Flips,
     *,
-    noise: Noise | None = None,
+    noise: tuple[Noise | None, Noise | None] = (None, None),
     higher_is_better: bool = True,
 ) -> ChangeVerdict:
     """Judge the change between two points, over what both have: on these cases, and beyond them.
@@ -66,7 +67,8 @@ def change_verdict(
         after: scorecard of the later point.
         kind: kind of the eval.
         flips: flips of the cells between the two points.
-        noise: noise of repeated outputs of the eval; None if there are none.
+        noise: noise of the repeats up to each of the points, or twice that of the later one if their headlines are not
+            over the same cases.
         higher_is_better: direction of the headline.
 
     """
@@ -94,7 +96,7 @@ def change_verdict(
         verdict,
         fixed=fixed,
         broken=broken,
-        detectable=_detectable(after, verdict, ratio_change(sample.pairs), noise),
+        detectable=_detectable(after, verdict, ratio_change(sample.pairs), difference_of_repeats(*noise, 0.0)),
         lost_fields=lost,
     )
 
@@ -184,7 +186,7 @@ def _judged(
     sample: PairedSample,
     counted: tuple[int, int],
     *,
-    noise: Noise | None = None,
+    noise: tuple[Noise | None, Noise | None] = (None, None),
     higher_is_better: bool,
     loss: int = 0,
     scale: float = 1.0,
@@ -194,7 +196,7 @@ def _judged(
     Args:
         sample: what the interval of the change is computed from.
         counted: what the sign test counts for the better and for the worse.
-        noise: noise of repeated outputs.
+        noise: as for ``change_verdict``.
         higher_is_better: direction of the headline.
         loss: the certainty that whole fields were lost, 0 to 2.
         scale: the largest possible change of the metric, which limits the interval.
@@ -221,7 +223,7 @@ def _judged(
     if abs(change) < ROUNDING and not fixed and not broken:
         return verdict
     by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - LIKELY else 0
-    by_repeats = _certainty_beyond_repeats(change, noise)
+    by_repeats = _certainty_beyond_repeats(change, difference_of_repeats(*noise, change))
     certainty, why = min(by_flips, by_repeats), _why(by_flips, by_repeats)
     if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
         certainty, why = max(0, certainty - 1), "flips go the other way"
@@ -240,19 +242,23 @@ def _why(by_flips: int, by_repeats: int) -> Why:
     return "flips may be chance" if by_flips <= by_repeats else "within the noise of repeats"
 
 
-def _certainty_beyond_repeats(change: float, noise: Noise | None) -> int:
+def _certainty_beyond_repeats(change: float, repeats: Spread | None) -> int:
     """Decide whether repeats differ by less than a change: 2 at 95 %, 1 at 80 %, else 0; 2 without repeats."""
-    if noise is None or noise.limit is None:
+    if repeats is None:
         return 2
-    likely = noise.limit * student(LIKELY, noise.freedom) / student(LEVEL, noise.freedom)
-    return 2 if abs(change) > noise.limit else 1 if abs(change) > likely else 0
+    if repeats.value * change < 0:
+        return 0
+    limits = (repeats.error * student(level, repeats.freedom) for level in (LEVEL, LIKELY))
+    return sum(abs(repeats.value) > limit for limit in limits)
 
 
-def _detectable(after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, noise: Noise | None) -> float | None:
+def _detectable(
+    after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, repeats: Spread | None
+) -> float | None:
     """Return the smallest change that the same tests detect with a power of 0.8."""
     limits = []
-    if noise and noise.limit is not None:
-        limits.append(least_change(noise.limit / student(LEVEL, noise.freedom), noise.freedom))
+    if repeats:
+        limits.append(least_change(repeats.error, repeats.freedom))
     name = after.metrics[0].name
     counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
     if counted and right and counted.whole:

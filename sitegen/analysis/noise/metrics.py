@@ -21,7 +21,7 @@ from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_samp
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise, Spread, Unit
+from sitegen.model.noise import ChangeVerdict, Spread, Unit
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import Point
 from sitegen.stats.counts import Share
@@ -30,13 +30,13 @@ from sitegen.stats.step_tests import UnitVariance
 
 
 def metric_verdict(
-    spec: MetricSpec, before: Scorecard, after: Scorecard, kind: str, flips: Flips, noise: Noise | None = None
+    spec: MetricSpec, before: Scorecard, after: Scorecard, kind: str, flips: Flips
 ) -> ChangeVerdict | None:
     """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
     Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. Metrics of kind
-    ``responses`` except the headline are judged from answers instead (``answers_verdict``). *noise* is the noise of
-    repeated outputs, and applies to the headline only.
+    ``responses`` except the headline are judged from answers instead (``answers_verdict``). The noise of repeats
+    is that of the headline, and plays no part.
     """
     traits = traits_of(kind)
     if traits.is_recorded:
@@ -49,7 +49,6 @@ def metric_verdict(
         _with_headline(spec.name, after),
         kind,
         flips,
-        noise=noise if is_headline else None,
         higher_is_better=spec.higher_is_better,
     )
 

@@ -19,13 +19,14 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, State
-from sitegen.model.noise import FlipRate, Noise
+from sitegen.model.noise import FlipRate, Noise, Spread
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
+from sitegen.stats.averages import mean
 from sitegen.stats.intervals import LEVEL, student
 from sitegen.stats.outliers import FAR_CASES
 
@@ -110,6 +111,8 @@ class RepeatsSoFar:
         """The groups that no later point can join, and all repeated runs."""
         self._group: list[Repeat] = []
         """The group that the last point belongs to."""
+        self._first = 0
+        """Index of the first point of this group."""
         self._noise: Noise | None = None
         self._is_measured = True
         """Whether ``_noise`` covers all groups: a point that repeats nothing does not change it."""
@@ -118,7 +121,7 @@ class RepeatsSoFar:
         """Add a point, with the results of its repeated runs."""
         if self._last is None or not _repeats(self._last, point):
             self._finished = self._finished.and_group(self._group)
-            self._group = []
+            self._group, self._first = [], self.points
         label = point.snapshot.label
         if not point.is_copy:
             self._group.append(_repeat(label, point.scorecard))
@@ -136,7 +139,14 @@ class RepeatsSoFar:
         if not self._is_measured:
             self._noise = self._finished.and_group(self._group).noise()
             self._is_measured = True
-        return self._noise
+        if self._noise is None:
+            return None
+        bad: Sequence[int] = ()
+        if self._noise.bad_runs:  # rare
+            bad = self._finished.and_group(self._group).bad_runs().get(self._finished.number, ())
+        own = [one.headline for place, one in enumerate(self._group) if place not in bad]
+        good = [value for value in own if value is not None]
+        return replace(self._noise, first=self._first, repeats=len(good), mean=mean(good) if good else 0.0)
 
 
 class _ValuedOutputs(NamedTuple):
@@ -192,6 +202,24 @@ class _Groups(Frozen):
             self.valued[index].group: [self.valued[index].places[place] for place in places]
             for index, places in self.scatter.repeatability().bad.items()
         }
+
+
+def difference_of_repeats(before: Noise | None, after: Noise | None, change: float) -> Spread | None:
+    """Estimate the change between two points, and its error, from the outputs that repeat each of them.
+
+    Outputs that were made under the same instructions as a point say more of these than the point alone, so the means
+    of both groups are compared. If the groups are the same or unknown, it is the *change* between two outputs. None
+    without a noise limit.
+    """
+    known = [noise for noise in (before, after) if noise and noise.limit is not None]
+    if not known:
+        return None
+    noise = max(known, key=lambda noise: noise.outputs)
+    error = (noise.limit or 0.0) / student(LEVEL, noise.freedom)
+    if not before or not after or before.first == after.first or not before.repeats or not after.repeats:
+        return Spread(change, error, noise.freedom)
+    share = (1 / before.repeats + 1 / after.repeats) / 2
+    return Spread(after.mean - before.mean, error * sqrt(share), noise.freedom)
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
