@@ -171,16 +171,15 @@ def value(display: DisplayValue) -> str:
     return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
 
 
-def value_cell(display: DisplayValue) -> str:
-    """A table cell with a value; only a value that is not ASCII can be written from right to left."""
-    content = value(display)
-    return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
-
-
 def value_cells(judgement: Judgement) -> str:
     """Two table cells: the expected and the actual value of a judgement."""
-    expected, actual = shown_pair(judgement)
-    return value_cell(expected) + value_cell(actual)
+    expected, actual = map(value, shown_pair(judgement))
+    return f"<td class=c-expected{_direction(expected)}>{expected}<td class=c-actual{_direction(actual)}>{actual}"
+
+
+def _direction(content: str) -> str:
+    """Only a value that is not ASCII can be written from right to left."""
+    return "" if content.isascii() else " dir=auto"
 
 
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:

@@ -175,7 +175,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
         ("cargo[Ling] : not expected, 2 fields, 2 new", False, ["10", "11"]),
         ("", False, ["12"]),
     ]
-    assert ".html>mass</a><td>" in html  # no note beside each of its fields, and no name of the item
+    assert ".html>mass</a><td class=c-expected>" in html  # no note beside each of its fields, and no name of the item
     # A group is the same whether a row of it is on the page or in the file beside it, and counts all of them.
     both = {row.number: row.group for row in view.discrepancies.drawn + view.discrepancies.loadable}
     assert both == {row.number: row.group for row in every.discrepancies.drawn}
@@ -200,12 +200,14 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies.drawn
-    assert "<td>Omission<td>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
+    assert "<td class=c-type>Omission<td class=c-place>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(
         errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
         letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
     )
-    assert "<td data-l=M>Missed<td>" in discrepancy_rows.discrepancies(found, True, False, nouns)
+    assert "<td class=c-type data-l=M>Missed<td class=c-place>" in discrepancy_rows.discrepancies(
+        found, True, False, nouns
+    )
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from sitegen.html.cells import RowCache, value_cells
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded
+from sitegen.html.tables import Column
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
 from sitegen.model.site import RawFile
@@ -31,13 +32,27 @@ _LONGEST_QUESTION: Final = 1_000
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 
 
+def columns(nouns: Nouns, several_points: bool, several_documents: bool) -> list[Column]:
+    """The heads of the table, whose rows are written here."""
+    names = {
+        "number": "#",
+        "type": "Type",
+        "place": nouns.place.capitalize(),
+        "expected": "Expected",
+        "actual": "Actual",
+    }
+    names |= {"since": "Wrong since"} if several_points else {}
+    names |= {"document": nouns.document.capitalize()} if several_documents else {}
+    return [Column(name=name, head=head, cell=str) for name, head in names.items()]
+
+
 def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
     """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
 
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
     bodies: dict[int, list[str]] = {}
-    columns = 5 + several_points + several_documents
+    width = len(columns(nouns, several_points, several_documents))
     sections = {name: _attribute_value(name) for name in {row.section for row in rows}}
     starts = {since: _since_cell(since) if several_points else "" for since in {row.since for row in rows}}
     cells = error_cells(nouns)
@@ -45,27 +60,27 @@ def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_doc
         number, placed, since, group = row.number, row.placed, row.since, row.group
         if group.first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(group, columns, several_documents, nouns)
+            head = _item_head(group, width, several_documents, nouns)
             bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
         # A group has the name of its first error, as a rule that of all of them.
         is_plain = group.name == placed.item_name and not row.question
         bodies[group.first].append(
             f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
-            f"{' data-n' if since.new else ''}><td><a href=#d{number}>{number}</a>"
+            f"{' data-n' if since.new else ''}><td class=c-number><a href=#d{number}>{number}</a>"
             f"{cells(placed) if is_plain else cells(placed, group.name, row.question)}{starts[since]}"
-            f"{f'<td>{_text(placed.error.document)}' if several_documents else ''}\n"
+            f"{f'<td class=c-document>{_text(placed.error.document)}' if several_documents else ''}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
 
-def _item_head(group: ErrorGroup, columns: int, several_documents: bool, nouns: Nouns) -> str:
+def _item_head(group: ErrorGroup, width: int, several_documents: bool, nouns: Nouns) -> str:
     """The head of a list item with its errors, which folds its rows; an item that is wrong as a whole is folded."""
     if not group.name:
         return ""
     where = f", {_text(group.document)}" if several_documents else ""
     new = f", {group.new:,} new" if group.new else ""
     return (
-        f"<tr class=item><th scope=rowgroup colspan={columns}><details{'' if group.whole else ' open'}><summary>"
+        f"<tr class=item><th scope=rowgroup colspan={width}><details{'' if group.whole else ' open'}><summary>"
         f"<b>{_text(group.name)}</b>{where}: {_wrong_in_item(group, nouns)}{new}</summary></details>\n"
     )
 
@@ -108,7 +123,7 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     place = _place_in_item(error.label, placed.item_name if item is None else item)
     return (
         f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
-        f"<td><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
+        f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
         f"{value_cells(error)}"
     )
 
@@ -127,7 +142,7 @@ def _type_cell(kind: ErrorType, nouns: Nouns) -> str:
     """The type of an error, with its letter if it differs from the letter of field evals in the style sheet."""
     letter = letter_of(kind, nouns)
     own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
-    return f"<td{own}>{type_label(kind, nouns)}"
+    return f"<td class=c-type{own}>{type_label(kind, nouns)}"
 
 
 def _question(question: str) -> str:
@@ -141,9 +156,9 @@ def _question(question: str) -> str:
 def _since_cell(since: Since) -> str:
     """The first point of the streak and its length, by which the table sorts; the style sheet writes the length."""
     if since.new:
-        return "<td><data value=1><b>new</b></data>"
+        return "<td class=c-since><data value=1><b>new</b></data>"
     link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
-    return f"<td><data value={since.points}>{link}</data>"
+    return f"<td class=c-since><data value={since.points}>{link}</data>"
 
 
 def rows_file(view: ReportView) -> RawFile | None:
