@@ -90,7 +90,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     """Score the newest output of every eval, and print all results with their averages."""
     project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
-    for eval_id in project.eval_ids():
+    for eval_id in project.eval_ids:
         try:
             verified.append(verify(project, eval_id))
         except SitegenError as error:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import starmap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -20,6 +21,9 @@ from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import misspelt, nearest
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
 
@@ -166,8 +170,15 @@ def _without_lost(entry: Mapping[Any, Any]) -> dict[Any, Any]:
     return {key: value for key, value in entry.items() if key not in _SHOWN_ALONE or isinstance(value, str | None)}
 
 
+@cache
+def _adapter() -> TypeAdapter[EvalConfig]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(EvalConfig)
+
+
 def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     line = lines.get(("evals", eval_id))
     if not isinstance(entry, dict):
@@ -202,7 +213,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
             stated.pop(key, None)
     thresholds = tuple(name for name, _ in stated.get("thresholds", ()))
     try:
-        validated: EvalConfig = TypeAdapter(EvalConfig).validate_python({**stated, "metadata": metadata})
+        validated: EvalConfig = _adapter().validate_python({**stated, "metadata": metadata})
     except ValidationError as error:
         first = error.errors()[0]
         first["loc"] = _as_written(first["loc"], thresholds)

@@ -120,6 +120,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         resolved, root = real(path), real(self.root)
         return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
+    @cached_property
     def eval_ids(self) -> tuple[str, ...]:
         """Evals of the manifest and folders that hold a ground truth, sorted."""
         folder = self.root / self.config.evals_dir
@@ -162,7 +163,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         if not path.is_relative_to(root):
             fix = "Copy them into the project: the responses are kept beside them."
             raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
-        ids = self.eval_ids()
+        ids = self.eval_ids
         for eval_id in ids:
             try:
                 truth = self.place(eval_id).ground_truth
@@ -180,7 +181,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     def place(self, eval_id: str) -> WorktreeEval:
         """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
-        ids = self.eval_ids()
+        ids = self.eval_ids
         if eval_id not in ids:
             fix = f"The evals of this project: {', '.join(ids) or 'none'}."
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=fix)

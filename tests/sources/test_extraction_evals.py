@@ -72,7 +72,7 @@ def test_what_lies_beside_an_eval_disturbs_nothing(project):
     problems = (project.out / "problems.html").read_text(encoding="utf-8")
     assert (project.site.errors, project.site.failed) == (0, 0)
     assert [name for name in (".pdf", "eval-report.html", "aggregate.json", ".py") if name in problems] == []
-    assert WorktreeProject.open(project.repo.path).eval_ids() == ("lamb-adu",)
+    assert WorktreeProject.open(project.repo.path).eval_ids == ("lamb-adu",)
 
 
 def test_the_commands_of_the_document_print_the_numbers_and_where_the_report_is(project, tmp_path):

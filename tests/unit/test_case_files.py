@@ -344,7 +344,7 @@ def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: 
 
 def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
     bench = WorktreeProject.open(project / "repo")
-    assert bench.eval_ids() == ("plain", "qa", "receipts", "top")
+    assert bench.eval_ids == ("plain", "qa", "receipts", "top")
     assert verify(bench, "qa").result.scorecard.metric("accuracy") == 0.0
     assert verify(bench, "receipts").result.scorecard.metric("f1") == 1.0
 

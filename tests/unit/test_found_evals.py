@@ -159,7 +159,7 @@ def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: 
     repo.checkout()
     bench = WorktreeProject.open(repo.path)
     eval_id = folder.strip("/") or "promptfoo"
-    assert bench.eval_ids() == (eval_id,)
+    assert bench.eval_ids == (eval_id,)
     assert verify(bench, eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
 
 

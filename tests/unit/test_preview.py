@@ -31,7 +31,7 @@ def dead_links(page: Path) -> list[str]:
 
 def test_every_link_of_a_preview_leads_to_a_file(demo):
     bench = WorktreeProject.open(demo)
-    pages = [write_preview(bench, verify(bench, eval_id)) for eval_id in bench.eval_ids()]
+    pages = [write_preview(bench, verify(bench, eval_id)) for eval_id in bench.eval_ids]
     methods = demo / ".sitegen/preview/methods.html"
     assert len(pages) == 9
     assert [(page.parent.name, dead_links(page)) for page in (*pages, methods) if dead_links(page)] == []
