@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.error_summaries import Focus, Streak, SuspectTruth, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Moved, Step
@@ -185,6 +185,14 @@ def test_each_fall_that_the_feed_names_gets_its_end_named_and_keeps_its_entry(tm
         6: ["regression"],
         7: ["recovery"],
     }
+
+
+def test_the_feed_tells_nothing_that_is_not_committed():
+    steps = (step(1, 0.9, 0.5, "fixed", until=2), step(2, 0.95, 0.6, "open"))
+    till = summary("till", 0.9, 0.5, 0.95, steps=steps)
+    uncommitted = replace(till.headlines[2], sha=WORKTREE)
+    titles = [each["title"] for each in entries(SITE, replace(till, headlines=(*till.headlines[:2], uncommitted)))]
+    assert titles == ["Regression: Eval till, F1 0.900 to 0.500"]
 
 
 def test_the_feed_holds_the_newest_and_nothing_of_deleted_evals():

@@ -56,7 +56,8 @@ class FeedEntry(Frozen):
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
     """The newest entries of all evals that were not deleted. Uncommitted state is not reported."""
     entries = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
-    newest = nlargest(ENTRIES, (entry for entry in entries if _DATE.fullmatch(entry.at.committed_at)), key=_age)
+    dated = (entry for entry in entries if entry.at.sha != WORKTREE and _DATE.fullmatch(entry.at.committed_at))
+    newest = nlargest(ENTRIES, dated, key=_age)
     root = f"{site.base_url}/" if site.base_url else ""
     updated = newest[0].at.committed_at if newest else _date(head)
     title = _xml_text(f"{site.title}: what moved")
@@ -80,7 +81,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     """The entries of one eval, unordered. A best output that is also a step is reported only as the step."""
     stepped = set()
     for step in summary.steps:
-        if step.status not in (*LEVELS, "fell", "behind") or step.commit.sha == WORKTREE:
+        if step.status not in (*LEVELS, "fell", "behind"):
             continue
         metric = step.metrics[0]
         moved = next(spec for spec in summary.specs if spec.name == metric.name)
