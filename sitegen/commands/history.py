@@ -38,7 +38,7 @@ def history_lines(series: Series) -> list[str]:
     stale output. Another one names the iteration that an output is a copy of.
     """
     from sitegen.analysis.series import defined_specs
-    from sitegen.pages.labels import iterations_and_outputs, same_output
+    from sitegen.pages.labels import how_copied, iterations_and_outputs
 
     series = replace(series, specs=defined_specs(series))
     both = _clocks_differ(series)
@@ -50,8 +50,8 @@ def history_lines(series: Series) -> list[str]:
     before: Point | None = None
     for index, point in enumerate(series.points):
         lines.extend(_point_lines(series, before, point, both=both))
-        if copied := same_output(series.copied_label(index)):
-            lines.append(f"    {copied}")
+        if copied := series.copied_label(index):
+            lines.append(f"    {how_copied(series.points, index)} {line(copied, 40)}")
         before = point
     if series.outputs < series.iterations:
         lines.append(iterations_and_outputs(series.iterations, series.outputs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Fate
 from sitegen.model.commits import Commit
@@ -14,7 +15,7 @@ from sitegen.model.noise import Unit
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.regressions import StepStatus
 from sitegen.model.scorecards import Status
-from sitegen.model.series import VariantSpread
+from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
 from sitegen.model.usage import Exchange
 from sitegen.text.plain import line
@@ -111,6 +112,11 @@ def outputs(number: int) -> str:
 def same_output(label: str | None) -> str:
     """A remark that an output is a copy of the iteration with this label; empty for None."""
     return "" if label is None else f"same output as {line(label, 40)}"
+
+
+def how_copied(points: Sequence[Point], index: int) -> str:
+    """The words before the name of the iteration that a point copies: nothing moved, or an older output is back."""
+    return "same output as" if repeats_the_point_before(points, index) else "back to the output of"
 
 
 STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"

@@ -22,7 +22,7 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, origin, own_unit
 from sitegen.pages.data.scripts import script_file
-from sitegen.pages.labels import CAUSES, STALE, STATUSES
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView, values_of_variants
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
@@ -208,7 +208,7 @@ def _pills(view: TrendView, index: int) -> str:
     point, pills = view.points[index], ""
     at, status = point.snapshot, point.scorecard.status
     if point.copy_of is not None:
-        words = "same output as" if repeats_the_point_before(view.points, index) else "back to the output of"
+        words = how_copied(view.points, index)
         copied = view.points[point.copy_of]
         pills += f' <span class="pill">{words} <a href={_file(copied)}>{text(copied.snapshot.label)}</a></span>'
     if status != "scored":
