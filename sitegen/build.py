@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
-from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sitegen.analysis.memo import Memo
 from sitegen.errors import MemoUnreadableError
@@ -18,9 +16,6 @@ from sitegen.stages.built_site import LastBuild, Site
 if TYPE_CHECKING:
     from sitegen.stages.site_files import SiteFiles
 
-FEW: Final = 150
-"""New outputs, edits and commits up to which no page need be opened before the end."""
-
 
 class Progress(NamedTuple):
     """Callbacks by which a build reports its progress, called only from the building process."""
@@ -30,7 +25,7 @@ class Progress(NamedTuple):
     step: Callable[[int], None] = lambda steps: None
     """Called with the number of further steps of the stage that are done."""
     first_page: Callable[[str], None] = lambda path: None
-    """Called with the path of the overview if it can be opened long before the build ends."""
+    """Called with the path of the overview if it can be opened before the build ends."""
 
 
 def build(options: Options, progress: Progress | None = None) -> Site:
@@ -74,59 +69,36 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
-    from msgspec.structs import replace
-
-    from sitegen.history.process import share_processes
     from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import early_pool, pool_for
-    from sitegen.stages.evals import ScoredEvals
-    from sitegen.stages.instructions import write_instructions
-    from sitegen.stages.pool import COLLECTION, COLLECTION_OF_PAGES
-    from sitegen.stages.report_files import WaitingParts
-    from sitegen.stages.site import OWNER, write_first_pages, write_site
+    from sitegen.stages.engine import build_pool
+    from sitegen.stages.evals import score_evals, write_evals, write_older_reports
+    from sitegen.stages.instructions import count_effects, write_instructions
+    from sitegen.stages.site import SiteWriter
     from sitegen.stages.timeline import keep_built_head, read_timeline
 
-    gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
     progress.stage("Reading history", 0)
-    with ExitStack() as opened:
-        pool = opened.enter_context(early_pool(project, memo, trusted_head=site_files.head))
-        if pool is None:
-            opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
+    with build_pool(project, memo, trusted_head=site_files.head) as pool_for:
         timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
-        early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end
-        writer = site_files.writer(OWNER)  # its pages are the last ones, so they are not held
-        site_files.begin(complete=timeline.update.complete, hold=not early)
-        context = replace(timeline.context, holds_pages=site_files.holds_pages)
-        until_last = replace(timeline, context=context)
+        pool = pool_for(timeline.new_work, timeline.jobs, timeline.context)
 
-        parts = opened.enter_context(closing(WaitingParts()))
-        if pool is None:
-            pools = pool_for(timeline.new_work, timeline.jobs, project.dask, context)
-            pool = opened.enter_context(pools)
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
-        scored = ScoredEvals(until_last, memo, site_files, parts)
-        scored.score(pool, progress.step, first_only=early)
-        if early:
-            page = write_first_pages(timeline, scored, memo, site_files, writer)
-            if page:
-                progress.first_page(page)
-            scored.begin_older_reports(pool)
-            progress.stage("Writing comparisons and fields", scored.waiting_series)
-            scored.write_series_pages(pool, progress.step)
+        scored = score_evals(timeline, memo, site_files, pool, progress.step)
+        evals, expected = scored.evals, count_effects(timeline, scored.evals)
+        memo.save()  # a build that is stopped after this is begun again with all scores
 
-        failures = None
-        while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
-            failures = evals.failures
-            progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-            instructions = write_instructions(until_last, evals, memo, site_files, pool, progress.step)
-            progress.stage("Writing commits", 0)
-            commits = write_commits(until_last, evals, instructions.effects, memo, site_files, pool)
-            if scored.waiting_reports:
-                progress.stage("Writing older reports", scored.waiting_reports)
-            scored.write_older_reports(pool, progress.step)
-        commits.keep(memo)
+        site = SiteWriter(timeline, scored, expected, memo, site_files)
+        if overview := site.write_first():
+            progress.first_page(overview)
+        progress.stage("Writing evals", len(scored.to_write))
+        written = write_evals(scored, timeline, memo, site_files, pool, progress.step)
+        progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
+        instructions = write_instructions(timeline, evals, expected, memo, site_files, pool, progress.step)
+        progress.stage("Writing commits", 0)
+        commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
+        progress.stage("Writing older reports", sum(len(task.reports) for task in written.older))
+        failures = write_older_reports(written.older, timeline, memo, site_files, pool, progress.step)
 
         progress.stage("Writing the site", 0)
-        site = write_site(timeline, evals, instructions, commits, memo, site_files, writer)
+        outcome = site.finish(instructions, commits, (*written.failures, *failures))
     keep_built_head(timeline, memo)
-    return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)
+    return site_files.close(outcome, timeline.head.sha, complete=timeline.update.complete)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.flips import fate_of
-from sitegen.model.cells import BLANK, WRONG, Cell, CellFlip, CellMap, Period
+from sitegen.model.cells import BLANK, WRONG, Cell, CellMap, Period
 from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
@@ -33,11 +32,7 @@ class CellTracker:
         self._points = earlier.points if earlier else 0
         self._tracks: dict[CellKey, _Track] = {}
         for cell in earlier.cells if earlier else ():
-            self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.periods))
-        self._wrong = {track.number: track for track in self._tracks.values() if track.periods[-1].is_wrong}
-        self._streaks = {track.location.key: track.wrong_since() for track in self._wrong.values()}
-        self._changed: dict[int, _Track] = {}
-        """The cells with a period that begins at the last point, by cell number."""
+            self._tracks[cell.key] = _Track(cell, list(cell.periods))
         self._judgements: Sequence[Judgement] | None = None
         """Judgements of the last point; None if a cell may have several."""
         self._documents = {name: list(at) for name, at in earlier.documents.items()} if earlier else {}
@@ -68,32 +63,30 @@ class CellTracker:
         unseen: Iterable[CellKey] = keys_gone
         if not judged_once:  # a cell may be judged twice, or this is the first point: examine all cells
             new, unseen = list(judgements), tracks
-        self._changed = {}
         cells = set()
         for judgement in new:
             key = judgement.key
             track = tracks.get(key)
             if track is None:
-                track = tracks[key] = _Track(len(tracks), judgement, [])
+                track = tracks[key] = _Track(judgement, [])
             if key in cells and judgement.outcome not in WRONG:
                 continue  # the cell is judged twice at this point: the error counts, in either order
             cells.add(key)
             if track.latest is not judgement:
                 track.move_to(judgement)
-                self._begin(
-                    track,
+                track.add_period(
                     Period(
                         start=here,
                         state=judgement.outcome,
                         # A blank may be written as "", null or a word for nothing: all of them expect nothing.
                         expected="" if judgement.outcome in BLANK else short_json(judgement.expected),
                         actual=short_json(judgement.actual),
-                    ),
+                    )
                 )
         for key in unseen:
             if key not in cells:
                 tracks[key].latest = None
-                self._begin(tracks[key], Period(start=here, state="absent", expected="", actual=""))
+                tracks[key].add_period(Period(start=here, state="absent", expected="", actual=""))
         self._judgements = judgements if len(cells) == len(new) else None
         names = dict.fromkeys(documents)
         for name in (*(name for name in names if name not in self._here), *(self._here - names.keys())):
@@ -105,91 +98,34 @@ class CellTracker:
         """Add the result of the next point."""
         self.follow(result.judgements, [document.id for document in result.scorecard.documents])
 
-    def _begin(self, track: _Track, period: Period) -> None:
-        if track.add_period(period):
-            self._changed[track.number] = track
-        else:
-            self._changed.pop(track.number, None)
-        if period.is_wrong:
-            self._wrong[track.number] = track
-            self._streaks[track.location.key] = track.wrong_since()
-        else:
-            self._wrong.pop(track.number, None)
-            self._streaks.pop(track.location.key, None)
-
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
-        cells = (track.cell(extra, track.periods) for (_, _, extra), track in self._tracks.items())
+        cells = (track.cell(extra) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells), {name: tuple(at) for name, at in self._documents.items()})
-
-    def flipped(self) -> tuple[CellFlip, ...]:
-        """Return ``flipped_cells`` of the last two points, without the older periods of cells.
-
-        The flip of a cell that stayed wrong is the same object at every point.
-        """
-        last = self._points - 1
-        held = {name for name in self._here if last not in self._documents[name]}
-        either = self._wrong | self._changed
-        flips = (either[number].flip(last, held) for number in sorted(either))
-        return tuple(flip for flip in flips if flip is not None)
-
-    def streaks(self) -> dict[CellKey, int]:
-        """Map each cell that is wrong at the last point to the first point of its streak of errors."""
-        return self._streaks.copy()
 
 
 class _Track:
     """The history of one cell, while points are added."""
 
-    __slots__ = ("earlier_attributes", "latest", "location", "number", "periods", "still_wrong")
+    __slots__ = ("earlier_attributes", "latest", "location", "periods")
 
-    def __init__(self, number: int, location: Judgement | Cell, periods: list[Period]) -> None:
-        self.number = number
-        """Position of the cell in the order in which cells were first judged."""
+    def __init__(self, location: Judgement | Cell, periods: list[Period]) -> None:
         self.location = location
         """Holds the document, path and attribute of the cell at the newest point that judged it."""
         self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
         self.periods = periods
         self.latest: Judgement | None = None
-        self.still_wrong: CellFlip | None = None
 
-    def flip(self, point: int, held: set[str]) -> CellFlip | None:
-        """Return how the cell changed from the previous point to the last one; None if it is wrong at neither.
-
-        *held*: the documents that both points have.
-        """
-        last = self.periods[-1]
-        if last.start == point:
-            before = self.periods[-2] if len(self.periods) > 1 else None
-            fate = fate_of(before, last, self.location.document in held)
-            return CellFlip(fate=fate, cell=self._late_cell(3), before=before, after=last) if fate else None
-        if self.still_wrong is None:
-            self.still_wrong = CellFlip(fate="still_wrong", cell=self._late_cell(1), before=last, after=last)
-        return self.still_wrong
-
-    def _late_cell(self, periods: int) -> Cell:
-        return self.cell(self.location.key[2], self.periods[-periods:])
-
-    def cell(self, extra: bool, periods: Sequence[Period]) -> Cell:
-        """Make the cell with some of its periods."""
+    def cell(self, extra: bool) -> Cell:
         return Cell(
             document=self.location.document,
             path=self.location.path,
             attribute=self.location.attribute,
             extra=extra,
-            periods=tuple(periods),
+            periods=tuple(self.periods),
             named_path=self.location.named_path,
             earlier_attributes=self.earlier_attributes,
         )
-
-    def wrong_since(self) -> int:
-        """The first point of the streak of errors that its last period belongs to."""
-        since = self.periods[-1].start
-        for period in reversed(self.periods):
-            if not period.is_wrong:
-                break
-            since = period.start
-        return since
 
     def move_to(self, judgement: Judgement) -> None:
         """Take the location from a newer judgement, and remember the attribute that the cell had before."""
@@ -197,17 +133,14 @@ class _Track:
             attributes = dict.fromkeys((*self.earlier_attributes, self.location.attribute))
             self.earlier_attributes = tuple(name for name in attributes if name != judgement.attribute)
         self.latest = self.location = judgement
-        self.still_wrong = None
 
-    def add_period(self, period: Period) -> bool:
-        """Begin a period in place of one that begins at the same point. Returns False if the last period continues."""
+    def add_period(self, period: Period) -> None:
+        """Begin a period in place of one that begins at the same point, unless the last period continues."""
         periods = self.periods
         if periods and periods[-1].start == period.start:
             periods.pop()
-        if periods and periods[-1][1:] == period[1:]:
-            return False
-        periods.append(period)
-        return True
+        if not periods or periods[-1][1:] != period[1:]:
+            periods.append(period)
 
 
 def cells_of(*results: Result) -> CellMap:

@@ -11,13 +11,14 @@ cells from this module. ``deltas`` computes how the metrics changed, and ``noise
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import itemgetter, or_
 from typing import Final, TypeAlias
 
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
-from sitegen.model.outcomes import CellKey
+from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
+from sitegen.model.outcomes import CellKey, Judgement
+from sitegen.model.scorecards import Result
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -46,6 +47,30 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
         first, last = cell.at(before), cell.at(after)
         if fate := fate_of(first, last, cell.document in held):
             yield CellFlip(fate=fate, cell=cell, before=first, after=last)
+
+
+def flipped_then(cells: CellMap, index: int, here: Result, before: Callable[[], Result]) -> list[CellFlip]:
+    """Return ``flipped_cells`` from the point before to a point, under the names and attributes that they had then.
+
+    ``here``: the result of the point; ``before``: returns that of the point before it.
+    """
+    flipped = list(flipped_cells(cells, index - 1, index))
+    judged = _by_cell(here)
+    gone = _by_cell(before()) if any(flip.cell.key not in judged for flip in flipped) else {}
+    named = ((flip, judged.get(flip.cell.key) or gone[flip.cell.key]) for flip in flipped)
+    return [
+        flip._replace(cell=flip.cell._replace(attribute=judgement.attribute, named_path=judgement.named_path))
+        for flip, judgement in named
+    ]
+
+
+def _by_cell(result: Result) -> dict[CellKey, Judgement]:
+    """Map each cell of an output to its judgement; if it is judged twice, the error counts, as in ``CellTracker``."""
+    judgements: dict[CellKey, Judgement] = {}
+    for judgement in result.judgements:
+        if judgement.outcome in WRONG or judgement.key not in judgements:
+            judgements[judgement.key] = judgement
+    return judgements
 
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -175,12 +174,11 @@ def points(
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
     stored: Sequence[Derived] = (),
-    reported: Mapping[int, Derived] = MappingProxyType({}),
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
     *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *stored* are the derived values of the first
-    points, and *reported* those of points with a report, by index.
+    points.
     """
     snapshots = inputs.snapshots
     if not snapshots:
@@ -196,7 +194,7 @@ def points(
         for point in scored
         for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
     ]
-    derived = (*stored, *_derived(inputs, specs, scored, len(stored), scorecard_of, cells, reported))
+    derived = (*stored, *_derived(inputs, specs, scored, len(stored), scorecard_of, cells))
     return tuple(
         replace(
             point,
@@ -250,10 +248,10 @@ def _derived(
     first: int,
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
-    reported: Mapping[int, Derived],
 ) -> Iterator[Derived]:
     """Yield the derived values of the points from index *first* on."""
-    flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
+    indices = range(max(1, first), len(scored))
+    flips = dict(zip(indices, flips_between(cells, [(index - 1, index) for index in indices]), strict=True))
     repeats = RepeatsSoFar()
 
     def learnt(index: int) -> Point:
@@ -262,9 +260,6 @@ def _derived(
         return replace(scored[index], noise=repeats.noise())
 
     for index in range(first, len(scored)):
-        if values := reported.get(index):
-            yield replace(values, change=values.change and replace(values.change, flips=flips[index]))
-            continue
         before = learnt(index - 1) if index else None
         yield derived_of(
             before,
@@ -312,19 +307,6 @@ def series_of_two(
         ),
         cells=cells_of(*results),
     )
-
-
-def flips_since_previous(cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]) -> dict[int, Flips]:
-    """Return the flips from the previous point to each of these points, by index.
-
-    A report counts a cell under the attribute that it had then, a series under the one that it has now. So flips that
-    a report counted are counted again only if the attribute of any cell has changed.
-    """
-    has_moved = any(cell.earlier_attributes for cell in cells.cells)
-    counted = [index for index in indices if has_moved or index not in reported]
-    new = flips_between(cells, [(index - 1, index) for index in counted])
-    by_report = {index: change.flips for index in indices if index in reported and (change := reported[index].change)}
-    return by_report | dict(zip(counted, new, strict=True))
 
 
 def defined_specs(series: Series) -> tuple[MetricSpec, ...]:

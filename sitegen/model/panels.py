@@ -20,7 +20,7 @@ class PanelColumn(Frozen):
     align: Literal["text", "number", "code"] = "text"
 
 
-class TablePanel(Frozen):
+class TablePanel(Frozen, tag="table"):
     """A plain table. Each row has a text for each column."""
 
     title: str
@@ -44,7 +44,7 @@ class AlignmentRow(NamedTuple):
     """The name of the items, from the expected side if there is one."""
 
 
-class AlignmentPanel(Frozen):
+class AlignmentPanel(Frozen, tag="alignment"):
     """The pairing of the items of one list."""
 
     document: str
@@ -68,7 +68,7 @@ class AlignmentPanel(Frozen):
         return tuple(row for row in self.rows if row.expected is not None and row.actual is not None)
 
 
-class NotePanel(Frozen):
+class NotePanel(Frozen, tag="note"):
     """A remark on the whole result."""
 
     severity: Severity
@@ -106,7 +106,7 @@ class MarkedText(Frozen):
     """Highlights that do not occur literally in the text."""
 
 
-class SpansPanel(Frozen):
+class SpansPanel(Frozen, tag="spans"):
     """Texts with marked parts: correct, missed or wrong, by category."""
 
     title: str

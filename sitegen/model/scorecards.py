@@ -129,7 +129,7 @@ class Answer(Frozen):
 
 
 class Result(Frozen):
-    """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
+    """A scorecard with its judgements. The memo keeps both, so that its report can be drawn at any time."""
 
     scorecard: Scorecard
     judgements: tuple[Judgement, ...]

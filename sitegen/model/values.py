@@ -1,7 +1,7 @@
 """Values of an output or of the ground truth, after reading and before comparing."""
 
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.named_tuple import NamedTuple
@@ -34,4 +34,7 @@ REDACTED: Final = Unusable("redacted", "hidden by the configuration")
 Scalar: TypeAlias = "bool | int | Decimal | str | Unusable | None"
 """Numbers with a fraction or an exponent are Decimals, so that they stay exact."""
 
-Value: TypeAlias = "Scalar | list[Value] | dict[str, Value]"
+if TYPE_CHECKING:
+    Value: TypeAlias = "Scalar | list[Value] | dict[str, Value]"
+else:
+    Value = Any  # what is kept is decoded as the JSON that it is

@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
@@ -52,17 +50,6 @@ class WrittenFiles(Frozen):
     """Number of these files that the folder did not have with this content."""
     contents: tuple[CompressedFile, ...] = ()
     """Files that are not written yet, because they were made on another machine."""
-    held: tuple[str, ...] = ()
-    """Paths of the pages that a ``HeldPagesWriter`` wrote and that are not in their places yet."""
-
-    def of(self, *, pages: bool) -> WrittenFiles:
-        """Return only the pages or, if not ``pages``, only the files that link to no other."""
-        return WrittenFiles(
-            rows=tuple(row for row in self.rows if is_page(row.path) == pages),
-            written=len(self.held) if pages else self.written - len(self.held),
-            contents=tuple(file for file in self.contents if is_page(file.path) == pages),
-            held=self.held if pages else (),
-        )
 
 
 class Writer:
@@ -147,7 +134,7 @@ class Writer:
         """Put a file in its place, unless it has this content already."""
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
-        if self._is_there(path, content):
+        if read_regular(target, size=len(content)) == content:
             if self._list:
                 self._list.add([path], of_content)
             return
@@ -163,14 +150,8 @@ class Writer:
             )
         if self._list:
             self._list.add([path], of_content)
-        self._place(parent, path, content)
+        self._put(f"{parent}/{self._temporary}", target, content)
         self._written.add(path)
-
-    def _is_there(self, path: str, content: bytes) -> bool:
-        return read_regular(f"{self._folder}/{path}", size=len(content)) == content
-
-    def _place(self, parent: str, path: str, content: bytes) -> None:
-        self._put(f"{parent}/{self._temporary}", f"{self._folder}/{path}", content)
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> list[str]:
         """Give one content to those of these paths that are free, as one file with many names. Returns the paths.
@@ -199,16 +180,6 @@ class Writer:
         self._parents.of(path)  # makes it, and refuses a link
         return os.path.lexists(f"{self._folder}/{path}")
 
-    def put_held(self, paths: Iterable[str]) -> None:
-        """Move pages that were held into their places."""
-        for path in paths:
-            os.replace(self._held_place(path), f"{self._folder}/{path}")
-
-    def _held_place(self, path: str) -> str:
-        """Where a page waits that is held: beside its place."""
-        parent, _, name = path.rpartition("/")
-        return f"{self._folder}/{parent}/{TEMPORARY}-{name}~"
-
     @staticmethod
     def _put(temporary: str, target: str, content: bytes) -> None:
         _write_new(temporary, content)
@@ -229,33 +200,6 @@ class ContentsWriter(Writer):
 
     def _store(self, path: str, content: bytes, of_content: str) -> None:
         self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))
-
-
-class HeldPagesWriter(Writer):
-    """Writes pages beside their places, and all other files into theirs.
-
-    The pages are moved when everything that they link to is there (``put_held``).
-    """
-
-    def __init__(self, folder: Path, present: Iterable[PageRow], foreign: Collection[str]) -> None:
-        super().__init__(folder, present, foreign)
-        self._held: dict[str, None] = {}
-
-    @property
-    def files(self) -> WrittenFiles:
-        """All files, and which of them are held."""
-        return replace(super().files, held=tuple(self._held))
-
-    def _is_there(self, path: str, content: bytes) -> bool:
-        # A page that was held before with another content has to be held with this one.
-        return super()._is_there(path, content) and not os.path.lexists(self._held_place(path))
-
-    def _place(self, parent: str, path: str, content: bytes) -> None:
-        if is_page(path):
-            _write_new(self._held_place(path), content)
-            self._held[path] = None
-        else:
-            super()._place(parent, path, content)
 
 
 def _write_new(place: str, content: bytes) -> None:

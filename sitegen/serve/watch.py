@@ -25,7 +25,7 @@ from sitegen.render.output_folder import claimed
 from sitegen.render.template_files import find_templates, template_digest
 from sitegen.serve.following import ChangeWatcher, followed
 from sitegen.stages.built_site import Site
-from sitegen.stages.cached_kinds import SCORECARDS
+from sitegen.stages.cached_kinds import RESULTS, SCORECARDS
 from sitegen.stages.layer_files import LayerFiles
 
 FOLDER = "watch"
@@ -62,7 +62,7 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
         claimed(project.out, force=False) as claim,
         Memo.open(project.cache) as memo,
         memo.held(),
-        memo.tentative(lasting=[SCORECARDS.name]),
+        memo.tentative(lasting=[SCORECARDS.name, RESULTS.name]),
     ):
         site_files = LayerFiles(below, claim_below, claim, memo)
         site = publish(project, memo, site_files, Progress())

@@ -11,13 +11,9 @@ The modules in the order in which a build uses them:
    ``sent_files`` is what is sent to other machines.
 3. History: ``configuration``, then ``timeline``.
 4. Evals. ``evals`` is the stage. For each eval, ``eval_task`` makes a task, and ``eval_job`` runs it:
-
-   - ``scorecard_store`` reads the scorecards that the memo has, and ``scoring`` computes the others.
-   - ``reports`` decides what each report shows, and ``report_files`` writes it or keeps its inputs for later.
-   - ``eval_pages`` writes the pages that show all points.
-
-   Further tasks write what is read later: the comparison and the fields (``series_pages``), and the reports whose
-   inputs were kept. ``sources`` finds the documents behind the outputs.
+   ``scorecard_store`` reads the scores that the memo has, ``scoring`` computes the others, and ``kept_results`` encodes
+   them for the memo. Further tasks write the pages from these: ``eval_pages`` those that show all points, ``reports``
+   the reports. ``sources`` finds the documents behind the outputs.
 5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects`` and
    ``edit_diffs``; ``history_lists``.
 6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems.

@@ -15,9 +15,8 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap
 from sitegen.model.deltas import Change
-from sitegen.model.error_summaries import Correction, PatternSummary
+from sitegen.model.error_summaries import Correction
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.pages.commit import CommitEffect, CommitPageInputs
@@ -47,15 +46,8 @@ class EvalRecord(Frozen):
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
-
-
-class NewestReport(Frozen):
-    """What the newest report of an eval decides besides its page."""
-
-    steps: tuple[Step, ...] = ()
-    """The steps of the eval."""
-    patterns: tuple[PatternSummary, ...] = ()
-    """The error patterns of the newest output."""
+    newest_report: str = ""
+    """The digest of everything that its newest report shows, which decides its steps and error patterns."""
 
 
 class SearchTail(Frozen):
@@ -96,6 +88,9 @@ MAPPINGS: Final = CachedKind(name="mapping", type=KeptMapping, until="content")
 SCORECARDS: Final = CachedKind(name="scorecard", type=Scorecard, until="content")
 """The numbers of one output, by ``scorecard_key``: the contents and rules that it was scored from."""
 
+RESULTS: Final = CachedKind(name="result", type=bytes, until="content")
+"""The judgements behind a scorecard, as ``kept_results.py`` encodes them, under its key."""
+
 VECTORS: Final = CachedKind(name="vector", type=bytes, until="inputs", owner="eval")
 """The embedding of one text, as single precision floats, by a digest of the text and the model."""
 
@@ -109,9 +104,6 @@ The newest point can still become stale."""
 
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
-
-NEWEST_REPORT: Final = CachedKind(name="newest report", type=NewestReport, until="inputs", owner="eval")
-"""Steps and error patterns, by the digest of everything that the newest report shows, which covers all points."""
 
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
 """The parts of its source that each output shows, by the digest of everything that its report shows."""

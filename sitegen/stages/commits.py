@@ -33,7 +33,6 @@ from sitegen.stages.cached_kinds import (
     COMMIT_LIST_TAIL,
     COMMITS_WITHOUT_OUTPUT,
     EDIT_DIFFS,
-    CommitListTail,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
 from sitegen.stages.edit_diffs import diffs_of_commit, key_of_diff
@@ -60,12 +59,6 @@ class Commits(Frozen):
     """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, oldest first."""
-    tail: CommitListTail = CommitListTail(older=0, rows=())
-    """The end of the list of commits."""
-
-    def keep(self, memo: Memo) -> None:
-        """Store what the next build continues, once the pages of these commits are not written again."""
-        COMMIT_LIST_TAIL.keep(memo, "", self.tail)
 
 
 class CommitsTask(Frozen):
@@ -118,10 +111,8 @@ def write_commits(
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     memo.forget(EDIT_DIFFS.name)
-    tail = commit_list.finish()
-    return Commits(
-        newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)), tail=tail
-    )
+    COMMIT_LIST_TAIL.keep(memo, "", commit_list.finish())
+    return Commits(newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)))
 
 
 def newest_commit(timeline: Timeline, memo: Memo) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from operator import methodcaller
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from sitegen.history.process import end_shared_processes, share_processes, share
 from sitegen.history.repository import Repository
 from sitegen.project import Project
 from sitegen.stages.configuration import kept_site_config
-from sitegen.stages.pool import Pool
+from sitegen.stages.pool import COLLECTION, COLLECTION_OF_PAGES, Pool
 from sitegen.stages.worker_context import WorkerContext
 
 WORTH_A_PROCESS: Final = 300
@@ -77,22 +78,28 @@ def pool_for(
 
 
 @contextmanager
-def early_pool(project: Project, memo: Memo, *, trusted_head: str | None) -> Iterator[Pool | None]:
-    """Open the pool before all history is read, if its commits alone are worth several processes. None: open it later.
+def build_pool(
+    project: Project, memo: Memo, *, trusted_head: str | None
+) -> Iterator[Callable[[int, int | None, WorkerContext], Pool]]:
+    """Yield the function that returns the pool of a build: ``pool_for`` without the cluster, which the project names.
 
-    A process that starts later begins with a copy of the whole timeline, and keeps it to its end: for 20,000 commits,
-    80 MB. ``trusted_head``: as for ``read_timeline``; unless it is None, only new commits are read.
+    The processes of a long history start before it is read. One that starts later begins with a copy of the whole
+    timeline, and keeps it to its end: for 20,000 commits, 80 MB. ``trusted_head``: as for ``read_timeline``; unless it
+    is None, only new commits are read.
     """
+    gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
     processes = 1
     if project.head and not trusted_head and not project.dask:
         jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).engine.jobs
         commits = 0 if jobs else Repository(project.place).count_commits(project.head)
         processes = processes_for(commits, jobs)
-    if processes == 1:
-        yield None
-        return
-    with pool_for(0, processes) as pool:
-        yield pool
+    with ExitStack() as opened:
+        if processes == 1:
+            opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
+            yield lambda units, jobs, context: opened.enter_context(pool_for(units, jobs, project.dask, context))
+        else:
+            pool = opened.enter_context(pool_for(0, processes))
+            yield lambda units, jobs, context: pool
 
 
 def processes_for(units: int, jobs: int | None) -> int:

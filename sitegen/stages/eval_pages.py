@@ -1,68 +1,160 @@
-"""Makes the pages that show all points of one eval, and the eval's record for the pages of the whole site."""
+"""Writes the pages of one scored eval: those that show all of its points, and its reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from msgspec.structs import replace
-
-from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.blame import Blame
-from sitegen.analysis.cached import CacheStore
-from sitegen.analysis.deltas import comparable_since, under_rules_of
-from sitegen.analysis.effects import peak
-from sitegen.analysis.field_summaries import field_summaries
-from sitegen.analysis.recorded import recorded_otherwise
-from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
-from sitegen.analysis.standing import since_best
-from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.analysis.cached import CacheStore, TaskCache
+from sitegen.analysis.series import Derived
+from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
-from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
+from sitegen.model.kinds import traits_of
+from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
-from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
-from sitegen.model.site import Page, RawFile
-from sitegen.model.timeline import Snapshot
+from sitegen.model.series import Series
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
-from sitegen.pages.field import FieldWork, field_page
-from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
+from sitegen.pages.field import FieldWork, field_page, field_work
+from sitegen.pages.short_report import short_report
 from sitegen.pages.suspect_truth import suspect_truth_page
-from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapping_use import MappedColumn, mapping_use
+from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
+from sitegen.scoring.usage import specs_with_usage
+from sitegen.stages.cached_kinds import SETTLED_POINTS
+from sitegen.stages.configuration import recall_mapping, without_settings
+from sitegen.stages.eval_task import EvalTask, PagesDone, PagesTask, inputs_of, owner, sources_of
+from sitegen.stages.failures import attempt, write_in_its_place
+from sitegen.stages.reports import ReportFiles, Reports
+from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.scoring import all_inputs
-from sitegen.stages.worker_context import WorkerContext
-
-LOCATED: Final = 25
-"""Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
 
 
-def eval_pages(
-    series: Series,
-    steps: tuple[Step, ...],
-    summary: EvalSummary,
-    columns: tuple[MappedColumn, ...],
-) -> Iterator[Page | RawFile]:
-    """Make the pages that every new point changes, and the data files that one of these pages loads.
+def write_eval(task: PagesTask) -> PagesDone | Problem:
+    """Write every page of an eval but its older reports. Returns a problem if sitegen fails."""
+    return attempt("the pages of this eval", lambda: _EvalPages(task).write(), eval_id=task.info.id)
 
-    ``columns``: the columns of the ground truth, with the fields that they are mapped to.
-    """
-    trend = trend_page(series, steps, len(summary.suspects), columns, summary.patterns)
-    yield trend
-    if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
-        yield rows
-    if summary.suspects:
-        yield suspect_truth_page(summary)
+
+def write_reports(task: PagesTask) -> PagesDone | Problem:
+    """Write the reports of a task. Returns a problem if sitegen fails at more than single reports."""
+    return attempt("the reports of this eval", lambda: _EvalPages(task).write_reports(), eval_id=task.info.id)
+
+
+class _EvalPages:
+    """Writes the pages of one task, from what the memo has of the eval."""
+
+    def __init__(self, task: PagesTask) -> None:
+        self._task = task
+        self._info = info = task.info
+        self._history = task.history
+        self._keys = task.keys
+        self._owner = owner(info.id)
+        self._renderer = task.context.renderer()
+        self._writer = task.context.writer(task.pages)
+        self._cache = TaskCache(task.cached)
+        self._cards = EvalScorecards(task.context, self._history, self._cache)
+        self._inputs = inputs_of(task)
+        self._cells = self._cards.cells()
+        self._files = ReportFiles(task, task.keys, sources_of(task), self._writer, self._cache)
+
+    def write(self) -> PagesDone:
+        """Write every page but older reports; first the files and pages to which the trend page leads."""
+        task, writer, info, keys = self._task, self._writer, self._info, self._keys
+        derived = (*settled_points(self._cache, self._history, keys), *([task.newest] if task.newest else []))
+        series = self._cards.series(info, self._inputs, self._cells, derived)
+        summary = task.record.summary
+        for file in series_files(series, summary.patterns):
+            writer.write(self._owner, file.path, file.content)
+        newest, short = len(series.points) - 1, number_of_short_reports(task)
+        stale = [index for index in range(short, newest + 1) if not self._files.is_fresh(index)]
+        if newest in stale:
+            self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._inputs))
+        self._write_variants(series)
+        self._write_trend(series)
+        write_older_points(writer, self._owner, series, keys)
+        write_comparison(writer, self._renderer, self._owner, series, summary.steps, keys)
+        for index in range(short):
+            path, key = links.report(info.id, series.points[index].snapshot.slug), digest("short", keys[index])
+            if not writer.is_fresh(self._owner, path, key):
+                writer.write(self._owner, path, self._renderer.render(short_report(series, index)), key)
+        works = field_work(info.id, self._cells)
+        write_fields(writer, self._renderer, self._owner, series, works, keys, self._cards.result)
+        older = tuple(index for index in reversed(stale) if index < newest)
+        return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older)
+
+    def write_reports(self) -> PagesDone:
+        """Write the reports of the task. One that fails is replaced by a page that says so."""
+        derived = settled_points(self._cache, self._history, self._keys)
+        reports = Reports(self._task, self._cards, self._cells, derived, self._inputs)
+        failures = []
+        for index in self._task.reports:
+            snapshot = self._history.snapshots[index]
+            done = attempt(
+                "the report of this iteration",
+                partial(self._write_report, index, reports),
+                path=snapshot.outputs[0].path if snapshot.outputs else None,
+                commit=snapshot.commit.sha,
+                eval_id=self._info.id,
+            )
+            if isinstance(done, Problem):
+                failures.append(done)
+                path = links.report(self._info.id, snapshot.slug)
+                write_in_its_place(self._writer, self._renderer, self._owner, path, done)
+        return PagesDone(files=self._writer.files, cached=self._cache.new, failures=tuple(failures))
+
+    def _write_report(self, index: int, reports: Reports) -> None:
+        result = self._cards.result(self._history.snapshots[index])
+        self._files.write(index, reports.page(index, result), result)
+
+    def _write_variants(self, series: Series) -> None:
+        """Write the page that compares the variants of the newest point, if it has any."""
+        newest = series.points[-1] if series.points else None
+        if (
+            newest is None
+            or not traits_of(series.info.kind).answers_cases
+            or not has_variants(self._info, newest.scorecard)
+        ):
+            return
+        path, key = links.variants(self._info.id), self._keys[-1]
+        if not self._writer.is_fresh(self._owner, path, key):
+            from sitegen.pages.variants.page import variants_page  # imports statistics that few evals need
+
+            specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
+            page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))
+            self._writer.write(self._owner, path, self._renderer.render(page), key)
+
+    def _write_trend(self, series: Series) -> None:
+        """Write the trend page, after the page and the file to which it leads."""
+        summary, inputs = self._task.record.summary, newest_inputs(self._task)
+        columns = mapped_columns(inputs) if inputs else ()
+        trend = trend_page(series, summary.steps, len(summary.suspects), columns, summary.patterns)
+        if summary.suspects:
+            suspects = suspect_truth_page(summary)
+            self._writer.write(self._owner, suspects.path, self._renderer.render(suspects))
+        if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
+            self._writer.write(self._owner, rows.path, rows.content)
+        self._writer.write(self._owner, trend.path, self._renderer.render(trend))
+
+
+def newest_inputs(task: EvalTask) -> ScoringInputs | None:
+    """Return the scoring inputs of the newest point, with its mapping if cached; None if no rule names fields."""
+    newest = task.history.snapshots[-1] if task.history.snapshots else None
+    if newest is None or not traits_of(task.history.kind).is_structured:
+        return None
+    if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
+        return None
+    inputs = next(all_inputs(task.context, [newest]))
+    recall_mapping(dict(task.context.mappings), without_settings(newest), inputs)
+    return inputs
 
 
 def write_comparison(
@@ -103,100 +195,46 @@ def write_fields(
             writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
 
 
-def suspects_of(
-    context: WorkerContext, series: Series, key: Callable[[Snapshot], str], store: CacheStore
-) -> tuple[SuspectTruth, ...]:
-    """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
+def number_of_short_reports(task: EvalTask) -> int:
+    """Return how many of the oldest points have a short page in the place of a report (``limits.reports_kept``)."""
+    kept = task.context.reports_kept
+    return 0 if kept is None else max(0, len(task.history.snapshots) - kept)
 
-    Lines are cached by everything that decides them. ``key``: the digest of everything that decides a scorecard.
+
+def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> tuple[Derived, ...]:
+    """Return the cached values of points if they are the first points of this history; otherwise none.
+
+    ``page_keys``: for each point, the digest of everything that its report shows, which covers all earlier points.
     """
-    newest = series.points[-1].snapshot if series.points else None
-    truth = newest.ground_truth if newest else None
-    if newest is None or truth is None:  # outputs that another tool judged have no labels
-        return ()
-    suspects = suspect_truth(series.cells, series.points)
-    if context.redact:  # a line of the file can hold hidden fields
-        return suspects
-    snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
-    keys = [
-        digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
-        for suspect, snapshot in zip(suspects, snapshots, strict=False)
-    ]
-    cached = CORRECTIONS.get(store, series.info.id) or {}
-    corrections = {inputs_key: cached[inputs_key] for inputs_key in keys if inputs_key in cached}
-    missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
-    score = scorer(series.info.kind).score
-    for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
-        from sitegen.scoring.truth_correction import corrected_line
-
-        line = corrected_line(score, inputs, suspects[index])
-        corrections[keys[index]] = (
-            None
-            if line is None
-            else Correction(path=truth.path, oid=truth.oid, line=line.number, before=line.before, after=line.after)
-        )
-    if corrections != cached:
-        CORRECTIONS.keep(store, series.info.id, corrections)
-    located = (
-        replace(suspect, correction=corrections[inputs_key])
-        for suspect, inputs_key in zip(suspects, keys, strict=False)
-    )
-    return (*located, *suspects[LOCATED:])
+    return SETTLED_POINTS.get(store, history.id, _inputs(history, reversed(page_keys[:-1]))) or ()
 
 
-def record_of(
-    series: Series,
-    made_with: Sequence[Sequence[Commit]],
-    windows: tuple[Window, ...],
-    steps: tuple[Step, ...],
-    suspects: tuple[SuspectTruth, ...],
-    patterns: tuple[PatternSummary, ...],
-    newest: ScoringInputs | None,
-    works: Sequence[FieldWork],
-) -> EvalRecord:
-    """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
+def derived_values(series: Series) -> tuple[Derived, ...]:
+    """Return what was computed of each point and the points before it."""
+    return tuple(Derived(change=point.change, interval=point.interval, noise=point.noise) for point in series.points)
 
-    ``made_with``: as in ``OutputEdits``; ``newest``: the scoring inputs of the newest point, if it has rules that name
-    fields; ``works``: the pages of its fields.
-    """
-    point = series.points[-1] if series.points else None
-    then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
-    now = values_now(series.points, series.specs[0].name)
-    since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-    best = peak(series.points, made_with, series.specs[0], series.info.kind)
-    summary = EvalSummary(
-        info=series.info,
-        specs=series.specs[:HEADLINES],
-        headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
-        deleted=series.history.deleted,
-        layout=series.history.layout,
-        without_output=series.history.without_output,
-        stale=point is not None and point.stale,
-        change=point.change if point else None,
-        focus=focus_of(series),
-        suspects=suspects,
-        steps=steps,
-        windows=windows,
-        peak=best,
-        now=() if now == then else tuple(now),
-        best=best_points(series.points, series.specs[0], series.info.kind),
-        interval=point.interval if point else None,
-        metrics=tuple(spec.name for spec in series.specs),
-        usage=point.scorecard.usage if point else None,
-        recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
-        if point and not series.info.recorded
-        else None,
-        since_best=since_best(series, best.at if best else None),
-        iterations=series.iterations,
-        outputs=series.outputs,
-        spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
-        patterns=patterns,
-        fields=field_summaries(series),
-    )
-    problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
-    return EvalRecord(
-        summary=summary,
-        attributes=tuple(sorted(work.attribute for work in works)),
-        problems=problems_of_points(problems, deleted=series.history.deleted),
-        mapping_use=mapping_use(newest) if newest else None,
-    )
+
+def keep_settled_points(series: Series, page_keys: Sequence[str], store: CacheStore) -> None:
+    """Cache the points except the newest, which can still become stale."""
+    if len(series.points) > 1:
+        inputs = next(_inputs(series.history, [page_keys[-2]]))
+        SETTLED_POINTS.keep(store, series.info.id, derived_values(series)[:-1], inputs)
+
+
+def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
+    """Write the files of older points that do not stand yet; most builds read and make none of them."""
+    eval_id, head = series.info.id, table_head(series)
+    for number in range(1, older_files(len(series.points)) + 1):
+        key = digest(*_inputs(series.history, [page_keys[number * OLDER_POINTS - 1]]), head)
+        paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
+        fresh = [writer.is_fresh(owner, path, key) for path in paths]  # each of them is recorded
+        if not all(fresh):
+            for file in older_points(series, number):
+                writer.write(owner, file.path, file.content, key)
+
+
+def _inputs(history: EvalHistory, page_keys: Iterable[str]) -> Iterator[str]:
+    """Return for each point a digest of the inputs of it and all earlier points: their reports and the newest rules."""
+    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
+    rules = repr((history.renamed_from, newest))
+    return (digest(key, rules) for key in page_keys)

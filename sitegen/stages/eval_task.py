@@ -1,4 +1,4 @@
-"""What a process is given and gives back when it scores one eval and writes its pages, and how the former is gathered.
+"""What a process is given and gives back when it scores an eval or writes its pages, and how the former is gathered.
 
 Tasks share values (``SentOnce``): each process receives such a value with its first task, and keeps it.
 """
@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sitegen.analysis.memo import PageRow
-from sitegen.analysis.series import SeriesInputs
+from sitegen.analysis.series import Derived, SeriesInputs
 from sitegen.frozen import Frozen
 from sitegen.history.memo_rows import CachedRow
-from sitegen.model.regressions import EditedFile, Step
+from sitegen.model.problems import Problem
+from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.render.writer import WrittenFiles
 from sitegen.stages.cached_kinds import EvalRecord
-from sitegen.stages.report_files import WaitingPart
 from sitegen.stages.scorecard_store import series_inputs
 from sitegen.stages.worker_context import WorkerContext
 
@@ -25,26 +25,27 @@ if TYPE_CHECKING:
     from sitegen.stages.sources import EvalSources
 import pickle
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
 from sitegen.analysis.edits import positions_of
 from sitegen.analysis.memo import Memo
+from sitegen.analysis.noise.repeats import runs_of
 from sitegen.history.layout import Layout, Watched
 from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
-    NEWEST_REPORT,
+    EVAL_RECORDS,
+    RESULTS,
     SCORECARDS,
     SETTLED_POINTS,
     SOURCE_USES,
     VECTORS,
 )
-from sitegen.stages.scorecard_store import scorecard_keys
+from sitegen.stages.scorecard_store import ScorecardKeys, scorecard_keys
 from sitegen.stages.scoring import model_of
-from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline, driving_edits, last_paths_of_edits
 
 
@@ -59,7 +60,7 @@ class DrivingEdits(Frozen):
 
 
 class EvalTask(Frozen):
-    """Everything that a process needs to score one eval and to write its pages."""
+    """Everything that a process needs to score one eval, and to write pages of it."""
 
     context: WorkerContext
     info: EvalInfo
@@ -67,45 +68,51 @@ class EvalTask(Frozen):
     edits: SentOnce[DrivingEdits]
     first_new: int
     """Index of the first snapshot that the last build did not have."""
-    pages: tuple[PageRow, ...]
-    """Pages of the eval that are known to be in the output folder."""
     cached: tuple[CachedRow, ...]
     """The cached values of the eval, with the scorecards that its pages may need."""
-    first_only: bool = False
-    """Of the pages of all points, only those that are read first are written; a further task writes the others."""
-    source_folders: tuple[str, ...] = ()
+    source_folders: tuple[str, ...]
     """Folders in which the eval may have been at some commit, if it states a source."""
-    waiting: WaitingEval | None = None
-    """The pages to write, if the eval is scored already."""
 
 
-class WaitingEval(Frozen):
-    """Pages of an eval that are not written yet."""
+class EvalDone(Frozen):
+    """A scored eval."""
 
+    record: EvalRecord
+    history: EvalHistory
+    """The history of the task, with marks at the contents that this clone lacks."""
     keys: tuple[str, ...]
     """For each report of the eval, the digest of everything that it shows."""
-    parts: tuple[WaitingPart, ...]
-    """Its older reports, the oldest first, as in ``WaitingReports.parts``; a task that writes reports has a range."""
-    steps: tuple[Step, ...] = ()
-    """The steps of its series, for the task that writes the pages of ``series_pages``."""
+    newest: Derived | None
+    """What was computed of the newest point; the memo has that of all others."""
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    lost_contents: int = 0
+    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
 
-class EvalPagesDone(Frozen):
-    """The result of every task that writes pages of an eval."""
+class PagesTask(EvalTask):
+    """Pages of a scored eval that a process writes: reports, or everything else."""
+
+    record: EvalRecord
+    keys: tuple[str, ...]
+    newest: Derived | None
+    """Both as in ``EvalDone``."""
+    pages: tuple[PageRow, ...]
+    """Pages of the eval that are known to be in the output folder."""
+    reports: tuple[int, ...] = ()
+    """The reports to write, the newest first; empty: all other pages, and the newest report."""
+
+
+class PagesDone(Frozen):
+    """The result of a ``PagesTask``."""
 
     files: WrittenFiles
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
-
-
-class EvalDone(EvalPagesDone):
-    """The result of the task that scores an eval."""
-
-    record: EvalRecord
-    waiting: WaitingEval | None = None
-    """What further tasks write; None if nothing is left."""
-    lost_contents: int = 0
-    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
+    older_reports: tuple[int, ...] = ()
+    """The reports that are out of date and were not written, the newest first."""
+    failures: tuple[Problem, ...] = ()
+    """One for each report that could not be made."""
 
 
 def owner(eval_id: str) -> str:
@@ -181,16 +188,8 @@ class EditsOfEvals:
         return self._by_files[paths]
 
 
-def task_for(
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    update: EvalUpdate,
-    edits: EditsOfEvals,
-    *,
-    scored: bool,
-) -> EvalTask:
-    """Make the task for one eval. ``scored``: as in ``cached_rows``."""
+def task_for(timeline: Timeline, memo: Memo, update: EvalUpdate, edits: EditsOfEvals, *, scored: bool) -> EvalTask:
+    """Make the task that scores one eval. ``scored``: as in ``cached_rows``."""
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
@@ -199,8 +198,7 @@ def task_for(
         history=history,
         edits=edits.of(history.id),
         first_new=update.first_new,
-        pages=site_files.present_files(owner(history.id)),
-        cached=tuple(cached_rows(memo, history, context, info, scored=scored)),
+        cached=tuple(cached_rows(memo, history, context, info, range(len(history.snapshots))[-1:], scored=scored)),
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
 
@@ -213,17 +211,31 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 
 
 def cached_rows(
-    memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo, *, scored: bool = True
+    memo: Memo,
+    history: EvalHistory,
+    context: WorkerContext,
+    info: EvalInfo,
+    reports: Iterable[int],
+    *,
+    scored: bool = True,
 ) -> Iterator[CachedRow]:
-    """Yield the cached values of an eval, with the scorecards that its pages may need.
+    """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports.
 
-    ``scored``: whether the memo may have scorecards of it; looking for them in vain would take a while.
+    ``scored``: whether the memo may have scores of it; looking for them in vain would take a while.
     """
     if scored:
         yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, NEWEST_REPORT):
+        yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, context.redact), _shown(history, reports)))
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)
+
+
+def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:
+    """Yield the outputs whose results some reports show: their own, those before them, and their repeated runs."""
+    for index in reports:
+        yield from history.snapshots[max(0, index - 1) : index + 1]
+        yield from runs_of(history.snapshots[index])

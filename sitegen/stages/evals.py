@@ -1,12 +1,12 @@
-"""Second stage: scores the evals that new commits touched and writes their pages, in parallel."""
+"""Scores the evals that new commits touched, and writes their pages, in parallel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
@@ -15,36 +15,24 @@ from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
-from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
-from sitegen.stages.eval_task import (
-    EditsOfEvals,
-    EvalDone,
-    EvalPagesDone,
-    EvalTask,
-    WaitingEval,
-    cached_rows,
-    owner,
-    task_for,
-)
+from sitegen.stages.eval_pages import write_eval, write_reports
+from sitegen.stages.eval_task import EditsOfEvals, EvalDone, EvalTask, PagesTask, cached_rows, owner, task_for
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.pool import FinishedTask, Pool
-from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
+from sitegen.stages.pool import Pool
 from sitegen.stages.scorecard_store import pins_of, under_pins
 from sitegen.stages.scoring import is_worth_ranges
-from sitegen.stages.series_pages import write_older_reports, write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 
-SHARE: Final = 16
-"""A task writes about a sixteenth of all older reports at most, so that the reports of one large eval use all cores."""
-
-
+AT_ONCE: Final = 100
+"""Number of older reports in one task."""
 MOST: Final = 0.75
 """An eval with a larger part of all points would keep one process busy while the others have nothing to do."""
 
@@ -68,161 +56,164 @@ class Evals(Frozen):
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
 
-class ScoredEvals:
-    """The evals of a site while a build brings them up to date: scores and newest reports first, older ones later."""
+class ScoredEvals(NamedTuple):
+    """All evals, and the pages of those that new commits touched."""
 
-    def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles, parts: WaitingParts) -> None:
-        """``parts``: holds the older reports until they are written."""
-        self._timeline = timeline
-        self._memo = memo
-        self._site_files = site_files
-        self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-        self._failures: list[Problem] = []
-        self._lost_contents = 0
-        self._new_peaks: set[str] = set()
-        self._parts = parts
-        self._waiting: list[_UnfinishedEval] = []
-        self._report_tasks: Iterator[FinishedTask[EvalTask, EvalPagesDone | Problem]] | None = None
-        self._first_pages: dict[str, WrittenFiles] = {}
+    evals: Evals
+    to_write: tuple[PagesTask, ...]
+    """For each of these evals, its pages; the eval with the newest output first."""
 
-    def score(self, pool: Pool, step: Callable[[int], None], *, first_only: bool = False) -> None:
-        """Score the evals that new commits touched, and write all of their pages except older reports.
 
-        ``first_only``: of the other pages, make only those that are read first, for ``write_first_pages``.
-        """
-        timeline, memo = self._timeline, self._memo
-        pins = pins_of(timeline, memo)
-        outdated = tuple(_outdated(timeline, memo, self._records))
-        mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
-        timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
-        touched = [*timeline.update.evals, *outdated]
-        updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
-        updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-        edits = EditsOfEvals(timeline)
-        scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
-        tasks = (
-            replace(task_for(timeline, memo, self._site_files, update, edits, scored=scored), first_only=first_only)
-            for update in updates
-        )
-        for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
-            step(len(task.history.snapshots))
-            if isinstance(done, Problem):
-                self._fail(task.info.id, done)
-            else:
-                self._add(task, done)
-
-    def _fail(self, eval_id: str, problem: Problem) -> None:
-        self._records.pop(eval_id, None)
-        self._failures.append(problem)
-        writer, renderer = self._site_files.writer(owner(eval_id)), self._timeline.context.renderer()
-        write_in_its_place(writer, renderer, owner(eval_id), links.eval_trend(eval_id), problem)
-        self._site_files.replace(owner(eval_id), writer.files)
-
-    def _add(self, task: EvalTask, done: EvalDone) -> None:
+def score_evals(
+    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
+) -> ScoredEvals:
+    """Score the evals that new commits touched. An eval that fails is left out, and a page in its place says why."""
+    records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
+    pins = pins_of(timeline, memo)
+    outdated = tuple(_outdated(timeline, memo, records))
+    mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
+    timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
+    touched = [*timeline.update.evals, *outdated]
+    updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
+    updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
+    edits = EditsOfEvals(timeline)
+    scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
+    tasks = (task_for(timeline, memo, update, edits, scored=scored) for update in updates)
+    failures: list[Problem] = []
+    to_write: list[PagesTask] = []
+    new_peaks: set[str] = set()
+    lost_contents = 0
+    for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
         eval_id = task.info.id
-        before = self._records.get(eval_id)
-        self._lost_contents += done.lost_contents
-        self._memo.put_rows(done.cached)
+        step(len(task.history.snapshots))
+        before = records.pop(eval_id, None)
+        if isinstance(done, Problem):
+            failures.append(done)
+            _write_failed(timeline, site_files, eval_id, (links.eval_trend(eval_id),), done)
+            continue
+        memo.put_rows(done.cached)
+        lost_contents += done.lost_contents
         if before is None or before.summary.peak != done.record.summary.peak:
-            self._new_peaks.add(eval_id)
+            new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
-        record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
-        if task.first_only:
-            self._first_pages[eval_id] = done.files.of(pages=True)
-            self._site_files.record(owner(eval_id), done.files.of(pages=False), whole=False)
-        else:
-            self._site_files.record(owner(eval_id), done.files)
-        if done.waiting is None:
-            EVAL_RECORDS.keep(self._memo, eval_id, record)
-        else:
-            places = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
+        record = replace(done.record, summary=_sharing(summary, done.history))
+        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
+        of_eval = asdict(replace(task, history=done.history, cached=()))
+        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, newest=done.newest, pages=()))
+    every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
+    evals = Evals(
+        summaries=tuple(record.summary for _, record in every),
+        fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
+        problems=tuple(problem for _, record in every for problem in record.problems),
+        failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
+        mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
+        lost_contents=lost_contents,
+        new_peaks=frozenset(new_peaks),
+    )
+    to_write.sort(key=lambda task: (-_newest_position(task), task.info.id))
+    return ScoredEvals(evals, tuple(to_write))
 
-    @property
-    def first_pages(self) -> Iterator[str]:
-        """Yield the paths of the pages that ``write_first_pages`` writes."""
-        return (row.path for files in self._first_pages.values() for row in files.rows)
 
-    def write_first_pages(self) -> None:
-        """Write the pages that are read first."""
-        for eval_id, files in self._first_pages.items():
-            self._site_files.record(owner(eval_id), files)
-        self._first_pages.clear()
+def write_evals(
+    scored: ScoredEvals,
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    step: Callable[[int], None],
+) -> WrittenEvals:
+    """Write the pages of the scored evals, except older reports that are out of date."""
+    older: list[PagesTask] = []
+    failures: list[Problem] = []
+    tasks = (
+        _with_rows(replace(task, pages=site_files.present_files(_owner_of(task))), memo) for task in scored.to_write
+    )
+    for task, done in pool.map(write_eval, tasks):
+        step(1)
+        if isinstance(done, Problem):
+            failures.append(done)
+            _write_failed(timeline, site_files, task.info.id, addresses(task.record), done)
+            continue
+        memo.put_rows(done.cached)
+        site_files.record(_owner_of(task), done.files)
+        for start in range(0, len(done.older_reports), AT_ONCE):
+            reports = done.older_reports[start : start + AT_ONCE]
+            older.append(replace(task, cached=(), pages=(), reports=reports))
+    older.sort(key=lambda task: -task.history.snapshots[task.reports[0]].commit.position)
+    return WrittenEvals(tuple(older), tuple(failures))
 
-    def write_series_pages(self, pool: Pool, step: Callable[[int], None]) -> None:
-        """Write the pages of all points that ``score`` left out."""
-        for task, done in pool.map(write_waiting_series_pages, self._series_pages()):
-            eval_id = task.info.id
-            step(1)
-            if isinstance(done, Problem):
-                self._fail(eval_id, done)
-            else:
-                self._site_files.record(owner(eval_id), done)
 
-    def _series_pages(self) -> Iterator[EvalTask]:
-        """Make the tasks that write these pages, each from what the memo has of its eval now."""
-        for waiting in self._waiting:
-            task = waiting.task
-            if task.first_only:
-                yield replace(
-                    task,
-                    cached=tuple(cached_rows(self._memo, task.history, task.context, task.info)),
-                    waiting=WaitingEval(waiting.keys, (), self._records[task.info.id].summary.steps),
-                )
+def write_older_reports(
+    older: Sequence[PagesTask],
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    step: Callable[[int], None],
+) -> tuple[Problem, ...]:
+    """Write older reports, about from the newest to the oldest. Returns a problem for each that could not be made."""
+    failures: list[Problem] = []
+    for task, done in pool.map(write_reports, (_with_rows(task, memo) for task in older)):
+        step(len(task.reports))
+        if isinstance(done, Problem):
+            failures.append(done)
+            slugs = (task.history.snapshots[index].slug for index in task.reports)
+            paths = (links.report(task.info.id, slug) for slug in slugs)
+            _write_failed(timeline, site_files, task.info.id, paths, done)
+            continue
+        failures += done.failures
+        memo.put_rows(done.cached)
+        site_files.record(_owner_of(task), done.files)
+    return tuple(failures)
 
-    @property
-    def waiting_series(self) -> int:
-        """Number of evals whose pages of all points are not all written yet."""
-        return sum(waiting.task.first_only for waiting in self._waiting)
 
-    @property
-    def waiting_reports(self) -> int:
-        """Number of reports that are not written yet."""
-        return sum(part.reports for waiting in self._waiting for part in waiting.places)
+class WrittenEvals(NamedTuple):
+    """What is left to do after the first pages of all evals were written."""
 
-    def begin_older_reports(self, pool: Pool) -> None:
-        """Have the first reports that wait written while stages before ``write_older_reports`` end."""
-        self._report_tasks = pool.map_later(write_older_reports, self._older_reports())
+    older: tuple[PagesTask, ...]
+    """Older reports, the newest first."""
+    failures: tuple[Problem, ...]
+    """One for each eval whose pages could not be made."""
 
-    def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
-        """Write the reports that wait: those of each eval from the newest to the oldest."""
-        finished = self._report_tasks or pool.map(write_older_reports, self._older_reports())
-        self._report_tasks = None
-        for task, done in finished:
-            eval_id = task.info.id
-            assert task.waiting
-            step(sum(part.reports for part in task.waiting.parts))
-            if eval_id not in self._records:  # another range of this eval failed
-                continue
-            if isinstance(done, Problem):
-                self._fail(eval_id, done)
-                continue
-            self._memo.put_rows(done.cached)
-            self._site_files.record(owner(eval_id), done.files)
-        for waiting in self._waiting:
-            if record := self._records.get(waiting.task.info.id):
-                EVAL_RECORDS.keep(self._memo, record.summary.info.id, record)
-        self._waiting.clear()
 
-    def _older_reports(self) -> Iterator[EvalTask]:
-        """Make the tasks that write waiting reports. Only evals with more of them than ``SHARE`` allows are split."""
-        reports = self.waiting_reports // SHARE
-        for waiting in self._waiting:
-            for places in ranges(waiting.places, reports):
-                yield replace(waiting.task, waiting=WaitingEval(waiting.keys, self._parts.read(places)))
+def addresses(record: EvalRecord) -> Iterator[str]:
+    """Yield the paths of the pages of an eval to which other pages lead."""
+    summary = record.summary
+    eval_id = summary.info.id
+    yield links.eval_trend(eval_id)
+    for at in reversed(summary.headlines):
+        yield links.report(eval_id, at.slug)
+    if len(summary.headlines) > 1:
+        yield links.compare(eval_id)
+    if summary.suspects:
+        yield links.suspect_truth(eval_id)
+    for attribute in record.attributes:
+        yield links.field(eval_id, attribute)
 
-    def result(self) -> Evals:
-        """What later stages need to know of all evals, as far as they were scored and written."""
-        every = [(eval_id, self._records[eval_id]) for eval_id in sorted(self._records)]
-        return Evals(
-            summaries=tuple(record.summary for _, record in every),
-            fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
-            problems=tuple(problem for _, record in every for problem in record.problems),
-            failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
-            mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
-            lost_contents=self._lost_contents,
-            new_peaks=frozenset(self._new_peaks),
-        )
+
+def _owner_of(task: PagesTask) -> str:
+    return owner(task.info.id)
+
+
+def _newest_position(task: PagesTask) -> int:
+    snapshots = task.history.snapshots
+    return snapshots[-1].commit.position if snapshots else -1
+
+
+def _with_rows(task: PagesTask, memo: Memo) -> PagesTask:
+    """Add what the memo has of the eval, shortly before the task runs."""
+    reports = task.reports or range(len(task.history.snapshots))[-1:]
+    return replace(task, cached=tuple(cached_rows(memo, task.history, task.context, task.info, reports)))
+
+
+def _write_failed(
+    timeline: Timeline, site_files: SiteFiles, eval_id: str, paths: Iterable[str], problem: Problem
+) -> None:
+    """Write pages of an eval that say why it failed, because other pages lead to them."""
+    writer, renderer = site_files.writer(owner(eval_id)), timeline.context.renderer()
+    for path in paths:
+        write_in_its_place(writer, renderer, owner(eval_id), path, problem)
+    site_files.record(owner(eval_id), writer.files)
 
 
 def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterator[tuple[EvalTask, EvalDone | Problem]]:
@@ -238,15 +229,6 @@ def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterato
             done = score_eval(task, pool)
         yield task, done
     yield from pool.map(score_eval, chain(first, tasks))
-
-
-class _UnfinishedEval(Frozen):
-    """An eval of which pages are not written yet."""
-
-    task: EvalTask
-    keys: tuple[str, ...]
-    places: tuple[StoredPart, ...]
-    """Where its older reports are held."""
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:

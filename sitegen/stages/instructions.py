@@ -69,13 +69,16 @@ def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
 def write_instructions(
     timeline: Timeline,
     evals: Evals,
+    expected: WrittenInstructions,
     memo: Memo,
     site_files: SiteFiles,
     pool: Pool,
     step: Callable[[int], None],
 ) -> WrittenInstructions:
-    """Write the pages of files that were edited, and of files whose edits have effects on new outputs."""
-    expected = count_effects(timeline, evals)
+    """Write the pages of files that were edited, and of files whose edits have effects on new outputs.
+
+    ``expected``: the result of ``count_effects``.
+    """
     effects = expected.effects
     positions = touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]

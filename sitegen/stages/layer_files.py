@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from sitegen.analysis.memo import Memo
 from sitegen.project import Project
 from sitegen.render.below import remove
@@ -23,15 +25,16 @@ class LayerFiles(SiteFiles):
         self._not_in_memo = files_not_in_memo(claim.folder, ())
         self.gone: frozenset[str] = frozenset()
 
-    def begin(self, *, complete: bool, hold: bool) -> None:
-        """Save nothing, because the memo is not changed, and hold nothing: links may lead to the site below."""
+    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
+        """Write no placeholders: the pages are shown when all of them are written."""
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
-        """Delete the files that the previous build left in the folder and that this build did not write."""
+        """Delete the files of this folder that the site below has as well, and those that the previous build left."""
         below = {row.path: row.key for row in self._memo.each_page(self._site)} if self._last.is_trusted else {}
         differ = [row for row in self.recorded.all() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete).outdated))
         paths = {row.path for row in differ}
-        removal = remove(self._into, {path: None for path in self._not_in_memo.unlisted if path not in paths})
+        left = files_not_in_memo(self._into, paths).unlisted
+        removal = remove(self._into, dict.fromkeys(left))
         shorten_list(self._into, lambda: differ, None)
         return self._with_counts(site, removal.removed)

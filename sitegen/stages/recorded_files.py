@@ -30,23 +30,12 @@ class RecordedFiles:
         A later record of a path counts."""
         self._whole: set[str] = set()
         """Owners whose files were all recorded."""
-        self._replaced: list[PageRow] = []
-        """Recorded files that a second record of the same owner does not contain."""
 
     def add(self, owner: str, rows: Collection[PageRow], *, whole: bool) -> None:
         """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has."""
         self._records.setdefault(owner, []).append(encode(rows))
         if whole:
             self._whole.add(owner)
-
-    def replace(self, owner: str, rows: Collection[PageRow]) -> list[PageRow]:
-        """Record all files of an owner in place of earlier records of it. Returns those that differ from these."""
-        before = {row.path: row for row in self.of(owner)}
-        paths = {row.path for row in rows}
-        self._replaced += [row for path, row in before.items() if path not in paths]
-        self._records.pop(owner, None)
-        self.add(owner, rows, whole=True)
-        return [row for row in rows if before.get(row.path) != row]
 
     def drop(self, owner: str) -> None:
         """Record that an owner has no files any more."""
@@ -65,10 +54,6 @@ class RecordedFiles:
         """Return the owners whose files were all recorded, or that were dropped."""
         return sorted(self._whole)
 
-    def is_whole(self, owner: str) -> bool:
-        """Decide whether all files of an owner were recorded."""
-        return owner in self._whole
-
     def not_replaced(self, listed: Iterable[PageRow]) -> Iterator[PageRow]:
         """Yield the listed files that stay: neither they nor all files of their owner were recorded."""
         owners, recorded = set(map(stored, self._whole)), {row.path for row in self.all()}
@@ -86,8 +71,7 @@ class RecordedFiles:
         changes.added.extend(chain.from_iterable(map(self.of, others)))
         return changes
 
-    def stale(self, outdated: Iterable[PageRow]) -> list[PageRow]:
-        """Return the outdated and replaced files whose paths the site no longer has."""
-        before = (*outdated, *self._replaced)
-        recorded = {row.path for row in self.all()} if before else ()
-        return [row for row in before if row.path not in recorded]
+    def stale(self, outdated: Collection[PageRow]) -> list[PageRow]:
+        """Return the outdated files whose paths the site no longer has."""
+        recorded = {row.path for row in self.all()} if outdated else ()
+        return [row for row in outdated if row.path not in recorded]

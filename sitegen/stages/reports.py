@@ -1,104 +1,106 @@
-"""Makes the report pages of one eval, each from its result and the points before it.
-
-The inputs are collected from the oldest to the newest point, while outputs are scored. Pages are drawn in any order.
-"""
+"""Draws the reports of one eval, in any order, from results that the memo has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import count_flips
-from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs, runs_of
-from sitegen.analysis.recorded import DifferencePart, recorded_parts
-from sitegen.analysis.series import Derived, SeriesInputs, derived_of, problems_of_point
-from sitegen.frozen import Frozen
+from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.flips import count_flips, flipped_then
+from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
+from sitegen.analysis.recorded import recorded_parts
+from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
+from sitegen.history.memo_rows import within
+from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+from sitegen.pages.data.exports import results_json
 from sitegen.pages.report.discrepancies import EarlierPoints
-from sitegen.pages.report.page import report_page
+from sitegen.pages.report.discrepancy_rows import rows_file
+from sitegen.pages.report.page import ReportView, report_page
+from sitegen.pages.report.tree import TreeView, has_tree, tree_page
+from sitegen.render.writer import Writer
 from sitegen.scoring.fields import rule_sources
 from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage
+from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse
+from sitegen.stages.eval_task import EvalTask, owner
 from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.scoring import all_inputs
-from sitegen.stages.worker_context import WorkerContext
+
+if TYPE_CHECKING:
+    from sitegen.stages.sources import EvalSources
 
 
-class ReportInputs(Frozen):
-    """The inputs of the report of one point besides the snapshots of its eval. They are sent between processes."""
+class Reports:
+    """Draws and writes the reports of an eval."""
 
-    specs: tuple[MetricSpec, ...]
-    """The metrics, with the usage metrics that the point or the previous point has."""
-    result: Result
-    before: Scorecard | None
-    """Scorecard of the previous point; None for the first point."""
-    derived: Derived
-    recorded: tuple[DifferencePart, ...]
-    """Why its own record has another F1."""
-    past: EarlierPoints
-    """Without snapshots and moved edits, which every task has."""
-
-    @property
-    def at(self) -> int:
-        """Index of the point in its series."""
-        return self.past.last
-
-
-class ReportCollector:
-    """Collects the inputs of the reports of an eval, from the oldest to the newest. Points may be skipped."""
-
-    def __init__(self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards) -> None:
-        """``specs``: the metrics of the eval, without usage metrics."""
-        self._specs = specs
-        self._inputs = inputs
+    def __init__(
+        self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived], inputs: SeriesInputs
+    ) -> None:
+        """``cells``, ``derived``: of all points whose reports are drawn."""
+        self._context = task.context
+        self._info = task.info
+        self._moved = task.edits.value.moved
         self._cards = cards
-        self._repeats = RepeatsSoFar()
-        self.derived: dict[int, Derived] = {}
-        """The derived values of the points so far, by index."""
+        self._cells = cells
+        self._derived = derived
+        self._inputs = inputs
+        self._specs = cards.series_specs()
+        self._by_rules = traits_of(task.info.kind).is_structured
 
-    def inputs(self, index: int, result: Result, tracker: CellTracker) -> ReportInputs:
-        """Collect the inputs of a point that ``tracker`` followed. Its mixtures with the previous point are scored."""
-        before = self._learnt(index - 1) if index else None
-        runs = list(self._cards.results(runs_of(self._inputs.snapshots[index])))
-        at = self._learnt(index)
-        flipped = tracker.flipped() if before else ()
-        derived = self.derived[index] = derived_of(
+    def page(self, index: int, result: Result) -> Page:
+        """Make the report of a point."""
+        snapshots, cards = self._inputs.snapshots, self._cards
+        at, derived = snapshots[index], self._derived[index]
+        runs = list(cards.results(runs_of(at)))
+        flipped = flipped_then(self._cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
+        change = derived.change and replace(derived.change, flips=count_flips(flipped))
+        point = replace(
+            self._point(index, result.scorecard),
+            edits=self._inputs.edits.beside[index],
+            change=change,
+            interval=derived.interval,
+            noise=derived.noise,
+        )
+        before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
+        starts = ((cell.key, cell.wrong_since(index)) for cell in self._cells.cells)
+        past = EarlierPoints(
+            snapshots=snapshots,
+            last=index,
+            wrong_since={key: start for key, start in starts if start is not None},
+            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
+            runs=repeats_of_runs(runs) if runs else None,
+            moved=self._moved,
+        )
+        return report_page(
+            self._info,
+            specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
+            point,
             before,
-            at,
-            count_flips(flipped),
-            self._inputs.kind,
-            self._specs,
-            self._cards.__getitem__,
-        )
-        return ReportInputs(
-            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
-            result=result,
-            before=before.scorecard if before else None,
-            derived=derived,
-            recorded=recorded_parts(self._first(index), at.snapshot, self._scorecard)
-            if traits_of(self._inputs.kind).is_structured
-            else (),
-            past=EarlierPoints(
-                snapshots=(),
-                last=index,
-                wrong_since=tracker.streaks(),
-                fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-                runs=repeats_of_runs(runs) if runs else None,
-            ),
+            result,
+            past,
+            self._context.discrepancies_per_type,
+            problems_of_point(self._info.id, at, result.scorecard),
+            self._inputs.edits.made_with[index],
+            rules=partial(self._rules, at) if self._by_rules else None,
+            recorded=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
         )
 
-    def _point(self, index: int) -> Point:
-        snapshot = self._inputs.snapshots[index]
-        return point_at(self._inputs, index, self._cards[snapshot])
+    def _point(self, index: int, card: Scorecard) -> Point:
+        return Point(
+            snapshot=self._inputs.snapshots[index],
+            scorecard=card,
+            edits=self._inputs.edits.since_previous[index],
+            first_with_output=self._inputs.first_with_output[index],
+        )
 
     def _first(self, index: int) -> Snapshot:
         """Return the snapshot with which the output of a point was new."""
@@ -110,67 +112,90 @@ class ReportCollector:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
 
-    def _learnt(self, index: int) -> Point:
-        """Return a point with the noise of the repeats up to it."""
-        for here in range(self._repeats.points, index + 1):
-            point = self._point(here)
-            runs = runs_of(point.snapshot)
-            self._cards.fill(runs)
-            self._repeats.add(point, [self._cards[run] for run in runs])
-        return replace(self._point(index), noise=self._repeats.noise())
-
-
-class ReportWriter:
-    """Draws the reports of an eval, in any order."""
-
-    def __init__(
-        self, context: WorkerContext, info: EvalInfo, inputs: SeriesInputs, moved: Mapping[EditedFile, str]
-    ) -> None:
-        """``moved``: maps edits of files that were moved later to the last path, as in ``EarlierPoints``."""
-        self._context = context
-        self._info = info
-        self._inputs = inputs
-        self._moved = moved
-        self._scored_by_rules = traits_of(info.kind).is_structured
-
-    def page(self, inputs: ReportInputs) -> Page:
-        """Make the report of a point."""
-        index, result, before, derived = inputs.at, inputs.result, inputs.before, inputs.derived
-        snapshot = self._inputs.snapshots[index]
-        point = replace(
-            point_at(self._inputs, index, result.scorecard),
-            edits=self._inputs.edits.beside[index],
-            change=derived.change,
-            interval=derived.interval,
-            noise=derived.noise,
-        )
-        earlier = point_at(self._inputs, index - 1, before) if before else None
-        past = replace(inputs.past, snapshots=self._inputs.snapshots, moved=self._moved)
-        return report_page(
-            self._info,
-            inputs.specs,
-            point,
-            earlier,
-            result,
-            past,
-            self._context.discrepancies_per_type,
-            problems_of_point(self._info.id, snapshot, result.scorecard),
-            self._inputs.edits.made_with[index],
-            rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
-            recorded=inputs.recorded,
-        )
-
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""
         inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
         return compile_rules(rule_sources(inputs)).value
 
 
-def point_at(inputs: SeriesInputs, index: int, card: Scorecard) -> Point:
-    """Return a point with the edits since the previous point, without any comparison."""
-    return Point(
-        snapshot=inputs.snapshots[index],
-        scorecard=card,
-        edits=inputs.edits.since_previous[index],
-        first_with_output=inputs.first_with_output[index],
-    )
+def tree_with_source(
+    info: EvalInfo, snapshot: Snapshot, result: Result, sources: EvalSources | None
+) -> tuple[Page | None, SourceUse]:
+    """Make the page of ground truth beside output, if there is one, and tell what it shows of the source."""
+    page = tree_page(info, snapshot, result) if has_tree(info, result) else None
+    if sources is None or page is None or not isinstance(page.view, TreeView):
+        return page, SourceUse()
+    view, use = sources.with_source(page.view, snapshot, result)
+    return replace(page, view=view), use
+
+
+class ReportFiles:
+    """Writes the files of the reports of one eval."""
+
+    def __init__(
+        self, task: EvalTask, keys: Sequence[str], sources: EvalSources | None, writer: Writer, cache: CacheStore
+    ) -> None:
+        """Store the values that all reports share.
+
+        ``keys``: for each report, the digest of everything that it shows.
+        """
+        self._info = task.info
+        self._snapshots = task.history.snapshots
+        self._keys = keys
+        self._sources = sources
+        self._writer = writer
+        self._cache = cache
+        self._owner = owner(task.info.id)
+        self._renderer = task.context.renderer()
+        self._pictures: set[str] = set()
+        """Paths of the pictures of the source that were written or found to be up to date."""
+
+    def write(self, index: int, page: Page, result: Result) -> None:
+        """Write the files that a report links to, then the report, so that none of its links is ever broken."""
+        key, owner_name = self._keys[index], self._owner
+        view = page.view
+        assert isinstance(view, ReportView)
+        if rows := rows_file(view):
+            self._writer.write(owner_name, rows.path, rows.content, key)
+        if tree := self._tree_page(index, result):
+            self._writer.write(owner_name, tree.path, self._renderer.render(tree), key)
+        if result.data is not None or view.leaves_anything_out:
+            snapshot = self._snapshots[index]
+            data = results_json(result, self._info, snapshot)
+            self._writer.write(owner_name, links.report_data(self._info.id, snapshot.slug), data, key)
+        self._writer.write(owner_name, page.path, self._renderer.render(page), key)
+
+    def is_fresh(self, index: int) -> bool:
+        """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""
+        slug, key = self._snapshots[index].slug, self._keys[index]
+        page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
+        use = self.source_use(index)
+        if use is None or not self._writer.is_fresh(self._owner, page, key):
+            return False
+        self._write_pictures(use)
+        for path in beside:
+            self._writer.is_fresh(self._owner, path, key)
+        return True
+
+    def source_use(self, index: int) -> SourceUse | None:
+        """Return the parts of its source that the page of an output shows; None if they are not cached."""
+        if self._sources is None:
+            return SourceUse()
+        key = within(self._info.id, self._snapshots[index].slug)
+        return SOURCE_USES.get(self._cache, key, [self._keys[index]])
+
+    def _tree_page(self, index: int, result: Result) -> Page | None:
+        """Make the page of ground truth beside output; write the pictures of the source that it shows."""
+        snapshot = self._snapshots[index]
+        page, use = tree_with_source(self._info, snapshot, result, self._sources)
+        if self._sources:
+            SOURCE_USES.keep(self._cache, within(self._info.id, snapshot.slug), use, self._keys[index])
+            self._write_pictures(use)
+        return page
+
+    def _write_pictures(self, use: SourceUse) -> None:
+        for path, oid, *_ in use.pictures:
+            if self._sources and path not in self._pictures:
+                self._pictures.add(path)
+                if not self._writer.is_fresh(self._owner, path, oid):
+                    self._writer.write(self._owner, path, self._sources.content(oid), oid)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise, repeat
-from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
@@ -26,8 +26,9 @@ from sitegen.render.writer import digest
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import CELLS, SCORECARDS
+from sitegen.stages.cached_kinds import CELLS, RESULTS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
+from sitegen.stages.kept_results import ResultDecoder, encoded_result
 from sitegen.stages.pool import Pool
 from sitegen.stages.scoring import embedder_for, model_of, results_by_ranges
 from sitegen.stages.timeline import Timeline, fold
@@ -139,6 +140,7 @@ class EvalScorecards:
         self._history = history
         self._store = store
         self._cards: dict[str, Scorecard] = {}
+        self._decoded = ResultDecoder()
         self._specs: tuple[MetricSpec, ...] = ()
         self.lacks_contents = False
         """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
@@ -159,42 +161,60 @@ class EvalScorecards:
     def results(
         self, snapshots: Iterable[Snapshot], beside: Iterable[Iterable[Snapshot]] | None = None
     ) -> Iterator[Result]:
-        """Score snapshots with every judgement, even if their scorecards are cached: the memo has no judgements.
+        """Yield whole results, in order. Those that are not kept are scored, and kept with their scorecards.
 
         ``beside``: for each of them, mixtures to score before it if their scorecards are missing, while its output or
         the one before it is at hand.
         """
-        scored: list[tuple[Snapshot, bool]] = []  # with True for those that the caller asks for
+        plan: list[tuple[Snapshot, bool, bool]] = []  # whether the caller asks for it, and whether it is scored
         keys: set[str] = set()  # of these: iterations that differ in their rules alone are one under the newest rules
         for snapshot, others in zip(snapshots, beside or repeat(()), strict=False):
             keys.add(self.key(snapshot))
             for mixture in others:
                 if (key := self.key(mixture)) not in keys and mixture not in self:
                     keys.add(key)
-                    scored.append((mixture, False))
-            scored.append((snapshot, True))
-        outputs = [snapshot for snapshot, _ in scored]
-        all_results = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
-        for (snapshot, is_asked), result in zip(scored, all_results, strict=True):
-            if snapshot not in self:
-                key, card = self.key(snapshot), result.scorecard
-                if self._context.answers_a_question and any(POINTER in finding.message for finding in card.findings):
-                    self.lacks_contents = True  # the memo would never replace it
-                    self._cards[key] = card
-                else:
-                    self._cards[key] = SCORECARDS.keep(self._store, key, card)
+                    plan.append((mixture, False, True))
+            plan.append((snapshot, True, not self._is_kept(snapshot)))
+        outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
+        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
+        for snapshot, is_asked, is_scored in plan:
+            result = next(scored) if is_scored else self._kept_result(snapshot)
+            if is_scored:
+                self._keep(snapshot, result, whole=is_asked)
             if is_asked:
                 yield result
 
+    def _is_kept(self, snapshot: Snapshot) -> bool:
+        return RESULTS.get(self._store, self.key(snapshot)) is not None and snapshot in self
+
+    def _kept_result(self, snapshot: Snapshot) -> Result:
+        content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))
+        assert content is not None
+        assert card is not None
+        return self._decoded(content, card)
+
+    def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
+        """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
+        key, card = self.key(snapshot), result.scorecard
+        if self._context.answers_a_question and any(POINTER in finding.message for finding in card.findings):
+            self.lacks_contents = True  # the memo would never replace it
+            self._cards[key] = card
+            return
+        if snapshot not in self:
+            self._cards[key] = SCORECARDS.keep(self._store, key, card)
+        if whole and (content := encoded_result(result)):
+            RESULTS.keep(self._store, key, content)
+
     def result(self, snapshot: Snapshot) -> Result:
-        """Score one snapshot with every judgement."""
+        """Return the whole result of one snapshot."""
         return next(self.results([snapshot]))
 
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
-        for _ in self.results(missing):
-            pass  # each scorecard is stored on the way; nothing here needs the results themselves
+        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, missing, self.embedder)
+        for snapshot, result in zip(missing, scored, strict=True):
+            self._keep(snapshot, result, whole=False)
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.
@@ -215,12 +235,10 @@ class EvalScorecards:
         inputs: SeriesInputs,
         cells: CellMap,
         settled: Sequence[Derived] = (),
-        reported: Mapping[int, Derived] = MappingProxyType({}),
     ) -> Series:
         """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
-        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points;
-        ``reported``: those of points with a report, as in ``points``.
+        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points.
         """
         specs = self.series_specs()
         snapshots = self._history.snapshots
@@ -228,7 +246,7 @@ class EvalScorecards:
         self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
         new_pairs = pairwise(snapshots[max(0, len(settled) - 1) :])
         self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
-        every_point = points(inputs, specs, self.__getitem__, cells, settled, reported)
+        every_point = points(inputs, specs, self.__getitem__, cells, settled)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(
             info=info,
@@ -237,6 +255,14 @@ class EvalScorecards:
             points=every_point,
             cells=cells,
         )
+
+    def cells(self) -> CellMap:
+        """Return the cells, followed through all points: through the kept ones, and through the others now."""
+        snapshots = self._history.snapshots
+        tracker = CellTracker(known_cells(self._store, self._history.id, list(map(self.key, snapshots))))
+        for result in self.results(snapshots[tracker.points :]):
+            tracker.follow_result(result)
+        return tracker.cells()
 
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)

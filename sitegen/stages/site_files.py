@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Final
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.history.fold_state import decode, encode
 from sitegen.project import Project
-from sitegen.render.below import read_file, remove
+from sitegen.render.below import remove
 from sitegen.render.output_folder import (
     Claim,
     FilesNotInMemo,
-    content_digest,
     files_not_in_memo,
     folder_times,
     number_and_first,
     shorten_list,
 )
-from sitegen.render.writer import HeldPagesWriter, Writer, WrittenFiles
+from sitegen.render.writer import Writer, WrittenFiles
 from sitegen.stages.built_site import FolderState, LastBuild, Site
 from sitegen.stages.recorded_files import ListChanges, RecordedFiles
-
-SAVED_AT_ONCE: Final = 500
-"""Number of recorded files after which the memo is saved, with the scores that were stored meanwhile."""
 
 
 class SiteFiles:
@@ -43,13 +38,7 @@ class SiteFiles:
         self._last = last
         self._not_in_memo = self._files_not_in_memo()
         self.recorded = RecordedFiles()
-        self._found: dict[str, tuple[PageRow, ...]] = {}
-        """The files of earlier builds that an untrusted folder still has, by owner."""
-        self._saves = False
-        self._unsaved: list[PageRow] = []
         self._written = 0
-        self._held: dict[str, None] | None = None
-        """Recorded pages that are not in their places yet; None: each page is put into its place at once."""
         self._reserved: list[bytes] = []
         """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
 
@@ -80,94 +69,22 @@ class SiteFiles:
         return chain(self.recorded.all(), earlier)
 
     def present_files(self, owner: str) -> tuple[PageRow, ...]:
-        """Return the files of an owner that are known to be in the folder; none with ``--verify``.
+        """Return the files of an owner that are known to be in the folder; none if it cannot be trusted."""
+        return self._memo.pages(self._site, owner) if self._last.is_trusted else ()
 
-        If the folder cannot be trusted, because the last build was stopped or the folder was changed, each file is read
-        and has to have the content that was written. If one lacks it, neither does any other that was made from the
-        same inputs count: a page and the files beside it are made together.
-        """
-        if self.recorded.is_whole(owner):
-            return self.recorded.of(owner)
-        if self._last.is_trusted:
-            return self._memo.pages(self._site, owner)
-        if owner not in self._found:
-            rows = () if self._project.options.verify else self._memo.pages(self._site, owner)
-            lost = {row.key for row in rows if not self._has(row)}
-            self._found[owner] = tuple(row for row in rows if row.key not in lost)
-        return self._found[owner]
-
-    def _has(self, row: PageRow) -> bool:
-        content = read_file(self._claim.folder, row.path, at_most=row.size)
-        return content is not None and content_digest(content) == row.content
-
-    def begin(self, *, complete: bool, hold: bool) -> None:
-        """Begin to record a build. ``complete``: it makes all history, and saves every few hundred files what it wrote.
-
-        The next build can use what was saved, even if this one is stopped. Then the memo lists more files than the last
-        finished site has. An incremental build needs the list of that site until it ends, and has little to save.
-
-        ``hold``: put no page into its place until ``put_held``.
-        """
-        self._saves = complete
-        if hold:
-            self._held = {}
-
-    @property
-    def holds_pages(self) -> bool:
-        """Whether pages wait beside their places for ``put_held``."""
-        return self._held is not None
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Return the paths of the pages that wait."""
-        return tuple(self._held or ())
-
-    def put_held(self) -> None:
-        """Put the pages that wait into their places, and from now on each page at once."""
-        if self._held is not None:
-            held, self._held = self.held, None
-            self.writer("", new=True).put_held(held)
-
-    def writer(self, owner: str, *, new: bool = False) -> Writer:
-        """Return a writer for the files of one owner. ``new``: for files that the owner does not have yet."""
-        kind = HeldPagesWriter if self.holds_pages else Writer
-        return kind(self._into, () if new else self.present_files(owner), self.foreign)
+    def writer(self, owner: str) -> Writer:
+        """Return a writer for the files of one owner."""
+        return Writer(self._into, self.present_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
-        """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has.
+        """Record files of an owner. Files that were made on another machine are written.
 
-        Files that were made on another machine are written first.
+        ``whole``: this build records every file of the owner, so that any other one of an earlier build is stale.
         """
         self.recorded.add(owner, files.rows, whole=whole)
-        self._write_contents(owner, files)
-        self._save(files.rows)
-
-    def replace(self, owner: str, files: WrittenFiles) -> None:
-        """Record all files of an owner in place of any earlier record of it."""
-        new = self.recorded.replace(owner, files.rows)
-        self._write_contents(owner, files)
-        self._save(new)  # the others were saved or wait for it
-
-    def _write_contents(self, owner: str, files: WrittenFiles) -> None:
-        """Write the files whose contents another machine sent, and count all files that were written."""
         self._written += files.written
-        held = files.held
         if files.contents:
-            writer = self.writer(owner, new=True)
-            self._written += writer.write_contents(files)
-            held += writer.files.held
-        if self._held is not None:
-            self._held.update(dict.fromkeys(held))
-        elif held:
-            self.writer(owner, new=True).put_held(held)
-
-    def _save(self, rows: Sequence[PageRow]) -> None:
-        if self._saves:
-            self._unsaved += rows
-            if len(self._unsaved) >= SAVED_AT_ONCE:
-                self._memo.keep_pages(self._site, self._unsaved)
-                self._memo.save()
-                self._unsaved.clear()
+            self._written += Writer(self._into, foreign=self.foreign).write_contents(files)
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
@@ -188,18 +105,17 @@ class SiteFiles:
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
+        unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
         changes = self._changes(complete)
         stale = {row.path: row.size for row in self.recorded.stale(changes.outdated)}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
         remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, changes.outdated)
         memo.keep_pages(name, changes.added)
-        if site.must_be_made_again and complete:  # files of a failed part were written but not recorded
-            removed += self._remove_unrecorded()
         foreign = self._warn_of_foreign(changed)
         list_size = 0 if site.must_be_made_again else self._shorten_list()
         memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
-        outcome = self._with_counts(site, removed)
+        outcome = self._with_counts(site, removed + unrecorded)
         if not site.must_be_made_again:
             state = FolderState(
                 fingerprint=self._project.fingerprint,
@@ -224,9 +140,9 @@ class SiteFiles:
             left.pop(path, None)
         return list(left)
 
-    def _remove_unrecorded(self) -> int:
-        """Delete files that this build wrote, according to the list in the folder, but did not record."""
-        left = files_not_in_memo(self._claim.folder, self._paths()).unlisted
+    def _remove_unrecorded(self, complete: bool) -> int:
+        """Delete files that a failed part wrote, according to the list in the folder, and that were not recorded."""
+        left = files_not_in_memo(self._claim.folder, (row.path for row in self.files(complete=complete))).unlisted
         return remove(self._claim.folder, dict.fromkeys(left)).removed
 
     def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import ContentsWriter, HeldPagesWriter, Writer
+from sitegen.render.writer import ContentsWriter, Writer
 from sitegen.stages.configuration import KeptMappings
 
 
@@ -44,24 +44,14 @@ class WorkerContext(Frozen):
     """The commits from which all contents that tasks read can be reached."""
     answers_a_question: bool = False
     """Whether this is no build: outputs whose contents in Git LFS were not fetched are unreadable, and not kept so."""
-    holds_pages: bool = False
-    """Whether the builder moves all pages into their places when they are complete."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
-    def writer(self, present: Iterable[PageRow] = (), *, held: bool = False) -> Writer:
-        """Return a writer into the output folder.
-
-        ``present``: files of the owner that are known to be there; ``held``: the builder moves the pages
-        into their places.
-        """
-        if self.out is None:
-            return ContentsWriter(present)
-        if held or self.holds_pages:
-            return HeldPagesWriter(self.out, present, self.foreign)
-        return Writer(self.out, present, self.foreign)
+    def writer(self, present: Iterable[PageRow] = ()) -> Writer:
+        """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""
+        return ContentsWriter(present) if self.out is None else Writer(self.out, present, self.foreign)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

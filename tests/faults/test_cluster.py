@@ -151,8 +151,8 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
 
         monkeypatch.setattr(module, name, hidden)
 
-    hide(evals.ScoredEvals, "score", project.path)
-    hide(evals.ScoredEvals, "write_older_reports", project.path)
+    for stage in ("score_evals", "write_evals", "write_older_reports"):
+        hide(evals, stage, project.path)
     hide(instructions, "write_instructions", project.path / ".git")
     hide(commits, "write_commits", project.path / ".git")
     far, near = tmp_path / "far", tmp_path / "near"

@@ -53,11 +53,11 @@ def is_bad(series: Any, *_: Any) -> bool:
 
 
 def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
-    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    failing(monkeypatch, "sitegen.stages.eval_job.record_of", is_bad, ValueError("at 0x7f03 in /tmp/x"))
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
-    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_pages.eval_pages."
+    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_job._EvalJob.run."
     assert f"{what}bad{FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()
     assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
@@ -67,16 +67,29 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
     assert "ValueError: at 0x7f03 in /tmp/x" in capfd.readouterr().err
 
 
+def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_why(project, tmp_path, monkeypatch):
+    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
+    out = tmp_path / "public"
+    site = build_site(project.path, out, jobs=1)
+    assert (site.failed, site.errors, site.evals) == (1, 1, 2)
+    what = "sitegen failed while it made the pages of this eval: ValueError in"
+    assert what in problems_text(out)
+    for page in ("index", "0001", "0002", "compare"):
+        assert what in (out / f"evals/bad/{page}.html").read_text()
+    assert broken_links(out) == []
+
+
+@pytest.mark.parametrize("part", ["eval_job.record_of", "eval_pages.trend_page"])
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_next(
-    project, tmp_path, monkeypatch, before
+    project, tmp_path, monkeypatch, before, part
 ):
     line = project.git("rev-list", "--reverse", "main").split()
     out, cold, fine = tmp_path / "public", tmp_path / "cold", tmp_path / "fine"
     if before:
         build_site(project.path, out, jobs=1, rev=line[before])
     with monkeypatch.context() as patched:
-        failing(patched, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
+        failing(patched, f"sitegen.stages.{part}", is_bad, ValueError())
         build_site(project.path, out, jobs=2, rev=line[-1])
         assert build_site(project.path, cold, jobs=1, rev=line[-1]).failed == 1
         assert differences(out, cold) == []
@@ -86,21 +99,34 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
     assert differences(out, fine) == []
 
 
-def test_an_eval_fails_once_even_if_several_ranges_of_its_reports_do(project, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.stages.report_files.REPORTS", 1)
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_a_report_that_fails_is_a_problem_and_every_other_page_of_its_eval_is_built(
+    project, tmp_path, monkeypatch, at_once
+):
+    monkeypatch.setattr("sitegen.stages.evals.AT_ONCE", at_once)
     for total in (2, 5):
         project.commit({"evals/bad/extracted.json": output(total)})
-    failing(
-        monkeypatch,
-        "sitegen.stages.reports.report_page",
-        lambda info, specs, point, *_, **__: info.id == "bad" and point.snapshot.iteration < 2,
-        ValueError(),
-    )
-    out = tmp_path / "public"
-    site = build_site(project.path, out, jobs=1)
-    assert (site.failed, site.errors, site.evals) == (1, 1, 1)
-    assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
+    with monkeypatch.context() as patched:
+        failing(
+            patched,
+            "sitegen.stages.reports.report_page",
+            lambda info, specs, point, *_, **__: info.id == "bad" and point.snapshot.iteration < 3,
+            ValueError(),
+        )
+        out = tmp_path / "public"
+        site = build_site(project.path, out, jobs=1)
+    assert (site.failed, site.errors, site.evals) == (2, 1, 2)
+    assert "sitegen failed while it made the report of this iteration: ValueError in" in problems_text(out)
+    said = {name for name in ("0001", "0002", "0003", "0004", "index") if "sitegen failed" in page_of(out, name)}
+    assert said == {"0001", "0002"}
     assert broken_links(out) == []
+    assert build_site(project.path, out, jobs=1).failed == 0
+    build_site(project.path, tmp_path / "fine", jobs=1)
+    assert differences(out, tmp_path / "fine") == []
+
+
+def page_of(out: Path, name: str) -> str:
+    return (out / f"evals/bad/{name}.html").read_text()
 
 
 def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, tmp_path, monkeypatch):

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sitegen import build as building
 from sitegen.build import Progress, build
+from sitegen.errors import Notice, OutputFolderError
 from sitegen.history import patches
-from sitegen.model.series import EvalInfo, Point
-from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, files_not_in_memo
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, edit_diffs, site_files
+from sitegen.stages import commits, edit_diffs, evals
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -44,16 +40,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of a build that was too small to write anything early."""
+    """The site of a build that nothing stopped."""
     out = tmp_path_factory.mktemp("finished") / "public"
     build_site(project, out, jobs=1)
     return out
-
-
-@pytest.fixture(autouse=True)
-def _large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every build counts as large enough to write first what can be opened first."""
-    monkeypatch.setattr(building, "FEW", 0)
 
 
 def stopped(project: Path, out: Path, progress: Progress) -> None:
@@ -74,9 +64,7 @@ def unfinished(folder: Path) -> set[str]:
     return {path for path, body in content(folder).items() if UNFINISHED in body}
 
 
-def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_every_link_of_them_leads_somewhere(
-    project, finished, tmp_path
-):
+def test_the_overview_is_written_first_and_every_link_of_it_leads_somewhere(project, finished, tmp_path):
     out = tmp_path / "public"
     pages: list[str] = []
 
@@ -88,24 +76,17 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
     assert pages == [f"{out}/index.html"]
     assert broken_links(out) == []
     here, whole = content(out), content(finished)
-    written = here.keys() - unfinished(out) - {"search/list.js"}  # it does not name the parts that are still missing
+    written = here.keys() - unfinished(out)
     assert {path: here[path] for path in written} == {path: whole[path] for path in written}
-    assert {"index.html", "problems.html", "404.html", "assets/app.css"} <= written
-    for name in "ab":
-        reports = {path for path in whole if re.fullmatch(rf"evals/{name}/\d+\.html", path)}
-        assert (len(reports), reports & written) == (OUTPUTS, {f"evals/{name}/0003.html"})
-        assert links.eval_trend(name) in written
-        assert links.compare(name) in unfinished(out)
-        assert {path for path in whole if links.is_field(path)} & written == set()
+    assert {"index.html", "problems.html", "404.html", "assets/app.css", "search/list.js"} <= written
     assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
     assert files_not_in_memo(out, ()).foreign == ()  # the next build may delete every file
 
 
-@pytest.mark.parametrize("few", [0, 1000], ids=["large", "small"])
 @pytest.mark.parametrize("before", ["", "HEAD~2"], ids=["first", "next"])
 @pytest.mark.parametrize("limit", ["", "[limits]\nreports_kept = 1\n"], ids=["full", "short"])
 def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
-    project, tmp_path, monkeypatch, limit, before, few
+    project, tmp_path, monkeypatch, limit, before
 ):
     """Looks at the folder before a file is put in its place.
 
@@ -114,11 +95,8 @@ def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     repo, whole = GitRepo(tmp_path / "project"), tmp_path / "whole"
     repo.git("pull", "-q", str(project), "main")
     (repo.path / "sitegen.toml").write_text(limit)
-    with monkeypatch.context() as small:
-        small.setattr(building, "FEW", 1000)
-        build_site(repo.path, whole, jobs=1)
+    build_site(repo.path, whole, jobs=1)
     out, replace, looks = tmp_path / "public", os.replace, []
-    monkeypatch.setattr(building, "FEW", few)
     if before:
         build_site(repo.path, out, jobs=1, rev=before)
 
@@ -139,7 +117,7 @@ def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
 
 @pytest.mark.parametrize(
     "stage",
-    ["Writing comparisons and fields", "Writing instruction edits", "Writing commits", "Writing older reports"],
+    ["Writing evals", "Writing instruction edits", "Writing commits", "Writing older reports"],
 )
 def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
     out = tmp_path / "public"
@@ -169,60 +147,33 @@ def needless(*_: object, **__: object) -> None:
     raise AssertionError
 
 
-@pytest.fixture
-def _saves_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped build has saved every file that it recorded, as a large one has most of them."""
-    monkeypatch.setattr(site_files, "SAVED_AT_ONCE", 1)
-
-
-@pytest.mark.usefixtures("_saves_each_file")
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_build_after_a_stopped_one_scores_and_draws_only_what_is_missing(
+def test_the_build_after_a_stopped_one_scores_nothing_again_and_writes_only_what_is_missing(
     project, finished, tmp_path, monkeypatch, jobs
 ):
     out = tmp_path / "public"
-    stopped(project, out, stop_at("Writing the site"))
+    stopped(project, out, stop_at("Writing older reports"))
     missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
-    for made_already in (
-        "stages.reports.report_page",
-        "stages.eval_pages.field_page",
-        "stages.instruction_task.edit_page",
-    ):
-        monkeypatch.setattr(f"sitegen.{made_already}", needless)
     monkeypatch.setattr(scorer("fields"), "score", needless)
     site = build_site(project, out, jobs=jobs, cache=tmp_path / "memo")
     assert (site.written, differences(out, finished)) == (len(missing), [])
 
 
-@pytest.mark.usefixtures("_saves_each_file")
-def test_a_page_that_somebody_changed_after_a_build_was_stopped_is_written_again(project, finished, tmp_path):
+def test_after_a_stopped_build_a_page_that_somebody_changed_is_theirs_and_one_that_is_gone_comes_back(
+    project, finished, tmp_path
+):
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing the site"))
-    for name in ("evals/a/0001.html", "evals/a/0002.html", "evals/b/0003.html"):
-        page = out / name
-        page.write_bytes(page.read_bytes().replace(b"iteration", b"Iteration"))
+    page = out / "evals/a/0001.html"
+    page.write_bytes(page.read_bytes().replace(b"iteration", b"Iteration"))
     (out / "evals/b/0003.html").unlink()
-    build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    with pytest.raises(OutputFolderError, match=r"A file that no build wrote.*\n.*evals/a/0001\.html"):
+        build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    with pytest.warns(Notice, match=r"was replaced by a page: 1 file: evals/a/0001\.html"):
+        build_site(project, out, jobs=1, cache=tmp_path / "memo", force=True)
     assert differences(out, finished) == []
 
 
-@pytest.mark.usefixtures("_saves_each_file")
-def test_verify_makes_every_page_of_a_stopped_build_again(project, finished, tmp_path, monkeypatch):
-    out = tmp_path / "public"
-    stopped(project, out, stop_at("Writing the site"))
-    drawn: list[int] = []
-
-    def draw(info: EvalInfo, specs: object, point: Point, *others: object, **named: object) -> Page:
-        drawn.append(point.snapshot.iteration)
-        return report_page(info, specs, point, *others, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("sitegen.stages.reports.report_page", draw)
-    build_site(project, out, jobs=1, cache=tmp_path / "memo", verify=True)
-    assert sorted(drawn) == sorted([*range(OUTPUTS)] * 2)
-    assert differences(out, finished) == []
-
-
-@pytest.mark.usefixtures("_saves_each_file")
 def test_what_a_stopped_build_saved_is_not_taken_for_the_end_of_a_build_of_another_folder(project, tmp_path):
     moving, out, memo = clone_bare(project, tmp_path / "project"), tmp_path / "public", tmp_path / "memo"
     newest = GitRepo(moving, bare=True).git("rev-parse", "main")
@@ -236,12 +187,12 @@ def test_what_a_stopped_build_saved_is_not_taken_for_the_end_of_a_build_of_anoth
     assert differences(out, tmp_path / "cold") == []
 
 
-def test_newest_reports_come_first_then_the_overview_edits_commits_and_older_reports(project, tmp_path):
+def test_the_overview_comes_first_then_newest_reports_edits_commits_and_older_reports(project, tmp_path):
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing the site"))
     last_place = places_in_list(out)
     newest = GitRepo(project).git("rev-parse", "HEAD", "HEAD~1").split()
-    pages = ["evals/a/0003.html", "index.html", links.edit("CLAUDE.md", newest[1]), *map(links.commit, newest)]
+    pages = ["index.html", "evals/a/0003.html", links.edit("CLAUDE.md", newest[1]), *map(links.commit, newest)]
     pages += [f"evals/a/000{number}.html" for number in (2, 1, 0)]
     assert sorted(pages, key=last_place.__getitem__) == pages
 
@@ -281,8 +232,8 @@ def test_the_page_of_a_commit_shows_diffs_that_are_too_large_to_be_stored(projec
     assert differences(tmp_path / "public", finished) == []
 
 
-def test_an_early_overview_counts_each_file_once(project, finished, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.stages.report_files.REPORTS", 1)  # each older report is a task of its own
+def test_reports_in_tasks_of_their_own_count_once(project, finished, tmp_path, monkeypatch):
+    monkeypatch.setattr(evals, "AT_ONCE", 1)
     out = tmp_path / "public"
     assert build_site(project, out, jobs=1).written == len(content(finished))
     assert differences(out, finished) == []

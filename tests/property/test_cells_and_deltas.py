@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,14 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
-from sitegen.analysis.cells import CellTracker, short_json
+from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
-from sitegen.analysis.flips import count_flips, flipped_cells, flips
-from sitegen.analysis.series import Derived, flips_since_previous
+from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
 from sitegen.model.cells import BLANK, Cell
-from sitegen.model.deltas import Change, DeltaParts, Overlap
+from sitegen.model.deltas import DeltaParts
+from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.stages.scorecard_store import keep_cells, known_cells
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
@@ -91,33 +93,32 @@ def test_wrong_since_is_the_start_of_the_streak(points):
             if run is None or not run.is_wrong:
                 break
             streak = index
-        assert follower.streaks().get(judgement.key) == streak
         assert by_path[judgement.path].wrong_since(len(points) - 1) == streak
 
 
-@given(SERIES.filter(lambda points: len(points) > 1))
-def test_what_is_left_of_the_past_says_the_same_of_the_last_two_points(points):
-    follower = _followed(points)
-    whole, late = flipped_cells(follower.cells(), len(points) - 2, len(points) - 1), follower.flipped()
-    assert [(*flip[2:], *flip.cell[:4], flip.fate) for flip in whole] == [
-        (*flip[2:], *flip.cell[:4], flip.fate) for flip in late
-    ]
-
-
-@given(SERIES, st.booleans(), st.sets(st.integers(0, 8)))
-def test_flips_that_reports_counted_are_those_of_the_series(points, moves, without_report):
-    """Also if a cell moves to another attribute, under which all of its flips are then counted."""
-    follower = CellTracker()
-    reported: dict[int, Derived] = {}
+@given(SERIES, st.booleans())
+def test_a_report_counts_the_flips_of_the_series_under_the_names_of_its_time(points, moves):
+    """A cell can move to another attribute, under which the series then counts all of its flips."""
+    results = []
     for index, point in enumerate(points):
         suffix = f" {index // 4}" if moves else ""
-        follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)], DOCUMENTS)
-        if index not in without_report:
-            reported[index] = Derived(Change(Overlap("comparable", 2), (), flips=count_flips(follower.flipped())), None)
-    cells, indices = follower.cells(), range(1, len(points))
-    assert flips_since_previous(cells, indices, reported) == {
-        index: flips(cells, index - 1, index) for index in indices
-    }
+        judged = [replace(one, attribute=one.attribute + suffix, named_path=suffix) for one in _judged(point)]
+        documents = tuple(DocumentScore(id=name, status="scored", counts=Counts()) for name in DOCUMENTS)
+        card = Scorecard(status="scored", counts=Counts(), metrics=(), documents=documents, fields=())
+        results.append(Result(scorecard=card, judgements=tuple(judged)))
+    cells = cells_of(*results)
+    for index in range(1, len(points)):
+        series = list(flipped_cells(cells, index - 1, index))
+        report = flipped_then(cells, index, results[index], partial(results.__getitem__, index - 1))
+        assert [(flip.cell.key, *flip[:1], *flip[2:]) for flip in report] == [
+            (flip.cell.key, *flip[:1], *flip[2:]) for flip in series
+        ]
+        for flip in report:
+            at = index if flip.cell.path in points[index] else index - 1
+            suffix = f" {at // 4}" if moves else ""
+            assert (flip.cell.attribute, flip.cell.named_path) == (flip.cell.path + suffix, suffix)
+        if not moves:
+            assert count_flips(report) == flips(cells, index - 1, index)
 
 
 TWICE = st.lists(st.lists(st.tuples(st.sampled_from("abc"), OUTCOMES, st.integers(0, 1)), max_size=5), max_size=6)
@@ -134,7 +135,7 @@ def test_the_same_object_for_an_unchanged_judgement_changes_nothing_even_if_plac
         ]
         sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)], DOCUMENTS)
         plain.follow(list(dict.fromkeys(judged)), DOCUMENTS)
-        assert (sharing.cells(), sharing.flipped()) == (plain.cells(), plain.flipped())
+        assert sharing.cells() == plain.cells()
 
 
 def test_a_place_that_is_judged_twice_is_wrong_if_either_is():

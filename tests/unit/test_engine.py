@@ -57,29 +57,6 @@ def test_what_a_task_raises_is_raised_where_its_result_is_taken():
             next(results)
 
 
-def test_tasks_of_the_last_stage_begin_when_an_earlier_stage_has_none_left_to_begin():
-    made: list[int] = []
-    with ThreadPoolExecutor(2) as executor:
-        pool = Pool(executor.submit, 2)
-        later = pool.map_later(str, _made(100, made))
-        earlier = pool.map(str, range(10))
-        for number in range(6):
-            assert next(earlier) == (number, str(number))
-        assert made == []  # four of the ten are begun, which is enough for two processes
-        assert list(earlier) == [(number, str(number)) for number in range(6, 10)]
-        assert 0 < len(made) <= 2 * (1 + WAITING)
-        assert list(later) == [(number, str(number)) for number in range(100)]
-
-
-def test_tasks_of_the_last_stage_wait_for_their_turn_in_the_process_of_the_build():
-    made: list[int] = []
-    pool = Pool()
-    later = pool.map_later(str, _made(3, made))
-    assert list(pool.map(str, [7])) == [(7, "7")]
-    assert made == []
-    assert list(later) == [(0, "0"), (1, "1"), (2, "2")]
-
-
 HEAPS = """
 import ctypes, os
 from sitegen.stages.engine import pool_for

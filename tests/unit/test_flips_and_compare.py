@@ -98,10 +98,9 @@ def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it
         )
         assert [document.id for document in scored.scorecard.documents] == ["p1", "p2"]
         tracker.follow_result(scored)
-        shown = tracker.flipped()
-        assert [flip.fate for flip in shown] == {1: [], 2: ["broken"], 3: ["fixed"]}[tracker.points]
     cells = tracker.cells()
     assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ["broken"]
+    assert [flip.fate for flip in flipped_cells(cells, 1, 2)] == ["fixed"]
     assert cells.holds("p1", 0, 1, 2)
     assert flips(cells, 1, 2).broken == ()
     assert [number for _, number in flips(cells, 1, 2).fixed] == [1]

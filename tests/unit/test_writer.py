@@ -24,7 +24,7 @@ from sitegen.render.output_folder import (
     same_times,
     shorten_list,
 )
-from sitegen.render.writer import ContentsWriter, HeldPagesWriter, Writer, WrittenFiles, digest
+from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -90,21 +90,6 @@ def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, m
     monkeypatch.setattr(os, "link", link)
     Writer(tmp_path).reserve(["a.html", "b.html"], lambda: b"soon")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html")] == [b"soon", b"soon"]
-
-
-def test_a_page_that_is_held_waits_beside_its_place_and_the_next_build_may_delete_it(tmp_path):
-    Writer(tmp_path).write("", "evals/a.html", b"old")
-    writer = HeldPagesWriter(tmp_path, (), ())
-    writer.write("", "evals/a.html", b"new")
-    writer.write("", "evals/a.json", b"{}")
-    assert (writer.files.held, writer.files.written) == (("evals/a.html",), 2)
-    assert [(tmp_path / f"evals/a.{name}").read_bytes() for name in ("html", "json")] == [b"old", b"{}"]
-    (waiting,) = files_not_in_memo(tmp_path, ["evals/a.html", "evals/a.json"]).unlisted
-    assert (tmp_path / waiting).read_bytes() == b"new"
-    writer.write("", "evals/a.html", b"old")
-    Writer(tmp_path).put_held(writer.files.held)
-    assert (tmp_path / "evals/a.html").read_bytes() == b"old"
-    assert not (tmp_path / waiting).exists()
 
 
 def test_an_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch):

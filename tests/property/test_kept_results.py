@@ -1,0 +1,99 @@
+"""A result that the memo keeps comes back as it was, whatever values it holds."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.model.scorecards import Answer, Kappa, Question, Result, Rouge, Scorecard
+from sitegen.model.values import REDACTED, Unusable, Value
+from sitegen.stages import kept_results
+from sitegen.stages.kept_results import ResultDecoder, encoded_result
+
+CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
+PANELS: tuple[Panel, ...] = (
+    TablePanel(title="t", note="n", columns=(PanelColumn(label="x", align="number"),), rows=(("1",),)),
+    AlignmentPanel(
+        document="d",
+        path="items",
+        algorithm="greedy",
+        threshold=0.5,
+        rows=(AlignmentRow(expected=0, actual=None, similarity=0.25, paired_by="key", label="a"),),
+    ),
+    NotePanel(severity="warning", text="w"),
+)
+FRACTIONS = st.decimals(allow_nan=False, allow_infinity=False).filter(lambda number: "." in str(number))
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    FRACTIONS,
+    st.text(),
+    st.just(REDACTED),
+    st.builds(Unusable, literal=st.text(), reason=st.text()),
+)
+KEYS = st.one_of(st.just(""), st.text(max_size=2))
+VALUES = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner), st.dictionaries(KEYS, inner)), max_leaves=6)
+
+
+def result(expected: Value, actual: Value) -> Result:
+    return Result(
+        scorecard=CARD,
+        judgements=tuple(
+            Judgement(
+                document="d",
+                path=f"items[{number}].a",
+                attribute="items[].a",
+                outcome="wrong_value",
+                expected=expected,
+                actual=actual,
+                named_path=f"items[{number}].a",
+            )
+            for number in range(2)
+        ),
+        panels=PANELS,
+        answers=(
+            Answer(
+                variant="v",
+                case_id="c",
+                category="",
+                correct=None,
+                quality=3,
+                rouge=Rouge(rouge1=1.0, rouge2=0.0, rouge_l=0.5),
+            ),
+        ),
+        data=actual,
+        questions=(Question(path="p", text="t"),),
+        agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),
+    )
+
+
+@given(VALUES, VALUES)
+def test_a_result_comes_back_with_every_value_of_the_same_type(expected, actual):
+    before = result(expected, actual)
+    content = encoded_result(before)
+    if content is None:
+        assert "\\ud" in ascii((expected, actual)), "only a lone surrogate cannot be kept"
+        return
+    after = ResultDecoder()(content, CARD)
+    assert (after, repr(after)) == (before, repr(before))
+
+
+def test_neighbours_share_equal_judgements_but_no_value_of_another_type():
+    decoded = ResultDecoder()
+    values: list[Value] = [1, 1, True, Decimal("1.0"), "1"]
+    results = [decoded(encoded_result(result("x", value)) or b"", CARD) for value in values]
+    assert results[0].judgements[0] is results[1].judgements[0]
+    assert [repr(each.judgements[0].actual) for each in results] == ["1", "1", "True", "Decimal('1.0')", "'1'"]
+
+
+def test_a_result_that_is_too_large_is_not_kept(monkeypatch):
+    monkeypatch.setattr(kept_results, "LARGEST", 10)
+    assert encoded_result(result(1, 2)) is None
+    assert encoded_result(replace(result(1, 2), judgements=())) is None
