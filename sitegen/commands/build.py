@@ -73,7 +73,7 @@ def uncommitted_manifest(options: Options) -> str:
     place, head = find_repository(options.repo, options.rev or "HEAD")
     if place.root is None or head is None or options.worktree:
         return ""
-    path = f"{read_site(place.root).evals_dir}/manifest.yaml"
+    path = f"{read_site(place.root).value.evals_dir}/manifest.yaml"
     return path if (place.root / path).is_file() and FilesAt(place, head).blob_id(path) is None else ""
 
 

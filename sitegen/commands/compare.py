@@ -14,6 +14,7 @@ from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import NoPlotsError, plots
 from sitegen.comparison_files.prompts import prompts_document
 from sitegen.config import PlotFormat
+from sitegen.configuring.findings import error_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.repository_place import top_of
@@ -83,7 +84,7 @@ def _compare_prompts(request: CompareRequest, prompts: Sequence[str], test_cases
     if request.config:
         project = project.configured(eval_id, request.config)
     for misread in project.misread:
-        print_error(misread)
+        print_error(error_of(misread))
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     evaluations = []
     for prompt in map(Path, prompts):

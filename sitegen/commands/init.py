@@ -102,8 +102,8 @@ def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
     from sitegen.history.repository import Repository
     from sitegen.verifying.project import worktree_manifest
 
-    config = read_site(root)
-    discovery = discover(Repository(place), config, worktree_manifest(root, config), head)
+    config = read_site(root).value
+    discovery = discover(Repository(place), config, worktree_manifest(root, config).value, head)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
     return tuple(discovery_lines(discovery)), {path: text for path, text in files.items() if text is not None}
 

@@ -17,6 +17,7 @@ from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
 from sitegen.configuring.evaluation import evaluation_methods
+from sitegen.configuring.findings import error_of
 from sitegen.configuring.site import read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
@@ -183,10 +184,10 @@ def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> Wo
     if file is not None and file.suffix == ".toml":
         return replace(project, config=replace(project.config, llm=read_site_file(file).llm))
     configured = project if file is None else project.configured(eval_id, file)
-    if configured.must_stop:
-        raise configured.misread[0]
     for misread in configured.misread:
-        print_error(misread)
+        if misread.severity == "error":  # a model would be called by other settings
+            raise error_of(misread)
+        print_error(error_of(misread))
     return configured
 
 

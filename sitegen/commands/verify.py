@@ -13,6 +13,8 @@ from sitegen.commands import verified_text
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.signatures.requests import VerifyRequest
 from sitegen.configuring.evaluation import evaluation_methods
+from sitegen.configuring.evaluation_config import EVALUATION_FILE
+from sitegen.configuring.findings import error_of
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
@@ -34,8 +36,9 @@ def verify_one(request: VerifyRequest) -> None:
         project = project.configured(request.eval_id, request.config)
     verified = verify(project, request.eval_id, real(Path(output)) if output else None, request.settings)
     answers_cases = traits_of(verified.place.kind).answers_cases
-    for misread in project.misread if answers_cases or request.config else ():
-        print_error(misread)
+    for misread in project.misread:
+        if answers_cases or request.config or misread.path != EVALUATION_FILE:
+            print_error(error_of(misread))
     if answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
     elif methods:

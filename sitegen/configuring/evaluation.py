@@ -20,12 +20,13 @@ from sitegen.configuring.findings import (
     unknown_key,
     unreadable,
     valid_part,
+    without,
 )
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.metrics import Threshold
-from sitegen.model.problems import Finding, Parsed
+from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.text.keys import keys_at, misspelt
 
 _EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
@@ -73,14 +74,14 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
         finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
         possible = keys_at(EvaluationConfig, location) or ()
         is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
-        findings.append(replace(finding, severity="warning") if is_unknown else finding)
+        findings.append(without(finding, "warning" if is_unknown else "error"))
 
     adapter: Any = TypeAdapter(EvaluationConfig)
     read: EvaluationConfig = adapter.validate_python(valid_part(adapter, stated, report))
     level = read.significance_level
     if level is not None and not 0 < level < 1:
         message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."
-        findings.append(invalid(message, "Write 0.05, for example.", line(("significance_level",))))
+        findings.append(without(invalid(message, "Write 0.05, for example.", line(("significance_level",)))))
         read = replace(read, significance_level=None)
     return Parsed(read, tuple(findings))
 
@@ -88,8 +89,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
 def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | EvaluationConfig]:
     """Read the content of a file of ``--config``: an evaluation, or keys of the eval's entry.
 
-    The findings are about unknown keys beside known ones. Raises ConfigurationError if no key is known, if one is
-    misspelt or if a value is wrong.
+    Raises ConfigurationError if the file cannot be read, or if no key is known.
     """
     try:
         root, _ = read_configuring_yaml(content)
@@ -98,16 +98,16 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in _EVALUATION_KEYS for key in keys):
         read, findings = read_evaluation(content)
-        errors = [finding for finding in findings if finding.severity == "error"]
-        if read is None or errors:
-            raise error_in(path, errors[0])
+        if read is None:
+            raise error_in(path, findings[0])
         return Parsed(read, findings)
-    entry = read_entry(eval_id, content, path)
-    unknown = tuple(unknown_key((key,), (*_EVALUATION_KEYS, *ENTRY_KEYS), None) for key, _ in entry.metadata)
-    for finding, (key, _) in zip(unknown, entry.metadata, strict=True):
-        if len(unknown) == len(keys) or misspelt(key, (*_EVALUATION_KEYS, *ENTRY_KEYS)):
-            raise error_in(path, finding)
-    return Parsed(entry, tuple(replace(finding, severity="warning") for finding in unknown))
+    entry, findings = read_entry(eval_id, content, path)
+    known = (*_EVALUATION_KEYS, *ENTRY_KEYS)
+    unknown = [unknown_key((key,), known, None) for key, _ in entry.metadata]
+    if unknown and len(unknown) == len(keys):
+        raise error_in(path, unknown[0])
+    severities: list[Severity] = ["error" if misspelt(key, known) else "warning" for key, _ in entry.metadata]
+    return Parsed(entry, (*findings, *map(without, unknown, severities)))
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from sitegen.config import ConfigTable
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.errors import ConfigurationError
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Problem, Severity
 from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
@@ -20,10 +22,25 @@ def invalid(message: str, fix: str, line: int | None) -> Finding:
     return Finding(severity="error", message=message, fix=fix, line=line)
 
 
+def without(finding: Finding, severity: Severity = "error") -> Finding:
+    """Return the finding about a part of a file that is passed over; the rest of the file counts."""
+    return replace(finding, severity=severity, message=f"{finding.message} It does not count.")
+
+
+def problem_in(file: str, finding: Finding) -> Problem:
+    """Return a finding with the file that it is in."""
+    return Problem(finding.severity, finding.message, finding.fix, path=file, line=finding.line)
+
+
+def error_of(problem: Problem) -> ConfigurationError:
+    """Return a problem of a configuration as an error of a command."""
+    where = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
+    return ConfigurationError(problem.message, where=where, fix=problem.fix)
+
+
 def error_in(file: str, finding: Finding) -> ConfigurationError:
     """Return a finding as the error that ends a command."""
-    where = file if finding.line is None else f"{file}:{finding.line}"
-    return ConfigurationError(finding.message, where=where, fix=finding.fix)
+    return error_of(problem_in(file, finding))
 
 
 def finding_of(
@@ -40,6 +57,7 @@ def finding_of(
     if error["type"] == "missing":
         return invalid(f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
+    expected = expected.replace("a valid dictionary", "a mapping").replace("a valid tuple", "a list")
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
     return invalid(message, "Correct the value.", line(location))
 
@@ -64,7 +82,7 @@ def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None])
             for location, complaint in misfits.items():
                 report(location, complaint)
             for location in sorted(misfits, key=str, reverse=True):
-                _remove(valid, location)
+                remove(valid, location)
         else:
             return valid
 
@@ -87,7 +105,8 @@ def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
     return location
 
 
-def _remove(data: Any, location: Location) -> None:
+def remove(data: Any, location: Location) -> None:
+    """Remove the value at a location."""
     for step in location[:-1]:
         data = data[step]
     if isinstance(data, list):

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from msgspec import field
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig, Manifest
-from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
+from sitegen.config import ConfigTable, EvalConfig, Manifest
+from sitegen.configuring.findings import (
+    describe,
+    error_in,
+    finding_of,
+    invalid,
+    remove,
+    unknown_key,
+    unreadable,
+    valid_part,
+    without,
+)
 from sitegen.configuring.paths import FIX, OUTSIDE, is_source, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -20,57 +31,69 @@ from sitegen.extensions import KINDS, names
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
-from sitegen.text.keys import misspelt, nearest
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from sitegen.text.keys import key_path, misspelt, nearest
 
 ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
 
 
 _SHOWN_ALONE: Final = ("name", "description")
 """Keys of an entry that are only shown, so that nothing else depends on a wrong value."""
+ANY_FIELD: Final = "*"
+"""The glob of ``redact`` that hides every value."""
 
 
-def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
-    """Read the manifest of the built revision. Raises ConfigurationError for the first error."""
-    return read_manifest_with_remarks(content, path, evals_dir).value
+class _Tables(ConfigTable):
+    """The tables of an entry that ``EvalConfig`` has in another form."""
+
+    thresholds: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
-def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
-    """Read the manifest of the built revision, with warnings about valid keys that are probably mistakes.
+def read_manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
+    """Read the manifest without its unknown keys and wrong values, with a finding for each; None if it is unreadable.
 
-    Raises ConfigurationError for the first error.
+    A wrong value is an error; one that is only shown, or an unknown key, is a warning.
     """
-    manifest, findings = _manifest(content, path, evals_dir)
-    errors = [finding for finding in findings if finding.severity == "error"]
-    if errors or manifest is None:
-        raise error_in(path, errors[0])
-    return Parsed(manifest, findings)
-
-
-def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
-    """Read the manifest of an old commit without its invalid entries, with a finding for each of them.
-
-    The manifest is None if the file cannot be read. There are no warnings, because nobody can correct an old commit.
-    """
-    manifest, findings = _manifest(content, path, evals_dir)
-    return Parsed(manifest, tuple(finding for finding in findings if finding.severity == "error"))
-
-
-def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
-    """Read a YAML or JSON file with the keys of one eval's entry. Raises ConfigurationError."""
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
-        read: EvalConfig | Finding = unreadable("The file", error)
-    else:
-        read = _checked_entry(
-            eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()}, "evals"
-        )
-    if isinstance(read, EvalConfig):
-        return read
-    raise error_in(path, read)
+        return Parsed(None, (unreadable("The manifest", error),))
+    if root is None:
+        return Parsed(Manifest())
+    if not isinstance(root, dict):
+        refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
+        return Parsed(None, (refusal,))
+    entries = root.get("evals")
+    if not isinstance(entries, dict | None):
+        message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
+        fix = "Write the id of each eval as a key below evals."
+        return Parsed(None, (invalid(message, fix, lines.get(("evals",))),))
+    findings = list(_unknown_at_top(root, lines))
+    evals = []
+    for eval_id, stated in (entries or {}).items():
+        entry, of_entry = _entry(str(eval_id), {} if stated is None else stated, lines, evals_dir)
+        findings += of_entry
+        evals.append(entry)
+    version = root.get("version", "2.0")
+    return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
+
+
+def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
+    """Read the manifest of the built revision. Raises ConfigurationError if it cannot be read."""
+    manifest, findings = read_manifest(content, path, evals_dir)
+    if manifest is None:
+        raise error_in(path, findings[0])
+    return Parsed(manifest, findings)
+
+
+def read_entry(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig]:
+    """Read a YAML or JSON file with the keys of one eval's entry. Raises ConfigurationError if it cannot be read."""
+    try:
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        raise error_in(path, unreadable("The file", error)) from None
+    at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
+    return _entry(eval_id, {} if root is None else root, at_entry, "evals")
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
@@ -86,49 +109,18 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     return replace(entry, **changed)
 
 
-def _manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
-    try:
-        root, lines = read_configuring_yaml(content)
-    except UnreadableError as error:
-        return Parsed(None, (unreadable("The manifest", error),))
-    if root is None:
-        return Parsed(Manifest())
-    if not isinstance(root, dict):
-        refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
-        return Parsed(None, (refusal,))
-    findings = list(_unknown_at_top(root, lines))
-    entries = root.get("evals")
-    if not isinstance(entries, dict | None):
-        message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
-        fix = "Write the id of each eval as a key below evals."
-        return Parsed(None, (invalid(message, fix, lines.get(("evals",))),))
-    evals = []
-    for eval_id, entry in (entries or {}).items():
-        read = _checked_entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
-        if isinstance(read, EvalConfig):
-            evals.append(read)
-            findings += _warnings(read.id, entry or {}, lines)
-        else:
-            findings.append(read)
-    version = root.get("version", "2.0")
-    return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
-
-
 def _unknown_at_top(root: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
     """Yield a warning about each unknown key beside the evals; an error if it probably misspells ``evals`` itself."""
     for key in map(str, root):
         if key in ("version", "evals"):
             continue
+        is_evals = "evals" not in root and nearest(key, ("evals",)) is not None
         finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
-        if "evals" not in root and nearest(key, ("evals",)):
-            yield finding
-        else:
-            yield replace(finding, severity="warning", message=f"{finding.message} It does not count.")
+        yield without(finding, "error" if is_evals else "warning")
 
 
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
     """Yield warnings about probably misspelt keys, which count as metadata, and about a second id, which is ignored."""
-    counted = _without_lost(entry)
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
         near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
@@ -137,13 +129,6 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
                 severity="warning",
                 message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
                 fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
-                line=line,
-            )
-        if key in _SHOWN_ALONE and key not in counted:
-            yield Finding(
-                severity="warning",
-                message=f"evals.{eval_id}.{key} is {describe(entry[key])}, text is wanted. It does not count.",
-                fix="Correct the value.",
                 line=line,
             )
         if key == "id" and str(entry["id"]) != eval_id:
@@ -155,109 +140,95 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
             )
 
 
-def _checked_entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> EvalConfig | Finding:
-    read = _typed_entry(eval_id, entry, lines)
-    if isinstance(read, EvalConfig):
-        for key, value in _paths_outside(read, evals_dir):
-            message = f"evals.{eval_id}.{key} is {describe(value)}: {OUTSIDE}."
-            line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
-            return invalid(message, FIX, line)
-    return read
+def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> Parsed[EvalConfig]:
+    """Read an entry without its wrong values, whose defaults hold. Wrong globs of ``redact`` hide everything."""
+    findings: list[Finding] = []
 
+    def line(location: Location) -> int | None:
+        return _first_line(lines, ("evals", eval_id, *location)) or lines.get(("evals", eval_id))
 
-def _without_lost(entry: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The keys of an entry without those that ``_warnings`` reports as lost."""
-    return {key: value for key, value in entry.items() if key not in _SHOWN_ALONE or isinstance(value, str | None)}
+    def lose(location: Location, expected: str, value: Any) -> None:
+        message = f"{key_path(('evals', eval_id, *location))} is {describe(value)}{expected}."
+        fix = FIX if expected.endswith(OUTSIDE) else "Correct the value."
+        findings.append(without(invalid(message, fix, line(location))))
 
-
-@cache
-def _adapter() -> TypeAdapter[EvalConfig]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(EvalConfig)
-
-
-def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
-    from pydantic import ValidationError
-
-    line = lines.get(("evals", eval_id))
-    if not isinstance(entry, dict):
-        return invalid(f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.", "Write its keys below it.", line)
-    stated: dict[str, Any] = {"id": eval_id}
-    metadata = []
-    for key, value in _without_lost(entry).items():
-        if key in ENTRY_KEYS and (key != "source" or is_source(value)):
-            stated[key] = value
-        elif key != "id":
-            metadata.append((str(key), _as_text(value)))
-    for key, expected in (
-        ("settings", "a mapping with finite numbers"),
-        ("thresholds", "a mapping from metrics to numbers"),
-    ):
-        value = stated.get(key)
-        if value is None:
-            stated.pop(key, None)
-        elif isinstance(value, dict) and (key == "thresholds" or _is_finite(value)):
-            pairs = [(str(name), member) for name, member in value.items()]
-            stated[key] = canonical(value) if key == "settings" else pairs
+    def report(location: Location, error: Any) -> None:
+        finding = finding_of({**error, "loc": location}, line, EvalConfig, prefix=f"evals.{eval_id}.")
+        if location[0] == "redact":
+            findings.append(replace(finding, message=f"{finding.message} Every value of the eval is hidden."))
         else:
-            return invalid(
-                f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
-                "Correct the value.",
-                lines.get(("evals", eval_id, key), line),
-            )
+            findings.append(without(finding, "warning" if location[0] in _SHOWN_ALONE else "error"))
+
+    if not isinstance(entry, dict):
+        lose((), ", a mapping is wanted", entry)
+        return Parsed(EvalConfig(id=eval_id), tuple(findings))
+    stated = {key: value for key, value in entry.items() if _is_known(key, value) and value is not None}
+    metadata = [
+        (str(key), _as_text(value)) for key, value in entry.items() if not _is_known(key, value) and key != "id"
+    ]
     for key in ("instructions", "aliases", "redact"):
         if isinstance(stated.get(key), str):
             stated[key] = [stated[key]]
-        elif stated.get(key) is None:
-            stated.pop(key, None)
-    thresholds = tuple(name for name, _ in stated.get("thresholds", ()))
-    try:
-        validated: EvalConfig = _adapter().validate_python({**stated, "metadata": metadata})
-    except ValidationError as error:
-        first = error.errors()[0]
-        first["loc"] = _as_written(first["loc"], thresholds)
-        return finding_of(
-            first,
-            lambda location: _first_line(lines, ("evals", eval_id, *location)) or line,
-            EvalConfig,
-            prefix=f"evals.{eval_id}.",
-        )
-    return _unknown_kind(validated, lines) or validated
+    tables = {key: _with_text_keys(stated.pop(key)) for key in _Tables.__struct_fields__ if key in stated}
+    tables = valid_part(_adapter(_Tables), tables, report)
+    for name in [name for name, value in tables.get("settings", {}).items() if not _is_finite(value)]:
+        lose(("settings", name), ", finite numbers are wanted", tables["settings"].pop(name))
+    stated["thresholds"] = list(tables.get("thresholds", {}).items())
+    stated["settings"] = canonical(tables.get("settings", {}))
+    adapter = _adapter(EvalConfig)
+    valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
+    if len(valid.get("redact", ())) < len(_as_list(stated.get("redact"))):
+        valid["redact"] = (ANY_FIELD,)
+    while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
+        location, path = outside
+        lose(location, f": {OUTSIDE}", path)
+        remove(valid, location)
+    if unknown := _unknown_kind(valid.get("kind")):
+        lose(("kind",), f", {unknown} is wanted", valid.pop("kind"))
+    return Parsed(adapter.validate_python(valid), (*findings, *_warnings(eval_id, entry, lines)))
 
 
-def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding | None:
-    """Return the finding for a kind that is neither built in nor installed. Packages are searched only if necessary."""
+@cache
+def _adapter(table: type[ConfigTable]) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(table)
+
+
+def _is_known(key: Any, value: Any) -> bool:
+    """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
+    return key in ENTRY_KEYS and (key != "source" or is_source(value))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _unknown_kind(kind: str | None) -> str:
+    """Return the known kinds in words if this one is neither built in nor installed; otherwise an empty text.
+
+    Packages are searched only if necessary.
+    """
     built_in = [files.kind for files in KIND_FILES]
-    if entry.kind is None or entry.kind in built_in or entry.kind in (installed := names(KINDS)):
-        return None
+    if kind is None or kind in built_in or kind in (installed := names(KINDS)):
+        return ""
     *first_kinds, last = map(repr, (*built_in, *installed))
-    return invalid(
-        f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
-        "Correct the value, or install the package that adds the kind.",
-        lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id))),
-    )
+    return f"{', '.join(first_kinds)} or {last}"
 
 
-def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:
-    """Return a value's location in the manifest, where the first member of a validated threshold pair is a key."""
-    if location[:1] != ("thresholds",) or len(location) == 1:
-        return location
-    return ("thresholds", thresholds[location[1]])
-
-
-def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
-    """Yield (key, path) of each path of an entry that is outside the project."""
+def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:
+    """Yield the key and the path of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
-    stated = [("dir", folder, ""), *((key, getattr(entry, key), "") for key in ("mapping", "schema"))]
-    stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
-    stated += [("aliases", alias, "" if "/" in alias else evals_dir) for alias in entry.aliases]
-    for key, path, below in stated:
+    stated: list[tuple[Location, str | None, str]] = [(("dir",), folder if entry.dir else None, "")]
+    stated += [((key,), getattr(entry, key), "") for key in ("mapping", "schema")]
+    stated += [((key,), getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
+    for at, alias in enumerate(entry.aliases):
+        stated.append((("aliases", at), alias, "" if "/" in alias else evals_dir))
+    for at, glob in enumerate(entry.instructions):
+        stated.append((("instructions", at), glob.lstrip("/"), ""))  # a slash at the start is the project's root
+    for location, path, below in stated:
         if path and leads_out(path, below):
-            yield key, path
-    for glob in entry.instructions:
-        if leads_out(glob.lstrip("/")):  # a slash at the start of a glob is the project's root
-            yield "instructions", glob
+            yield location, path
 
 
 def _as_text(value: Any) -> str:
@@ -270,7 +241,7 @@ def _as_text(value: Any) -> str:
 
 def canonical(value: Any) -> str:
     """Return canonical JSON: sorted keys, no spaces, every key as text."""
-    return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return json.dumps(_with_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 def _is_finite(value: Any) -> bool:
@@ -279,10 +250,10 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _text_keys(value: Any) -> Any:
+def _with_text_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _text_keys(member) for key, member in value.items()}
-    return [_text_keys(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _with_text_keys(member) for key, member in value.items()}
+    return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:

@@ -11,12 +11,15 @@ from typing import Any, Final
 from msgspec import structs
 
 from sitegen.config import EvalLimits, GateSettings, SiteConfig
-from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid
+from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid, remove, valid_part, without
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding, Parsed
 from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
+from sitegen.text.addresses import is_web_address
+from sitegen.text.keys import key_path, nearest
 
 Read = Callable[[str], bytes | None]
 
@@ -33,10 +36,12 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
 """Keys that no file of a project may set: the reason, and how the user sets them."""
 
 
-def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
+def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConfig]:
     """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
 
-    *read* returns a file's content by its path, for a repository without a work tree. Raises ConfigurationError.
+    Unknown keys and wrong values do not count, and are findings. *read* returns a file's content by its path, for a
+    repository without a work tree. Raises ConfigurationError if a file cannot be read, or if ``redact`` is wrong or
+    misspelt: values that it should hide would be on the site.
     """
     for name, content in _site_contents(root, read):
         table: Any = _toml(name, content)
@@ -47,7 +52,7 @@ def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
             table = tool["sitegen"]
         prefix = "tool.sitegen." if name == "pyproject.toml" else ""
         return _site(name, content.decode("utf-8-sig", "replace"), table, prefix)
-    return SiteConfig()
+    return Parsed(SiteConfig())
 
 
 def read_site_file(file: Path) -> SiteConfig:
@@ -60,7 +65,15 @@ def read_site_file(file: Path) -> SiteConfig:
             where=str(file),
             fix=fix_of(error, str(file), "Name a file that is there."),
         ) from error
-    return _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+    site, findings = _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+    if findings:
+        raise error_in(str(file), findings[0])
+    return site
+
+
+def site_file(root: Path | None, *, read: Read | None = None) -> str:
+    """The name of the file that ``read_site`` reads, if there is any."""
+    return _site_contents(root, read)[0][0]
 
 
 def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
@@ -108,45 +121,62 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
         raise ConfigurationError(f"{name} cannot be read: {error.message}.", where=where, fix=error.fix) from None
 
 
-def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
-    from pydantic import TypeAdapter, ValidationError
+def _site(name: str, text: str, table: Any, prefix: str) -> Parsed[SiteConfig]:
+    from pydantic import TypeAdapter
 
     if not isinstance(table, dict):
-        raise ConfigurationError(
-            f"[tool.sitegen] is {describe(table)}, a table is wanted.", where=name, fix="Write [tool.sitegen]."
-        )
-    try:
-        site: SiteConfig = TypeAdapter(SiteConfig).validate_python(table)
-    except ValidationError as error:
-        first = min(
-            error.errors(), key=lambda error: error["type"] not in UNKNOWN
-        )  # a misspelt key explains the missing key
+        what = invalid(f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].", None)
+        return Parsed(SiteConfig(), (without(what),))
+    findings: list[Finding] = []
+
+    def report(location: Location, error: Any) -> None:
         line = partial(_toml_line, text, prefix=prefix)
-        if (location := tuple(first["loc"])) in _NOT_OF_A_FILE and first["type"] in UNKNOWN:
+        if location in _NOT_OF_A_FILE and error["type"] in UNKNOWN:
             reason, fix = _NOT_OF_A_FILE[location]
-            message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
-            raise error_in(name, invalid(message, fix, line(location))) from None
-        raise error_in(name, finding_of(first, line, SiteConfig)) from None
+            findings.append(invalid(f"A file cannot set {key_path(location)}: {reason}.", fix, line(location)))
+            return
+        stated = tuple(error["loc"]) if error["type"] == "missing" else location
+        finding = without(finding_of({**error, "loc": stated}, line, SiteConfig))
+        if location[0] == "redact" or nearest(str(location[0]), SiteConfig.__struct_fields__) == "redact":
+            raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
+        findings.append(finding)
+
+    adapter: Any = TypeAdapter(SiteConfig)
+    valid = valid_part(adapter, table, report)
+    wrong = list(_wrong_values(adapter.validate_python(valid)))
+    for location, message, fix in wrong:
+        findings.append(without(invalid(message, fix, _toml_line(text, location, prefix))))
+    for location, _, _ in reversed(wrong):  # the last item of a list first
+        remove(valid, location)
+    return Parsed(adapter.validate_python(valid), tuple(findings))
+
+
+def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
+    """Yield the place of each value of the right type that cannot be meant, what is wrong with it, and what to do."""
     for location, number in _counts(site):
         if number is not None and number < 0:
-            message = f"{'.'.join(location)} is {describe(number)}, a number that is not negative is wanted."
-            raise error_in(name, invalid(message, "Correct the value.", _toml_line(text, location, prefix)))
-    globs = [
-        ("instructions", glob.lstrip("/")) for glob in site.instructions
-    ]  # a slash at the start is the project's root
-    for key, path in (("evals_dir", site.evals_dir), *(("mapping", path) for path in site.mapping), *globs):
+            message = f"{key_path(location)} is {describe(number)}, a number that is not negative is wanted."
+            yield location, message, "Correct the value."
+    # A slash at the start of a glob is the project's root.
+    paths: list[tuple[Location, str, str]] = [(("evals_dir",), site.evals_dir, site.evals_dir)]
+    paths += [(("mapping", at), path, path) for at, path in enumerate(site.mapping)]
+    paths += [(("instructions", at), glob, glob.lstrip("/")) for at, glob in enumerate(site.instructions)]
+    for location, stated, path in paths:
         if leads_out(path):
-            raise error_in(
-                name, invalid(f"{key} is {describe(path)}: {OUTSIDE}.", FIX, _toml_line(text, (key,), prefix))
-            )
-    return site
+            yield location, f"{key_path(location)} is {describe(stated)}: {OUTSIDE}.", FIX
+    for key in ("repository_url", "base_url"):
+        address = getattr(site, key)
+        if address and not is_web_address(address):
+            message = f"{key} is {describe(address)}, the address of a site is wanted."
+            fix = "Write one such as https://example.org/path: http or https, without user name, ? and #."
+            yield (key,), message, fix
 
 
-def _counts(site: SiteConfig) -> Iterator[tuple[tuple[str, ...], int | None]]:
+def _counts(site: SiteConfig) -> Iterator[tuple[Location, int | None]]:
     """Yield the place and the value of every number that counts or measures something."""
     for key, number in structs.asdict(site.limits).items():
         yield ("limits", key), number
-    tables: list[tuple[tuple[str, ...], GateSettings | EvalLimits]] = [(("gate",), site.gate)]
+    tables: list[tuple[Location, GateSettings | EvalLimits]] = [(("gate",), site.gate)]
     tables += [(("gate", "evals", eval_id), limits) for eval_id, limits in site.gate.evals.items()]
     for place, table in tables:
         yield (*place, "max_broken"), table.max_broken

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring.finders.searched_files import SearchedFiles
 from sitegen.configuring.found_evals import with_found_evals
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
@@ -71,7 +71,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         config = replace(config, instructions=tuple(glob.glob for glob in globs))
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([WrittenEntry(proposal.id, proposal.entry) for proposal in by_id.values()], "")
-    entries = read_manifest(text.encode(), "manifest.yaml", config.evals_dir).evals
+    entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
     evals = fold_evals(repository, *with_found_evals(config, manifest, searched), head)
     trials = {history.id: score_newest(repository, history) for history in evals}

@@ -38,7 +38,7 @@ def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | 
 
 def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
     """The manifest of an old commit cannot be read, or one of its keys."""
-    fix = "Nothing has to be done if a later commit corrected it: until then the manifest of an earlier commit applies."
+    fix = "Nothing has to be done if a later commit corrected it."
     if POINTER in reason:
         fix = MissingObjectsError(in_lfs=True).fix or fix
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)

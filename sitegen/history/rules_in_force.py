@@ -103,15 +103,16 @@ class RulesInForce:
         if change.new is None:
             state.rules, state.rule_folders = {}, {}
             return
-        from sitegen.configuring.manifest import read_manifest_leniently
+        from sitegen.configuring.manifest import read_manifest
 
         read = self._read(change.new)
         if read.content is None:
             self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
             return
-        manifest, findings = read_manifest_leniently(read.content, change.path, self._evals_dir)
+        manifest, findings = read_manifest(read.content, change.path, self._evals_dir)
         for finding in findings:
-            self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
+            if finding.severity == "error":  # nobody can correct an old commit
+                self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
         if manifest is None:
             return
         watched = self._layout.named_by(manifest)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
 from sitegen.config import GateSettings
+from sitegen.configuring.findings import error_of
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
 from sitegen.history.eval_fold import with_common_grades
@@ -49,6 +50,9 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
             ) from None
         parts = CopiedParts(parts)  # the fold of the head continues the fold of the base, if possible
         later = Study.of(head, memo, parts)
+        for problem in later.timeline.remarks:
+            if problem.severity == "error":  # with another limit than the one that is meant, the gate may pass
+                raise error_of(problem)
         if earlier is None or not earlier.evals:
             earlier = _configured_as(later, before, memo)
         gate = later.timeline.config.gate

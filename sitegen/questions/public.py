@@ -40,7 +40,7 @@ class PublicCheck:
         self._project = project = open_project(options, "")
         repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
-        config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))
+        config = read_site(project.place.root, read=lambda path: content_at(repository, head, path)).value
         self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring.finders.searched_files import work_tree_files
 from sitegen.configuring.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.configuring.found_evals import with_found_evals
-from sitegen.configuring.manifest import read_manifest_leniently
+from sitegen.configuring.manifest import read_manifest
 from sitegen.configuring.site import read_site
 from sitegen.errors import ConfigurationError
 from sitegen.frozen import Frozen
@@ -71,7 +71,7 @@ def followed(place: RepositoryPlace, templates: Path, cache: Path) -> Followed:
 def _configured_places(root: Path) -> list[Path]:
     """The paths of a work tree that a build reads under the present configuration and manifest."""
     try:
-        site = read_site(root)
+        site = read_site(root).value
     except ConfigurationError:  # the build reports it; the file is followed, so that a correction is noticed
         site = SiteConfig()
     path = f"{site.evals_dir}/manifest.yaml"
@@ -79,7 +79,7 @@ def _configured_places(root: Path) -> list[Path]:
         content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    stated = read_manifest_leniently(content, path, site.evals_dir).value
+    stated = read_manifest(content, path, site.evals_dir).value
     searched = work_tree_files(root, kind_of_case_file)
     site, manifest = with_found_evals(site, stated or Manifest(), searched)
     pathspecs = Layout(site, manifest, Watched()).pathspecs or ("",)

@@ -71,7 +71,7 @@ class CommitListTail(Frozen):
 
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.
 
-SITE_CONFIG: Final = CachedKind(name="site configuration", type=SiteConfig, until="inputs")
+SITE_CONFIG: Final = CachedKind(name="site configuration", type=Parsed[SiteConfig], until="inputs")
 """The site's configuration, by the bytes that it was read from."""
 
 MANIFEST: Final = CachedKind(name="manifest", type=Parsed[Manifest], until="inputs")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring.manifest import read_manifest_with_remarks
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.configuring.site import read_rules, read_site, site_config_bytes
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
@@ -24,11 +24,11 @@ from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, MAPPINGS, SITE_CONFIG
 
-_CHECKED: Final = "paths inside the project"
+_CHECKED: Final = "paths inside the project; wrong values do not count"
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
-def kept_site_config(files: FilesAt, parts: PartStore) -> SiteConfig:
+def kept_site_config(files: FilesAt, parts: PartStore) -> Parsed[SiteConfig]:
     """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
     key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read_rules))
@@ -43,7 +43,7 @@ def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
         return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
 
-    return MANIFEST.derived(parts, "", key, lambda: read_manifest_with_remarks(content, path, config.evals_dir))
+    return MANIFEST.derived(parts, "", key, lambda: manifest_in_force(content, path, config.evals_dir))
 
 
 class AnswersAt:

@@ -90,7 +90,7 @@ def build_pool(
     gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
     processes = 1
     if project.head and not trusted_head and not project.dask:
-        jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).engine.jobs
+        jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).value.engine.jobs
         commits = 0 if jobs else Repository(project.place).count_commits(project.head)
         processes = processes_for(commits, jobs)
     with ExitStack() as opened:

@@ -14,7 +14,10 @@ from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, significance_level
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.configuring.finders.searched_files import SearchedFiles, work_tree_files
+from sitegen.configuring.findings import problem_in
 from sitegen.configuring.found_evals import with_found_evals
+from sitegen.configuring.manifest import ANY_FIELD
+from sitegen.configuring.site import site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
@@ -53,7 +56,7 @@ class Timeline(Frozen):
     project: Project
     config: SiteConfig
     manifest: Manifest
-    remarks: tuple[Finding, ...]
+    remarks: tuple[Problem, ...]
     """Findings on the manifest."""
     context: WorkerContext
     update: Update
@@ -150,8 +153,10 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
     files = FilesAt(project.place, head)
-    config = kept_site_config(files, parts)
-    manifest, remarks = kept_manifest(files, config, parts, worktree=project.options.worktree)
+    config, of_site = kept_site_config(files, parts)
+    manifest, of_manifest = kept_manifest(files, config, parts, worktree=project.options.worktree)
+    remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
+    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
     answers = AnswersAt(files, parts)
     searched = SearchedFiles(
         names=files.names,
@@ -173,8 +178,9 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
-    for entry in manifest.evals or (EvalConfig(id=""),):
-        redaction(_hidden_fields(config, entry))  # reports an invalid field path before any work
+    redaction(config.redact)  # reports an invalid field path before any work
+    manifest, of_redactions = _with_sound_redactions(manifest)
+    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
     # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
@@ -207,7 +213,7 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
         project=project,
         config=config,
         manifest=manifest,
-        remarks=remarks,
+        remarks=tuple(remarks),
         context=replace(
             _worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
             commits=tuple(commit for commit in (head, project.pin) if commit),
@@ -224,12 +230,27 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
 def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
     """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file."""
     for finding in evaluation.findings:
-        lost = "Nothing of the file counts." if evaluation.value is None else "It does not count."
-        yield Problem("warning", f"{finding.message} {lost}", finding.fix, path=EVALUATION_FILE, line=finding.line)
+        all_lost = " Nothing of the file counts." if evaluation.value is None else ""
+        message = f"{finding.message}{all_lost}"
+        yield Problem("warning", message, finding.fix, path=EVALUATION_FILE, line=finding.line)
 
 
 def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
     return (*config.redact, *entry.redact)
+
+
+def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:
+    """Return the manifest with every field of an eval hidden if a glob of its ``redact`` cannot be read."""
+    entries, findings = [], []
+    for entry in manifest.evals:
+        try:
+            redaction(entry.redact)
+        except ConfigurationError as error:
+            message = f"evals.{entry.id}: {error.message} Every value of the eval is hidden."
+            findings.append(Finding("error", message, error.fix or "Correct the glob."))
+            entry = replace(entry, redact=(ANY_FIELD,))
+        entries.append(entry)
+    return Parsed(replace(manifest, evals=tuple(entries)), tuple(findings))
 
 
 def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
@@ -264,12 +285,12 @@ def _worker_context(
     overlay: tuple[WorktreeBlob, ...],
     origin: str | None,
 ) -> WorkerContext:
-    url = _address("repository_url", config.repository_url) or (origin if is_web_address(origin or "") else None)
+    url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
         version=__version__,
         repository_url=url,
-        base_url=_address("base_url", config.base_url or project.options.base_url),
+        base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
         shallow=bool(repository.shallow_boundary),
         pinned=project.pin or "",
         noindex=config.noindex,
@@ -289,16 +310,11 @@ def _worker_context(
     )
 
 
-def _address(key: str, stated: str | None) -> str | None:
-    """Return the address without a trailing slash. Raises ConfigurationError if no page may link to it.
-
-    It is checked in each build and not when the configuration is parsed, because the memo can return a parsed one.
-    """
-    if not stated:
-        return None
-    if not is_web_address(stated):
+def _address(stated: str | None) -> str | None:
+    """Return an address of the command line. Raises ConfigurationError if no page may link to it."""
+    if stated and not is_web_address(stated):
         raise ConfigurationError(
-            f"The {key} {stated!r} is not an address of a site.",
+            f"The base_url {stated!r} is not an address of a site.",
             fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
         )
-    return stated.rstrip("/")
+    return stated

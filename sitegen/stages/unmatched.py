@@ -50,10 +50,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     of_files = tuple(missing.problems())
     of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
-        *(
-            Problem(remark.severity, remark.message, remark.fix, path=layout.manifest_path, line=remark.line)
-            for remark in timeline.remarks
-        ),
+        *timeline.remarks,
         *of_instructions,
         *_unknown_metrics(timeline, layout, summaries),
         *_aliases(shadowed, layout),

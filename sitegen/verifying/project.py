@@ -14,10 +14,10 @@ from sitegen.configuring.evaluation import evaluated_entry, evaluated_llm, proje
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.configuring.finders.case_files import case_file_entry
 from sitegen.configuring.finders.searched_files import work_tree_files
-from sitegen.configuring.findings import error_in
+from sitegen.configuring.findings import problem_in
 from sitegen.configuring.found_evals import with_found_evals
-from sitegen.configuring.manifest import overlaid, read_manifest
-from sitegen.configuring.site import read_rules, read_site
+from sitegen.configuring.manifest import manifest_in_force, overlaid
+from sitegen.configuring.site import read_rules, read_site, site_file
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
@@ -29,6 +29,7 @@ from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.kind_files import GROUND_TRUTHS, files_of
+from sitegen.model.problems import Parsed, Problem
 from sitegen.model.timeline import EvalHistory
 from sitegen.project_files import (
     LARGEST_CONFIGURATION,
@@ -60,10 +61,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
     layout: Layout
     evaluation: EvaluationConfig = EvaluationConfig()
     """Read from the file that ``--config`` names, otherwise from the evaluation file in the project."""
-    misread: tuple[ConfigurationError, ...] = ()
-    """What does not count in the evaluation file: keys, or the whole file."""
-    must_stop: bool = False
-    """Whether a value of the evaluation file is wrong, so that a model would be called by other settings."""
+    misread: tuple[Problem, ...] = ()
+    """What does not count of the configuration."""
 
     @classmethod
     def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
@@ -77,19 +76,26 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             raise SitegenError(
                 "A bare repository has no work tree to score.", where=str(repository.top), fix="Clone it."
             )
-        config = read_site(root)
+        config, of_site = read_site(root)
         if evals_dir is not None:
             config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
         committed = (FilesAt(repository, head).versions,) if head else ()
         searched = work_tree_files(root, kind_of_case_file, *committed)
-        config, manifest = with_found_evals(config, worktree_manifest(root, config), searched)
-        project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
-        evaluation, findings = project_evaluation(searched)
-        return replace(
-            project,
+        manifest, of_manifest = worktree_manifest(root, config)
+        config, manifest = with_found_evals(config, manifest, searched)
+        evaluation, of_evaluation = project_evaluation(searched)
+        return cls(
+            root,
+            head,
+            config,
+            manifest,
+            Layout(config, manifest, Watched()),
             evaluation=evaluation or EvaluationConfig(),
-            misread=tuple(error_in(EVALUATION_FILE, finding) for finding in findings),
-            must_stop=any(finding.severity == "error" for finding in findings),
+            misread=(
+                *(problem_in(site_file(root), finding) for finding in of_site),
+                *(problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest),
+                *(problem_in(EVALUATION_FILE, finding) for finding in of_evaluation),
+            ),
         )
 
     @cached_property
@@ -147,12 +153,13 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
             ) from error
         entry = self.manifest.entry(eval_id)
-        unknown = tuple(error_in(str(file), finding) for finding in findings)
+        misread = (*self.misread, *(problem_in(str(file), finding) for finding in findings))
         if isinstance(stated, EvalConfig):
-            return replace(self._with_entry(overlaid(entry, stated)), misread=(*self.misread, *unknown))
+            return replace(self._with_entry(overlaid(entry, stated)), misread=misread)
         project = self._with_entry(evaluated_entry(entry, stated))
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
-        return replace(project, config=config, evaluation=stated, misread=unknown, must_stop=False)
+        misread = tuple(problem for problem in misread if problem.path != EVALUATION_FILE)
+        return replace(project, config=config, evaluation=stated, misread=misread)
 
     def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
         """Return the project and the id of the eval with these test cases; without one, the project gets a new eval.
@@ -224,11 +231,11 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             )
 
 
-def worktree_manifest(root: Path, config: SiteConfig) -> Manifest:
+def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:
     """The manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
     name = f"{config.evals_dir}/manifest.yaml"
     content = read_rules(root, name, config.limits.max_blob_bytes)
-    return Manifest() if content is None else read_manifest(content, name, config.evals_dir)
+    return Parsed(Manifest()) if content is None else manifest_in_force(content, name, config.evals_dir)
 
 
 def _folder_in_project(root: Path, folder: Path) -> str:

@@ -6,8 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from sitegen.configuring.manifest import read_manifest
+from sitegen.config import INSTRUCTIONS, MAPPINGS, EvalConfig, SiteConfig
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.configuring.site import read_site
 from sitegen.errors import ConfigurationError, Notice, RepositoryError
 from sitegen.history import repository_place
@@ -59,23 +61,29 @@ def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path: Path, kin
         "instructions: ['../*.md']",
     ],
 )
-def test_a_manifest_that_names_a_path_outside_is_refused_with_its_line(entry: str) -> None:
-    with pytest.raises(ConfigurationError, match="it leads out of the project") as caught:
-        read_manifest(f"evals:\n  a:\n    name: A\n    {entry}\n".encode(), "evals/manifest.yaml", "evals")
-    assert caught.value.where == "evals/manifest.yaml:4"
+def test_a_path_outside_that_a_manifest_names_does_not_count(entry: str) -> None:
+    content = f"evals:\n  a:\n    name: A\n    {entry}\n".encode()
+    manifest, [finding] = manifest_in_force(content, "evals/manifest.yaml", "evals")
+    assert manifest.evals == (EvalConfig(id="a", name="A"),)
+    assert (finding.severity, finding.line) == ("error", 4)
+    assert finding.message.endswith("it leads out of the project. It does not count.")
 
 
 def test_a_ground_truth_beside_its_folder_is_inside() -> None:
     text = b"evals: {a: {ground_truth: ../shared/truth.csv}}\n"
-    assert read_manifest(text, "evals/manifest.yaml", "evals").entry("a").ground_truth == "../shared/truth.csv"
+    assert (
+        manifest_in_force(text, "evals/manifest.yaml", "evals").value.entry("a").ground_truth == "../shared/truth.csv"
+    )
 
 
 @pytest.mark.parametrize("line", ['evals_dir = "../evals"', 'mapping = ["../m.yaml"]', 'instructions = ["/../*.md"]'])
-def test_a_configuration_that_names_a_path_outside_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path: Path, line: str) -> None:
     (tmp_path / "sitegen.toml").write_text(f'title = "x"\n{line}\n')
-    with pytest.raises(ConfigurationError, match="it leads out of the project") as caught:
-        read_site(tmp_path)
-    assert caught.value.where == "sitegen.toml:2"
+    site, [finding] = read_site(tmp_path)
+    assert replace(site, instructions=INSTRUCTIONS, mapping=MAPPINGS) == SiteConfig(title="x")
+    assert all("../" not in path for path in (*site.instructions, *site.mapping, site.evals_dir))
+    assert (finding.severity, finding.line) == ("error", 2)
+    assert finding.message.endswith("it leads out of the project. It does not count.")
 
 
 def test_results_are_not_written_through_a_link(repo: GitRepo, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from sitegen.errors import FileSystemError
 from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import content, differences, run
+from tests.sites import content, differences, problems_text, run
 
 STAGES = (
     "Reading history ...\nScoring (2) ...\n{overview} can be opened; the other pages follow\nWriting evals (1) ...\n"
@@ -249,20 +249,47 @@ def test_an_unknown_revision_is_refused(project, rev):
     )
 
 
-def test_an_unknown_key_names_its_file_its_line_and_the_nearest_key(project):
-    (project.path / "sitegen.toml").write_text('title = "Names"\ninstruction = ["a.md"]\n')
+def test_a_misspelt_key_that_may_hide_values_names_its_file_its_line_and_the_nearest_key(project):
+    (project.path / "sitegen.toml").write_text('title = "Names"\nredacted = ["a.b"]\n')
     assert refusal(project.path) == (
-        "sitegen: The key 'instruction' is not known.\n  at: sitegen.toml:2\n  do: Did you mean 'instructions'?\n"
+        "sitegen: The key 'redacted' is not known.\n  at: sitegen.toml:2\n  do: Did you mean 'redact'?\n"
     )
 
 
-def test_a_manifest_that_is_wrong_at_the_built_commit_is_refused_with_its_line(project):
-    project.commit({"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n"})
-    assert refusal(project.path) == (
-        "sitegen: evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is "
-        "wanted.\n"
-        "  at: evals/manifest.yaml:3\n  do: Correct the value, or install the package that adds the kind.\n"
+def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built(project):
+    (project.path / "sitegen.toml").write_text('title = "All names"\ninstruction = ["a.md"]\nevals_dir = "../x"\n')
+    project.commit(
+        {"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n    thresholds: {f1: high}\n    dir: [a]\n"}
     )
+    done = run("build", project.path)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
+    problems = problems_text(project.path / "public")
+    for said in (
+        "The key 'instruction' is not known. It does not count.sitegen.toml:2",
+        "evals_dir is text ('../x'): it leads out of the project. It does not count.sitegen.toml:3",
+        "evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted. "
+        "It does not count.evals/manifest.yaml:3",
+        "evals.names.thresholds.f1 is text ('high'), a valid number is wanted. It does not count.evals/manifest.yaml:4",
+        "evals.names.dir is a list, a valid string is wanted. It does not count.evals/manifest.yaml:5",
+    ):
+        assert said in problems, problems
+    assert "All names" in (project.path / "public/index.html").read_text()
+    assert (project.path / "public/evals/names/index.html").exists()
+
+
+def test_an_eval_whose_default_finds_no_truth_is_named_and_the_others_are_built(project):
+    project.commit(
+        {
+            "evals/manifest.yaml": "evals:\n  other:\n    dir: [a]\n    ground_truth: 5\n  names: {name: N}\n",
+            "a/truth.csv": "id,x\n",
+        }
+    )
+    done = run("build", project.path)
+    assert done.returncode == 0
+    problems = (project.path / "public/problems.html").read_text()
+    assert "evals.other.dir is a list" in problems
+    assert "evals/other" in problems
+    assert (project.path / "public/evals/names/index.html").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--nope"], ["a", "b"]])

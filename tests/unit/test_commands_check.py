@@ -590,9 +590,10 @@ def test_an_error_reaches_the_same_places_as_a_report(repo, tmp_path, monkeypatc
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     done = check(repo, "--markdown", tmp_path / "gate.md", "--junit", tmp_path / "gate.xml")
-    said = "The gate cannot compare. The key 'gate.flor' is not known. At: sitegen.toml:2. Did you mean 'floor'?"
+    lost = "The key 'gate.flor' is not known. It does not count."
+    said = f"The gate cannot compare. {lost} At: sitegen.toml:2. Did you mean 'floor'?"
     assert (done.returncode, done.stdout) == (2, f"::error title=sitegen check::{said}\n")
-    assert done.stderr.startswith("sitegen: The key 'gate.flor' is not known.\n")
+    assert done.stderr.startswith("sitegen: The key 'gate.flor' is not known. It does not count.\n")
     assert (tmp_path / "gate.md").read_text() == f"**Evals: fail.**\n\n{said}\n"
     assert (tmp_path / "summary.md").read_text() == (tmp_path / "gate.md").read_text()
     root = ET.parse(tmp_path / "gate.xml").getroot()

@@ -16,18 +16,18 @@ from sitegen.config import (
     Regressions,
     SiteConfig,
 )
-from sitegen.configuring.manifest import read_manifest, read_manifest_leniently, read_manifest_with_remarks
+from sitegen.configuring.manifest import manifest_in_force, read_manifest
 from sitegen.configuring.site import read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import MetadataEntry
 
 PATH = "evals/manifest.yaml"
 
 
 def manifest(text: str) -> Manifest:
-    return read_manifest(text.encode(), PATH, "evals")
+    return manifest_in_force(text.encode(), PATH, "evals").value
 
 
 def refusal(text: str) -> tuple[str, str | None, str | None]:
@@ -36,16 +36,21 @@ def refusal(text: str) -> tuple[str, str | None, str | None]:
     return caught.value.message, caught.value.where, caught.value.fix
 
 
-def site_refusal(folder: Path, text: str, name: str = "sitegen.toml") -> tuple[str, str | None, str | None]:
+def lost(text: str) -> tuple[Manifest, list[tuple[str, int | None]]]:
+    """The manifest, and what is said of each part that does not count."""
+    manifest, findings = manifest_in_force(text.encode(), PATH, "evals")
+    assert all(finding.severity == "error" for finding in findings)
+    return manifest, [(finding.message, finding.line) for finding in findings]
+
+
+def site(folder: Path, text: str, name: str = "sitegen.toml") -> Parsed[SiteConfig]:
     (folder / name).write_text(text)
-    with pytest.raises(ConfigurationError) as caught:
-        read_site(folder)
-    return caught.value.message, caught.value.where, caught.value.fix
+    return read_site(folder)
 
 
 def test_without_any_file_the_defaults_hold(tmp_path: Path) -> None:
-    assert read_site(tmp_path) == SiteConfig()
-    assert read_site(None) == SiteConfig()
+    assert read_site(tmp_path) == Parsed(SiteConfig())
+    assert read_site(None) == Parsed(SiteConfig())
     assert site_config_bytes(tmp_path) == b""
 
 
@@ -57,7 +62,7 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         '[gate]\nfloor = 0.5\nnoise = false\nremoved = ["old"]\nmetrics.recall = {drop = 1}\n'
         '[gate.evals."a.b"]\ndrop = 2.5\nmetrics = {f1 = {floor = 0.9}}\n'
     )
-    assert read_site(tmp_path) == SiteConfig(
+    assert read_site(tmp_path).value == SiteConfig(
         title="Mine",
         base_url="https://example.org",
         first_parent=False,
@@ -77,13 +82,13 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
 
 def test_the_table_of_pyproject_counts_where_there_is_no_file_of_our_own(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.sitegen]\ntitle = "Theirs"\n')
-    assert read_site(tmp_path).title == "Theirs"
+    assert read_site(tmp_path).value.title == "Theirs"
     (tmp_path / "sitegen.toml").write_text('title = "Ours"\n')
-    assert read_site(tmp_path).title == "Ours"
+    assert read_site(tmp_path).value.title == "Ours"
 
 
 def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
-    assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).title == "Bare"
+    assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).value.title == "Bare"
 
 
 @pytest.mark.parametrize(
@@ -139,23 +144,68 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
-        ("title = \n", "sitegen.toml cannot be read: it is not valid TOML: ", 1, "Correct the line."),
+        (
+            "[gate]\nmin_cases = -1\n",
+            "gate.min_cases is a number (-1), a number that is not negative is wanted.",
+            2,
+            "Correct the value.",
+        ),
+        (
+            'repository_url = "https://me:secret@example.org/x"\n',
+            "repository_url is text ('https://me:secret@example.org/x'), the address of a site is wanted.",
+            1,
+            "Write one such as https://example.org/path: http or https, without user name, ? and #.",
+        ),
+        (
+            'instructions = ["a/*.md", "../*.md"]\n',
+            "instructions[1] is text ('../*.md'): it leads out of the project.",
+            1,
+            "Write a path inside the project, relative to what the key is relative to.",
+        ),
     ],
 )
-def test_what_is_not_understood_is_named_with_its_line(
+def test_what_is_not_understood_is_named_with_its_line_and_lost_alone(
     tmp_path: Path, text: str, what: str, line: int, fix: str
 ) -> None:
-    said, where, do = site_refusal(tmp_path, text)
-    assert said.startswith(what)
-    assert (where, do) == (f"sitegen.toml:{line}", fix)
+    read, findings = site(tmp_path, f"{text}\n[public]\nallow = ['kept']\n")
+    said = next(finding for finding in findings if finding.message.startswith(what))
+    assert (said.severity, said.line, said.fix) == ("error", line, fix)
+    assert read.public.allow == ("kept",)
+
+
+def test_only_what_is_wrong_of_a_table_is_lost(tmp_path: Path) -> None:
+    read, findings = site(
+        tmp_path,
+        'title = 3\nnoindex = true\ninstructions = ["../x", "a.md", 7]\n[gate]\ndrop = "a"\nfloor = 0.5\n'
+        '[[regressions.mute]]\neval = "a"\n[[regressions.mute]]\neval = "b"\ncommit = "1a2b3c4"\nwhy = "known"\n',
+    )
+    assert len(findings) == 5
+    assert read == SiteConfig(
+        noindex=True,
+        instructions=("a.md",),
+        gate=GateSettings(floor=0.5),
+        regressions=Regressions(mute=(Mute(eval="b", commit="1a2b3c4", why="known"),)),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["redact = 5\n", 'redact = ["a", 5]\n', 'redcat = ["a"]\n', "Redact = []\n", "title = \n"]
+)
+def test_a_configuration_that_may_hide_values_in_vain_ends_the_command(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        site(tmp_path, text)
+    assert caught.value.where == "sitegen.toml:1"
 
 
 def test_a_key_of_pyproject_is_named_with_its_line(tmp_path: Path) -> None:
     text = '[project]\ntitel = "not ours"\n[tool.sitegen]\ntitel = "x"\n'
-    assert site_refusal(tmp_path, text, "pyproject.toml") == (
-        "The key 'titel' is not known.",
-        "pyproject.toml:4",
-        "Did you mean 'title'?",
+    assert site(tmp_path, text, "pyproject.toml").findings == (
+        Finding("error", "The key 'titel' is not known. It does not count.", "Did you mean 'title'?", 4),
+    )
+    assert site(tmp_path, "[tool]\nsitegen = 5\n", "pyproject.toml").findings == (
+        Finding(
+            "error", "[tool.sitegen] is a number (5), a table is wanted. It does not count.", "Write [tool.sitegen]."
+        ),
     )
 
 
@@ -212,21 +262,8 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
     ("text", "what", "line"),
     [
         ("- a\n", "The manifest is a list.", 1),
-        ("version: 2\neval: {}\n", "The key 'eval' is not known.", 2),
         ("evals: [a, 3]\n", "evals is a list, a mapping from ids to entries is wanted.", 1),
         ("evals: text\n", "evals is text ('text'), a mapping from ids to entries is wanted.", 1),
-        ("evals:\n  a: text\n", "evals.a is text ('text'), a mapping is wanted.", 2),
-        ("evals:\n  a:\n    dir: [x]\n", "evals.a.dir is a list, a valid string is wanted.", 3),
-        (
-            "evals:\n  a:\n    kind: odd\n",
-            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
-            3,
-        ),
-        (
-            "evals:\n  a:\n    settings: 3\n",
-            "evals.a.settings is a number (3), a mapping with finite numbers is wanted.",
-            3,
-        ),
         ("evals:\n  a: {\n", "The manifest cannot be read: it is not valid YAML: ", 3),
         ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is not valid YAML: ", 1),
         ("a: &a [*a]\n", "The manifest cannot be read: an alias refers to a value that contains it.", 1),
@@ -238,14 +275,69 @@ def test_what_the_manifest_says_wrongly_is_named_with_its_line(text: str, what: 
     assert where == f"{PATH}:{line}"
 
 
-def test_a_threshold_that_is_no_number_is_named_by_its_metric() -> None:
-    what, where, _ = refusal("evals:\n  a:\n    thresholds:\n      recall: 1\n      f1: high\n")
-    assert (what, where) == ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted.", f"{PATH}:5")
+@pytest.mark.parametrize(
+    ("entry", "what", "line"),
+    [
+        ("a: text", "evals.a is text ('text'), a mapping is wanted.", 2),
+        ("a: {dir: [x]}", "evals.a.dir is a list, a valid string is wanted.", 2),
+        (
+            "a:\n    kind: odd",
+            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
+            3,
+        ),
+        ("a:\n    settings: 3", "evals.a.settings is a number (3), a mapping is wanted.", 3),
+        ("a:\n    settings: {b: [.inf]}", "evals.a.settings.b is a list, finite numbers are wanted.", 3),
+        ("a: {thresholds: [1]}", "evals.a.thresholds is a list, a mapping is wanted.", 2),
+        ("a: {instructions: 3}", "evals.a.instructions is a number (3), a list is wanted.", 2),
+        (
+            "a: {ground_truth_format: tall}",
+            "evals.a.ground_truth_format is text ('tall'), 'auto', 'wide', 'long', 'building_summary_csv' or 'cases' "
+            "is wanted.",
+            2,
+        ),
+    ],
+)
+def test_a_wrong_value_of_an_entry_is_lost_alone_and_named(entry: str, what: str, line: int) -> None:
+    manifest, said = lost(f"evals:\n  {entry}\n  b: {{dir: x}}\n")
+    assert manifest == Manifest(evals=(EvalConfig(id="a"), EvalConfig(id="b", dir="x")))
+    assert said == [(f"{what} It does not count.", line)]
 
 
-def test_a_place_in_a_list_is_written_as_an_index() -> None:
-    what, _, _ = refusal("evals:\n  a: {instructions: [a, 1]}\n")
-    assert what == "evals.a.instructions[1] is a number (1), a valid string is wanted."
+def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
+    manifest, said = lost(
+        "evals:\n  a:\n    thresholds:\n      recall: 1\n      f1: high\n    settings: {b: .nan, c: 1}\n"
+        "    instructions: [a, 1]\n    outputs: [x]\n    ground_truth: t.csv\n"
+    )
+    assert manifest.evals == (
+        EvalConfig(
+            id="a",
+            ground_truth="t.csv",
+            thresholds=(Threshold("recall", 1.0),),
+            settings='{"c":1}',
+            instructions=("a",),
+        ),
+    )
+    assert said == [
+        ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted. It does not count.", 5),
+        ("evals.a.settings.b is a number (nan), finite numbers are wanted. It does not count.", 6),
+        ("evals.a.outputs is a list, a valid string is wanted. It does not count.", 8),
+        ("evals.a.instructions[1] is a number (1), a valid string is wanted. It does not count.", 7),
+    ]
+
+
+@pytest.mark.parametrize("stated", ["5", "[a, 5]", "{b: c}"])
+def test_an_eval_whose_hidden_fields_are_not_known_shows_none(stated: str) -> None:
+    manifest, [(what, line)] = lost(f"evals:\n  a:\n    redact: {stated}\n")
+    assert manifest.entry("a").redact == ("*",)
+    assert what.endswith(" is wanted. Every value of the eval is hidden.")
+    assert line == 3
+
+
+def test_a_misspelt_key_for_the_evals_is_named() -> None:
+    assert lost("version: 2\neval: {}\n") == (
+        Manifest(version="2"),
+        [("The key 'eval' is not known. It does not count.", 2)],
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,7 +356,7 @@ def test_a_place_in_a_list_is_written_as_an_index() -> None:
 )
 def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) -> None:
     content = f"evals:\n  a:\n    owner: Kim\n    {key}: x\n".encode()
-    manifest, remarks = read_manifest_with_remarks(content, PATH, "evals")
+    manifest, remarks = manifest_in_force(content, PATH, "evals")
     assert manifest.entry("a").metadata == (("owner", "Kim"), (key, "x"))
     assert remarks == (
         Finding(
@@ -274,20 +366,23 @@ def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) ->
             line=4,
         ),
     )
-    assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())
 
 
 def test_a_key_of_the_manifest_that_nothing_depends_on_is_lost_alone_and_remarked_on() -> None:
     content = b"owner: Kim\nverison: 3\nevals:\n  a: {name: [x], description: 3, dir: b}\n"
-    manifest, remarks = read_manifest_with_remarks(content, PATH, "evals")
+    manifest, remarks = manifest_in_force(content, PATH, "evals")
     assert manifest == Manifest(evals=(EvalConfig(id="a", dir="b"),))
     assert [(each.severity, each.message, each.fix, each.line) for each in remarks] == [
         ("warning", "The key 'owner' is not known. It does not count.", "Known keys: evals, version.", 1),
         ("warning", "The key 'verison' is not known. It does not count.", "Did you mean 'version'?", 2),
-        ("warning", "evals.a.name is a list, text is wanted. It does not count.", "Correct the value.", 4),
-        ("warning", "evals.a.description is a number (3), text is wanted. It does not count.", "Correct the value.", 4),
+        ("warning", "evals.a.name is a list, a valid string is wanted. It does not count.", "Correct the value.", 4),
+        (
+            "warning",
+            "evals.a.description is a number (3), a valid string is wanted. It does not count.",
+            "Correct the value.",
+            4,
+        ),
     ]
-    assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())
 
 
 def test_metadata_is_not_remarked_on() -> None:
@@ -296,23 +391,19 @@ def test_metadata_is_not_remarked_on() -> None:
     )
     words += "text file files folder link truth author status direction input inputs dim mind game redacted script set"
     entry = "".join(f"    {word}: x\n" for word in words.split())
-    assert read_manifest_with_remarks(f"evals:\n  a:\n{entry}".encode(), PATH, "evals")[1] == ()
+    assert manifest_in_force(f"evals:\n  a:\n{entry}".encode(), PATH, "evals")[1] == ()
 
 
 def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
-    _, remarks = read_manifest_with_remarks(b"evals:\n  a: {id: a}\n  b: {id: c}\n", PATH, "evals")
+    _, remarks = manifest_in_force(b"evals:\n  a: {id: a}\n  b: {id: c}\n", PATH, "evals")
     assert [(each.message, each.line) for each in remarks] == [
         ("The eval 'b' has the key id, text ('c'), which does not count.", 3)
     ]
 
 
-def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:
-    read, findings = read_manifest_leniently(b"evals:\n  a: {name: A}\n  b: {dir: []}\n", PATH, "evals")
-    assert read == Manifest(evals=(EvalConfig(id="a", name="A"),))
-    assert [(finding.severity, finding.message, finding.line) for finding in findings] == [
-        ("error", "evals.b.dir is a list, a valid string is wanted.", 3)
-    ]
-    assert read_manifest_leniently(b"\xff\xfe\x00", PATH, "evals")[0] is None
+def test_a_manifest_that_cannot_be_read_is_none() -> None:
+    manifest, [finding] = read_manifest(b"\xff\xfe\x00", PATH, "evals")
+    assert (manifest, finding.severity) == (None, "error")
 
 
 def test_documents_that_would_grow_are_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.discovery import Discovery, discover
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.instruction_files import InstructionGlob
@@ -170,7 +170,7 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 
 
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
-    again = _look(project, read_manifest(found.manifest.encode(), "manifest.yaml", "evals"))
+    again = _look(project, manifest_in_force(found.manifest.encode(), "manifest.yaml", "evals").value)
     assert (again.proposed, again.manifest) == ((), None)
     assert sorted(each.id for each in again.existing) == [
         "benchmarks",

@@ -11,7 +11,7 @@ import yaml
 
 import sitegen
 from sitegen.config import EvalConfig, SiteConfig
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.configuring.site import read_site
 from sitegen.initialising import PUBLISHED
 from sitegen.model.metrics import Threshold
@@ -131,7 +131,7 @@ def test_the_python_of_the_manual_runs_and_prints_what_it_says(tmp_path: Path):
 
 def test_the_manifest_of_the_manual_is_understood():
     example = next(block for block in blocks(MANUAL["adopt"], "yaml") if block.startswith("evals:"))
-    assert read_manifest(example.encode(), "evals/manifest.yaml", "evals").evals == (
+    assert manifest_in_force(example.encode(), "evals/manifest.yaml", "evals").value.evals == (
         EvalConfig(
             id="receipts",
             name="Till receipts",
@@ -215,4 +215,4 @@ def test_every_configuration_of_the_manual_is_understood(tmp_path: Path):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "sitegen.toml").write_text(example, encoding="utf-8")
-        assert read_site(folder) != SiteConfig(), example
+        assert read_site(folder).value != SiteConfig(), example

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
@@ -47,7 +47,7 @@ def fold(
         path = "evals/manifest.yaml"
         there = repo.git("ls-tree", "HEAD", path)
         text = repo.git("show", f"HEAD:{path}") if there else ""
-        manifest = read_manifest(text.encode(), path, site.evals_dir)
+        manifest = manifest_in_force(text.encode(), path, site.evals_dir).value
     structure = repr((site, manifest))
     return advance(repository, site, parts or MemoryParts(), head=head, manifest=manifest, structure=structure)
 

@@ -14,7 +14,7 @@ import yaml
 
 from sitegen import __version__
 from sitegen.commands.init import discovery_lines
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.discovery import Discovery
 from sitegen.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance
@@ -141,7 +141,7 @@ def test_a_file_where_a_folder_is_needed_is_an_error_that_says_so(project):
 
 def test_the_skeletons_are_read_without_a_complaint(project):
     run("init", project.path)
-    manifest = read_manifest((project.path / PATHS[0]).read_bytes(), PATHS[0], "evals")
+    manifest = manifest_in_force((project.path / PATHS[0]).read_bytes(), PATHS[0], "evals").value
     _, findings = compile_rules(RuleSources((project.path / PATHS[1]).read_bytes(), "{}", None))
     assert (manifest.evals, findings) == ((), ())
 
@@ -150,7 +150,7 @@ def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(proje
     run("init", project.path)
     texts = [(project.path / path).read_text() for path in PATHS[:2]]
     manifest, mapping = (text.replace(": {}\n#", ":\n#").replace(": []\n", ": []\n") for text in texts)
-    read = read_manifest(manifest.replace("\n#  ", "\n  ").encode(), PATHS[0], "evals")
+    read = manifest_in_force(manifest.replace("\n#  ", "\n  ").encode(), PATHS[0], "evals").value
     _, findings = compile_rules(RuleSources(mapping.replace("\n#  ", "\n  ").encode(), "{}", None))
     assert ([entry.id for entry in read.evals], findings) == (["receipts"], ())
 

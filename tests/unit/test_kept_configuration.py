@@ -105,7 +105,7 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 
     def read() -> tuple[str | None, int, Manifest]:
         files = FilesAt(Repository.open(project.path).place, project.git("rev-parse", "HEAD"))
-        site = kept_site_config(files, parts)
+        site = kept_site_config(files, parts).value
         return site.title, parts.puts, kept_manifest(files, site, parts, worktree=False).value
 
     title, puts, first = read()

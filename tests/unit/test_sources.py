@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.configuring.manifest import read_manifest
+from sitegen.configuring.manifest import manifest_in_force
 from sitegen.data_files.pictures import raster_picture
-from sitegen.errors import ConfigurationError
 from sitegen.history.files_at_commit import FolderListing, source_files
 from sitegen.model.values import Value
 from sitegen.scoring.evidence import Evidence, evidence_in
@@ -60,14 +59,21 @@ def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
 
 
 @pytest.mark.parametrize("path", ["/etc/{page}.png", "../../../{page}.png", "../../x/../../a.txt"])
-def test_a_source_outside_the_project_is_an_error(path: str):
-    with pytest.raises(ConfigurationError, match=r"evals.x.source .*leads out of the project"):
-        read_manifest(f"evals: {{x: {{source: '{path}'}}}}".encode(), "evals/manifest.yaml", "evals")
+def test_a_source_outside_the_project_does_not_count(path: str):
+    content = f"evals: {{x: {{source: '{path}'}}}}".encode()
+    manifest, [finding] = manifest_in_force(content, "evals/manifest.yaml", "evals")
+    assert manifest.entry("x").source is None
+    assert (finding.severity, finding.message) == (
+        "error",
+        f"evals.x.source is text ({path!r}): it leads out of the project. It does not count.",
+    )
 
 
 @pytest.mark.parametrize("value", ["invented", "https://example.org/a.pdf", "Smith et al.", "7"])
 def test_a_source_that_names_no_file_stays_metadata(value: str):
-    entry = read_manifest(f"evals: {{x: {{source: {value!r}}}}}".encode(), "evals/manifest.yaml", "evals").entry("x")
+    entry = manifest_in_force(
+        f"evals: {{x: {{source: {value!r}}}}}".encode(), "evals/manifest.yaml", "evals"
+    ).value.entry("x")
     assert (entry.source, [tuple(row) for row in entry.metadata]) == (None, [("source", value)])
 
 

@@ -277,13 +277,13 @@ def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:
             first = await rebuilding.built()
-            put(repo, "sitegen.toml", "titel = 1\n")
+            put(repo, "sitegen.toml", "redcat = 1\n")
             failed = await rebuilding.built()
             assert failed.layers is None
             assert failed.error.splitlines() == [
-                "The key 'titel' is not known.",
+                "The key 'redcat' is not known.",
                 "  at: sitegen.toml:1",
-                "  do: Did you mean 'title'?",
+                "  do: Did you mean 'redact'?",
             ]
             assert (rebuilding.board.error, rebuilding.board.layers) == (failed.error, first.layers)
             (repo.path / "sitegen.toml").unlink()
@@ -330,8 +330,8 @@ def test_the_terminal_tells_what_changed_and_what_is_wrong(repo):
         process.stderr.readline()
         put(repo, NEWEST, "{}")
         assert process.stderr.readline().startswith(f"{NEWEST}: built in ")
-        put(repo, "sitegen.toml", "titel = 1\n")
-        assert process.stderr.readline() == "sitegen: The key 'titel' is not known.\n"
+        put(repo, "sitegen.toml", "redcat = 1\n")
+        assert process.stderr.readline() == "sitegen: The key 'redcat' is not known.\n"
 
 
 def test_without_a_repository_there_is_nothing_to_watch(tmp_path):

@@ -169,7 +169,7 @@ def test_the_published_site_and_its_memo_are_left_alone(repo):
     assert (content(repo.path / "public"), (repo.path / ".sitegen/memo.sqlite3").read_bytes()) == before
 
 
-@pytest.mark.parametrize("broken", [("sitegen.toml", "titel = 1\n"), ("evals/manifest.yaml", "evals: [")])
+@pytest.mark.parametrize("broken", [("sitegen.toml", "redcat = 1\n"), ("evals/manifest.yaml", "evals: [")])
 def test_a_wrong_configuration_leaves_the_last_good_site(repo, broken):
     EDITS["an output"](repo)
     good = shown(watched(repo))
