@@ -110,12 +110,12 @@ def test_flips_are_filtered_by_what_became_of_a_case(visit):
     rows = page.locator(".vflips tbody tr:visible")
     expect(rows).to_have_count(5)
     page.get_by_role("button", name="Still wrong 1").click()
-    assert rows.locator("td:first-child").all_inner_texts() == ["price-2"]
+    assert rows.locator(".c-case").all_inner_texts() == ["price-2"]
     page.reload()
     expect(rows).to_have_count(1)
     page.get_by_role("button", name="Still wrong 1").click()
     page.get_by_label("Search cases").fill("hours")
-    assert rows.locator("td:first-child").all_inner_texts() == ["open-1", "open-2"]
+    assert rows.locator(".c-case").all_inner_texts() == ["open-1", "open-2"]
 
 
 def test_the_trend_tells_the_headline_of_every_variant(visit):

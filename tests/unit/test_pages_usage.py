@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.gate_files.document import gate_json, read_report
 from sitegen.gate_files.markdown import gate_markdown
 from sitegen.pages import links
-from sitegen.pages.variants.page import MetricRow
-from sitegen.pages.variants.variant_charts import bars, radar
+from sitegen.pages.variants.variant_charts import OfVariants, axes, place
 from sitegen.project import Options
 from sitegen.questions.gate import check
 from sitegen.scoring.usage import USAGE_METRICS
@@ -158,9 +156,9 @@ def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, P
 
 def test_variants_have_bars_of_what_they_took() -> None:
     specs = {spec.name: spec for spec in USAGE_METRICS}
-    row = MetricRow(specs["cost"], None, (0.5, 2.0, None))
-    assert [bar.width for bar in bars(row)] == [250.0, 1000.0, 0.0]
-    assert radar([replace(row, values=(1.0, 2.0))] * 3) is None
+    row: OfVariants = (specs["cost"], (0.5, 2.0, None))
+    assert [place(row, value) for value in row[1]] == [250.0, 1000.0, 0.0]
+    assert axes([(specs["cost"], (1.0, 2.0))] * 3) == []
 
 
 def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tuple[GitRepo, Path]) -> None:
@@ -170,7 +168,7 @@ def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tup
     assert said.count("another model") == 1
     assert said.count("another judge") == 1
     assert "Accuracy against total cost" in said
-    assert re.findall(r'<circle class="dot (v\d)"[^>]*><title>([^<]*)', page) == [
+    assert re.findall(r'<circle class="dot (v\d)"[^>]*>\s*<title>([^<]*)', page) == [
         ("v1", "iteration-001: Accuracy 0.250, 0.08 USD, small"),
         ("v1", "iteration-002: Accuracy 0.500, 0.16 USD, small"),
         ("v0", "iteration-003: Accuracy 1.000, 0.80 USD, large"),

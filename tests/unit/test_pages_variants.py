@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,14 @@ from sitegen.html import charts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
+from sitegen.model.site import Page
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page, values_of_variants
 from sitegen.pages.variants import variant_charts as drawing
-from sitegen.pages.variants.page import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page
-from sitegen.pages.variants.variant_charts import Bar
+from sitegen.pages.variants.page import ALL_FLIPS, FLIPS, VariantsView, variants_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences
+from tests.sites import build_site, content, differences, renderer_of
 
 ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
 QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
@@ -67,65 +68,52 @@ def page_of(found: Result, **info: object) -> VariantsView:
 
 def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
     view = page_of(result(("plain", "++--"), ("kind", "+++-")))
-    assert view.metrics == (MetricRow(ACCURACY, 0.85, (0.5, 0.75)),)
+    assert view.metrics == ((ACCURACY, (0.5, 0.75)),)
     assert [row.rank for row in view.ranked] == [2, 1]
     assert view.by_rank == [1, 0]
 
 
 def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
     view = page_of(result(("a", "+-"), ("b", "+-"), quality=4.0), thresholds=(("accuracy", 0.5),))
-    assert [(row.spec.name, row.least) for row in view.metrics] == [("accuracy", 0.5), ("average_quality", None)]
+    html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
+    heads = [" ".join(re.sub("<[^>]*>", " ", head).split()) for head in re.findall("<h3>(.*?)</h3>", html, re.DOTALL)]
+    assert heads == ["Accuracy 0 to 1, target 0.5", "Quality 1 to 5"]
 
 
 def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_flips():
     view = page_of(result(("a", "+" * (FLIPS + 20)), ("b", "-" * (FLIPS + 20)), ("c", "+" * (FLIPS + 20))))
-    assert [(each.first, each.second) for each in view.pairs] == [(0, 1), (0, 2), (1, 2)]
-    assert [(len(each.flips), each.left_out) for each in view.pairs] == [(FLIPS, 20), (0, 0), (FLIPS, 20)]
+    assert [places for _, *places in view.pairs] == [[0, 1], [0, 2], [1, 2]]
+    assert [len(pair.flips) for pair, *_ in view.pairs] == [FLIPS + 20, 0, FLIPS + 20]
+    assert (view.flips_listed, len(view.listed_flips)) == (FLIPS, 2 * FLIPS)
+    html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
+    assert "40 more are not listed here" in " ".join(html.split())
 
 
 def test_many_pairs_share_the_flips_that_a_page_lists():
     names = [f"v{number}" for number in range(8)]
     view = page_of(result(*((name, ("+" if number % 2 else "-") * 200) for number, name in enumerate(names))))
-    assert max(len(each.flips) for each in view.pairs) == ALL_FLIPS // 28
-    assert sum(len(each.flips) + each.left_out for each in view.pairs) == sum(
-        len(p.flips) for p in view.comparison.pairs
-    )
+    assert view.flips_listed == ALL_FLIPS // 28
+    assert len(view.listed_flips) <= ALL_FLIPS
 
 
 def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
-    assert drawing.bars(MetricRow(QUALITY, 4.0, (1.0, 4.0, None))) == (
-        Bar(0, 0.0, 1.0),
-        Bar(1, 750.0, 4.0),
-        Bar(2, 0.0, None),
-    )
-    assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), 0.8) == 800.0
-    assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), -0.4) == 0.0
+    assert [drawing.place((QUALITY, ()), value) for value in (1.0, 4.0, None)] == [0.0, 750.0, 0.0]
+    assert [drawing.place((CONSISTENCY, ()), value) for value in (0.8, -0.4)] == [800.0, 0.0]
 
 
 def test_a_radar_has_an_axis_for_each_metric_that_every_variant_has():
-    rows = [
-        MetricRow(ACCURACY, None, (1.0, 0.5)),
-        MetricRow(QUALITY, None, (5.0, 3.0)),
-        MetricRow(CONSISTENCY, None, (0.0, 1.0)),
-    ]
-    found = drawing.radar([*rows, MetricRow(ACCURACY, None, (0.5, None))])
-    assert found is not None
-    assert found.spokes == ((220.0, 30.0), (315.3, 195.0), (124.7, 195.0))
-    assert found.polygons == ("220,30 315.3,195 220,140", "220,85 267.6,167.5 124.7,195")
-    assert [(label.text, label.anchor) for label in found.labels] == [
-        ("Accuracy", "middle"),
-        ("Quality", "start"),
-        ("Consistency", "end"),
-    ]
+    rows: list[drawing.OfVariants] = [(ACCURACY, (1.0, 0.5)), (QUALITY, (5.0, 3.0)), (CONSISTENCY, (0.0, 1.0))]
+    found = drawing.axes([*rows, (ACCURACY, (0.5, None))])
+    assert found == rows
+    ends = [drawing.axis_end(axis, 3) for axis in range(3)]
+    assert ends == [(220.0, 30.0), (315.3, 195.0), (124.7, 195.0)]
+    polygons = [drawing.variant_polygon(found, index) for index in range(2)]
+    assert polygons == ["220,30 315.3,195 220,140", "220,85 267.6,167.5 124.7,195"]
+    assert [drawing.anchor(x) for x, _ in ends] == ["middle", "start", "end"]
 
 
 def test_two_metrics_are_no_radar():
-    rows = [
-        MetricRow(ACCURACY, None, (1.0, 0.5)),
-        MetricRow(QUALITY, None, (5.0, 3.0)),
-        MetricRow(QUALITY, None, (None, 3.0)),
-    ]
-    assert drawing.radar(rows) is None
+    assert drawing.axes([(ACCURACY, (1.0, 0.5)), (QUALITY, (5.0, 3.0)), (QUALITY, (None, 3.0))]) == []
 
 
 def test_more_variants_than_letters_are_numbered():

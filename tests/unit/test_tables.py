@@ -24,7 +24,6 @@ _POSITIONS_LEFT = {
     "small",
     "steps",
     "tables",
-    "variants",
 }
 """Style sheets of tables that are not declared as lists of columns yet."""
 

@@ -8,11 +8,12 @@ from sitegen.analysis.comparison.values import CaseFlip, Ranked, VariantComparis
 from sitegen.analysis.comparison.variants import variant_comparison, variants_of
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.pages.variants.variant_charts import OfVariants
 from sitegen.stats.significance import ALPHA
 
 FLIPS: Final = 500
@@ -22,43 +23,21 @@ ALL_FLIPS: Final = 2_000
 """Largest number of cases listed for all pairs together."""
 
 
-class MetricRow(Frozen):
-    """One metric, over all variants."""
-
-    spec: MetricSpec
-    least: float | None
-    """The threshold."""
-    values: tuple[float | None, ...]
-    """In the order of the variants."""
-
-
-class PairView(Frozen):
-    """Two variants, and the cases that flipped between them."""
-
-    pair: VariantPair
-    first: int
-    second: int
-    """Indices of the two variants."""
-    flips: tuple[CaseFlip, ...]
-    left_out: int
-    """Number of flips that are not listed."""
-
-
 class VariantsView(Frozen):
     """What ``pages/variants.html`` shows."""
 
     info: EvalInfo
-    label: str
-    """Label of the snapshot."""
-    report: str
-    """Address of its report, relative to this page."""
+    snapshot: Snapshot
     comparison: VariantComparison
-    ranked: tuple[Ranked, ...]
-    """In the order of the variants."""
-    metrics: tuple[MetricRow, ...]
-    """Metrics that any variant has."""
-    pairs: tuple[PairView, ...]
+    metrics: tuple[OfVariants, ...]
+    """Metrics that any variant has, with the values of the variants."""
     nav: str = "evals"
+
+    @property
+    def ranked(self) -> list[Ranked]:
+        """The ranks in the order of the variants."""
+        rank = {row.name: row for row in self.comparison.ranking}
+        return [rank[variant.name] for variant in self.comparison.variants]
 
     @property
     def by_rank(self) -> list[int]:
@@ -66,42 +45,31 @@ class VariantsView(Frozen):
         ranks = [row.rank for row in self.ranked]
         return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
 
+    @property
+    def pairs(self) -> list[tuple[VariantPair, int, int]]:
+        """Every two variants, with their indices."""
+        place = {variant.name: index for index, variant in enumerate(self.comparison.variants)}
+        return [(pair, place[pair.first], place[pair.second]) for pair in self.comparison.pairs]
+
+    @property
+    def listed_flips(self) -> list[CaseFlip]:
+        """The cases that are listed for any pair."""
+        return [flip for pair in self.comparison.pairs for flip in pair.flips[: self.flips_listed]]
+
+    @property
+    def flips_listed(self) -> int:
+        """Largest number of cases listed for a pair."""
+        return min(FLIPS, ALL_FLIPS // max(1, len(self.comparison.pairs)))
+
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""
-    comparison = variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA)
-    rank = {row.name: row for row in comparison.ranking}
+    metrics = [dict(document.metrics) for document in result.scorecard.documents]
+    values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
         info=info,
-        label=snapshot.label,
-        report=links.file_name(links.report(info.id, snapshot.slug)),
-        comparison=comparison,
-        ranked=tuple(rank[variant.name] for variant in comparison.variants),
-        metrics=_variant_metric_rows(info, specs, result.scorecard),
-        pairs=_pair_views(comparison),
+        snapshot=snapshot,
+        comparison=variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA),
+        metrics=tuple(row for row in values if any(value is not None for value in row[1])),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)
-
-
-def _variant_metric_rows(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
-    metrics = [dict(document.metrics) for document in scorecard.documents]
-    rows = (
-        MetricRow(spec, spec.target(info.thresholds), tuple(values.get(spec.name) for values in metrics))
-        for spec in specs
-    )
-    return tuple(row for row in rows if any(value is not None for value in row.values))
-
-
-def _pair_views(comparison: VariantComparison) -> tuple[PairView, ...]:
-    place = {variant.name: index for index, variant in enumerate(comparison.variants)}
-    most = min(FLIPS, ALL_FLIPS // max(1, len(comparison.pairs)))
-    return tuple(
-        PairView(
-            pair=pair,
-            first=place[pair.first],
-            second=place[pair.second],
-            flips=pair.flips[:most],
-            left_out=max(0, len(pair.flips) - most),
-        )
-        for pair in comparison.pairs
-    )
