@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
-
-from msgspec import field
+from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
-from sitegen.scoring.usage import USAGE_METRICS
 
 TOPICS: Final = {
     "metrics": "Metrics",
@@ -36,20 +31,14 @@ TOPICS: Final = {
 """The topics of the page, name by anchor, in order, for its table of contents and for search."""
 
 
-class KindMetrics(NamedTuple):
-    """The metrics of an eval kind, or those that packages add to it, the headline first."""
-
-    kind: str
-    metrics: tuple[MetricSpec, ...]
+KindMetrics: TypeAlias = tuple[str, tuple[MetricSpec, ...]]
+"""A kind of evals with its metrics, or with those that packages add to it; the headline first."""
 
 
 class MethodsView(Frozen):
     """What ``pages/methods.html`` shows besides its fixed text."""
 
     kinds: tuple[KindMetrics, ...]
-    usage: tuple[MetricSpec, ...] = USAGE_METRICS
-    """Metrics that evals of every kind may have."""
-    topics: Mapping[str, str] = field(default_factory=lambda: TOPICS)
     nav: str = "methods"
 
 

@@ -18,7 +18,7 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
-from sitegen.pages.methods import KindMetrics, methods_page
+from sitegen.pages.methods import methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
@@ -44,7 +44,7 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     folder = named_place(cache / "preview", project.root)
     kind = verified.place.kind
     renderer = _preview_renderer(project)
-    assets, pages = renderer.assets(), (page, methods_page((KindMetrics(kind, scorer(kind).metrics),)))
+    assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
     there = frozenset((*(sheet.path for sheet in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
     for sheet in pages:

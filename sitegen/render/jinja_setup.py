@@ -33,8 +33,11 @@ from sitegen.pages import (
     instructions,
     labels,
     links,
+    methods,
+    problems,
     recorded,
     regressions,
+    suspect_truth,
     touched,
 )
 from sitegen.pages.overview import focus
@@ -45,6 +48,7 @@ from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.pages.variants import variant_charts
 from sitegen.render.jinja_classes import OurEnvironment, TemplateBytecode
+from sitegen.scoring.usage import USAGE_METRICS
 
 
 class Frame(Frozen):
@@ -132,6 +136,9 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     instructions,
     labels,
     links,
+    methods,
+    problems,
+    suspect_truth,
     report_rows,
     spans,
     regressions,
@@ -162,6 +169,7 @@ GLOBALS: Final[dict[str, object]] = {
     "trend": _without_place(trend),
     "recorded_pill": formats.RECORDED,
     "uncommitted_sha": WORKTREE,
+    "usage_metrics": USAGE_METRICS,
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,

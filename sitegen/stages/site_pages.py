@@ -214,16 +214,16 @@ class SitePages(Frozen):
 
 
 def _builtin_metrics() -> Iterator[KindMetrics]:
-    return (KindMetrics(kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
+    return ((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
 
 
 def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
     kinds = map(scorer, sorted({info.kind for info in evals}.difference(BUILTIN_KINDS)))
     groups = [
-        *(KindMetrics(kind.kind, kind.metrics) for kind in kinds),
-        *(KindMetrics(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals),
+        *((kind.kind, kind.metrics) for kind in kinds),
+        *((info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals),
     ]
-    return tuple(dict.fromkeys(group for group in groups if group.metrics))
+    return tuple(dict.fromkeys((kind, metrics) for kind, metrics in groups if metrics))
 
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:

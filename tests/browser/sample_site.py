@@ -29,7 +29,7 @@ from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, field_work
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
-from sitegen.pages.methods import KindMetrics, methods_page
+from sitegen.pages.methods import methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
@@ -81,7 +81,7 @@ def pages() -> list[Page]:
         *_uncommitted(series),
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
-        methods_page((KindMetrics("fields", sample.SPECS),)),
+        methods_page((("fields", sample.SPECS),)),
         fields_page(
             replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
         ),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
-from sitegen.pages.methods import KindMetrics, methods_page
+from sitegen.pages.methods import methods_page
 from sitegen.pages.other_pages import not_found_page
 from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
@@ -200,7 +200,7 @@ def test_a_shallow_history_is_said_on_every_page():
 
 
 def test_every_rule_stands_on_the_methods_page_with_an_example(renderer):
-    html = renderer.render(methods_page((KindMetrics("fields", sample.SPECS),))).decode()
+    html = renderer.render(methods_page((("fields", sample.SPECS),))).decode()
     for number in (*range(1, 26), 35, 36):
         part = html.partition(f'id="rule-{number}"')[2].partition("</section>")[0]
         assert '<p class="ex">' in part, number

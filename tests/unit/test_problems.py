@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
-from sitegen.pages.problems import LISTED, banner, problems_page
+from sitegen.pages.problems import LISTED, banner, problems_page, where
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -64,7 +64,7 @@ def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> Non
     assert banner((note, leak, _unmapped("a", 1, past=True)), of_site=True) is None
     of_site = banner((note, _unmapped("a", 1), _unmapped("b", 2), Problem("warning", "more", "f")), of_site=True)
     assert of_site is not None
-    assert (of_site.severity, of_site.cause.message, of_site.where, of_site.more, of_site.href) == (
+    assert (of_site.cause.severity, of_site.cause.message, of_site.where, of_site.more, of_site.href) == (
         "warning",
         PROBLEM_TYPES["unmapped_values"].summary,
         "in 2 evals",
@@ -94,20 +94,19 @@ def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
     names = ("waybills", "receipts", "old")
     problems = (*(_unmapped(name, place) for place, name in enumerate(names)), Problem("error", "gone", "f", past=True))
     page = problems_page(causes_of(problems), (sample.WAYBILLS, sample.RECEIPTS), HEAD, "main")
-    view = sample.view_of(page)
-    assert [row.where for row in view.current] == ["in 3 evals, at 1 commit"]
-    assert [row.cause.message for row in view.past] == ["gone"]
+    current, past = sample.view_of(page).causes
+    assert (where(current), where(past), past.message) == ("in 3 evals, at 1 commit", "", "gone")
     html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html
-    assert f'id="{view.current[0].cause.id}"' in html
+    assert f'id="{current.id}"' in html
     assert html.index("All 3 places") < html.index('<details class="card fold"><summary><h2>Past')
 
 
 def test_an_entry_lists_a_bounded_number_of_places() -> None:
-    row = sample.view_of(
-        problems_page(causes_of(_unmapped("a", place) for place in range(LISTED + 3)), (), HEAD, "main")
-    ).current[0]
-    assert (len(row.places), row.left_out) == (LISTED, 3)
+    causes = causes_of(_unmapped("a", place) for place in range(LISTED + 3))
+    html = renderer_of(sample.SITE).render(problems_page(causes, (), HEAD, "main")).decode()
+    places = html.partition('<ul class="plain">')[2].partition("</details>")[0]
+    assert (places.count("<li>"), "3 more are not listed." in places) == (LISTED, True)
 
 
 def test_columns_that_are_not_mapped_change_scores_only_if_they_have_a_value() -> None:

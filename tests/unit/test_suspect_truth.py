@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -12,13 +13,22 @@ from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, su
 from sitegen.model.error_summaries import Correction, SuspectTruth
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import EvalSummary
-from sitegen.pages.suspect_truth import SuspectTruthView, suspect_labels_page, suspect_truth_page
+from sitegen.pages import links
+from sitegen.pages.suspect_truth import (
+    SuspectTruthView,
+    doubt,
+    fields,
+    last_given,
+    suspect_labels_page,
+    suspect_truth_page,
+)
+from sitegen.pages.suspect_truth import evals as evals_of
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import CorrectedLine, corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
-from tests.sites import build_site, differences, renderer_of
+from tests.sites import build_site, differences, renderer_of, written
 
 
 def _named(
@@ -267,39 +277,41 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         _suspect("area", "6", "7"),
         correction=Correction(path="a/truth.csv", oid="0" * 40, line=2, before="Ann,6", after="Ann,7"),
     )
-    fields = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
-    evals = (_eval("a", known, *fields), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
+    names = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
+    evals = (_eval("a", known, *names), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
     gone = replace(_eval("d", known), deleted=True)
     page = suspect_labels_page([*evals, gone])
     view = page.view
     assert isinstance(view, SuspectTruthView)
-    assert (page.path, view.total, view.evals, view.left_out) == ("suspect-labels.html", 5, 2, ())
-    assert [(row.number, row.info.id, row.suspect.path, row.certainty) for row in view.rows] == [
-        (1, "a", "area", "medium"),
-        (2, "b", "fuel", "medium"),
-        (3, "a", "w[0].name", "low"),
-        (4, "a", "w[0].name", "low"),
-        (5, "a", "w[0].name", "low"),
+    assert (page.path, view.total, list(view.summaries)) == ("suspect-labels.html", 5, ["a", "b"])
+    assert [(label.eval_id, label.suspect.path, doubt(label.suspect)[0]) for label in view.labels] == [
+        ("a", "area", "medium"),
+        ("b", "fuel", "medium"),
+        ("a", "w[0].name", "low"),
+        ("a", "w[0].name", "low"),
+        ("a", "w[0].name", "low"),
     ]
-    assert (view.rows[0].last_label, view.rows[0].last_report, view.rows[0].field) == (
-        evals[0].headlines[1].label,
-        f"evals/a/{evals[0].headlines[1].slug}.html",
-        "evals/a/fields/area.html",
-    )
-    assert [(group.cause.rule, group.fields, group.evals) for group in view.causes] == [
-        ("same field", ("w[].name",), 1)
+    assert last_given(view, view.labels[0]) == evals[0].headlines[1]
+    assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [("same field", ["w[].name"], 1)]
+    html = written(renderer_of(sample.SITE), page)
+    assert re.findall('<tr id="label-([0-9]+)"><td class="wrap"><a class="mono" href="([^"]+)"', html)[:3] == [
+        ("1", "evals/a/fields/area.html"),
+        ("2", "evals/b/fields/fuel.html"),
+        ("3", links.field("a", "w[].name")),
     ]
-    html = renderer_of(sample.SITE).render(page).decode()
+    given = evals[0].headlines[1]
+    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a></td></tr><tr id="label-2">' in html
+    assert '<div id="fix-1"><h3><a href="#label-1">' in html
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
     assert all(words in html for words in ("expected blank", "Ann,7", "4 further labels have no line here"))
 
 
 def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page(monkeypatch):
     monkeypatch.setattr("sitegen.pages.suspect_truth.LISTED", 4)
-    view = sample.view_of(
-        suspect_labels_page([_eval("a", *[_suspect("a", "1", "2")] * 3), _eval("b", _suspect("a", "1", "3"))])
-    )
-    assert (len(view.rows), [(info.id, number) for info, number in view.left_out]) == (3, [("a", 1)])
+    page = suspect_labels_page([_eval("a", *[_suspect("a", "1", "2")] * 3), _eval("b", _suspect("a", "1", "3"))])
+    assert len(sample.view_of(page).labels) == 3
+    html = written(renderer_of(sample.SITE), page)
+    assert re.findall(r"(\d) more in <a href=\"evals/(.)/", html) == [("1", "a")]
 
 
 def test_a_page_without_suspect_labels_says_so():
@@ -310,6 +322,6 @@ def test_a_page_without_suspect_labels_says_so():
 
 def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
     page = suspect_truth_page(_eval("a", *[_suspect("a", "1", "2")] * 3))
-    assert (page.path, len(sample.view_of(page).rows)) == ("evals/a/suspect-truth.html", 3)
+    assert (page.path, len(sample.view_of(page).labels)) == ("evals/a/suspect-truth.html", 3)
     html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="../../suspect-labels.html"' in html
