@@ -6,8 +6,7 @@ that have a fraction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.model.metrics import Counts
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
 _COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
-_NULLABLE: Final = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
-
-ROW_GROUP: Final = 50_000
-"""Rows of a row group of a Parquet file, which are held in memory while it is written."""
 
 
 def points(series: Series) -> DataFrame:
@@ -87,42 +82,11 @@ def judgements(judgements: Iterable[Judgement]) -> DataFrame:
     return _typed_table(rows, Judgement.__struct_fields__, texts=texts)
 
 
-class ParquetFile:
-    """A Parquet file that is written in groups of rows and complete after ``close``."""
+def rows_of(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> DataFrame:
+    """Rows of an export, with their cells as they are."""
+    import pandas
 
-    def __init__(self, columns: Mapping[str, str], file: Path) -> None:
-        """*columns*: the names, each with ``text|integer|real|boolean``. Any cell may be undefined."""
-        from pyarrow import Schema
-        from pyarrow.parquet import ParquetWriter
-
-        self._names = list(columns)
-        self._kinds = {name: _NULLABLE[kind] for name, kind in columns.items()}
-        self._schema = Schema.from_pandas(self._frame(()), preserve_index=False)
-        self._writer = ParquetWriter(file, self._schema)
-        self._rows: list[tuple[object, ...]] = []
-
-    def add(self, rows: Iterable[tuple[object, ...]]) -> None:
-        """Add rows of cells in the order of the columns."""
-        self._rows += rows
-        if len(self._rows) >= ROW_GROUP:
-            self._write()
-
-    def close(self) -> None:
-        """Write the remaining rows and the footer."""
-        if self._rows:
-            self._write()
-        self._writer.close()
-
-    def _write(self) -> None:
-        from pyarrow import Table
-
-        self._writer.write_table(Table.from_pandas(self._frame(self._rows), self._schema, preserve_index=False))
-        self._rows = []
-
-    def _frame(self, rows: Sequence[tuple[object, ...]]) -> DataFrame:
-        import pandas
-
-        return pandas.DataFrame(rows, columns=self._names, dtype=object).astype(self._kinds)
+    return pandas.DataFrame(rows, columns=list(columns), dtype=object)
 
 
 def _point_record(series: Series, index: int, metrics: Sequence[str]) -> dict[str, Any]:

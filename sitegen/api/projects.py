@@ -180,8 +180,8 @@ def export(
 ) -> tuple[Path, ...]:
     """Write every score and outcome of history as tables, and return the files.
 
-    ``place`` is a file for ``sqlite`` and ``json``, a folder for ``csv`` and ``parquet``. ``exporting/tables.py`` lists
-    the columns. Without ``evals``, all evals are exported.
+    ``place`` is a file for ``sqlite``, a folder for ``csv``. ``exporting/tables.py`` lists the columns. Without
+    ``evals``, all evals are exported.
 
     >>> files = export(".", "history.sqlite")
     >>> import sqlite3

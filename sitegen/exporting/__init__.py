@@ -1,1 +1,1 @@
-"""Exports all of history as tables for other programs: CSV, JSON, Parquet or SQLite."""
+"""Exports all of history as tables for other programs: CSV or SQLite."""

@@ -1,36 +1,27 @@
-"""Writes tables to files. Each file is written under a temporary name and then moved, so it is never incomplete.
-
-Only Parquet goes through pandas. Its JSON writes at most 15 digits, so numbers would change. Its CSV and SQLite are
-exact but would not be simpler, because the declarations of tables and the spelling of cells would stay here.
-"""
+"""Writes tables to files. Each file is written under a temporary name and then moved, so it is never incomplete."""
 
 from __future__ import annotations
 
-import csv
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
-from shutil import copyfileobj
-from tempfile import TemporaryFile
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from sitegen.errors import ConfigurationError, OutputFolderError
+from sitegen.errors import OutputFolderError
 from sitegen.exporting.rows import Batch
-from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, ExportFormat, ExportRow, Table
+from sitegen.exporting.tables import TABLES, ExportColumn, ExportFormat, ExportRow, Table
+from sitegen.frames import rows_of
 from sitegen.project_files import named_place
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
-PLACES: Final[dict[ExportFormat, str]] = {
-    "csv": "export",
-    "json": "export.json",
-    "parquet": "export",
-    "sqlite": "export.sqlite",
-}
+if TYPE_CHECKING:
+    from sitegen.frames import DataFrame
+
+PLACES: Final[dict[ExportFormat, str]] = {"csv": "export", "sqlite": "export.sqlite"}
 """The default place of each format: a folder with a file for each table, or one file."""
 
 AT_ONCE: Final = 10_000
@@ -39,79 +30,33 @@ AT_ONCE: Final = 10_000
 _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
 
 
-def check_format(format: ExportFormat) -> None:
-    """Raise ConfigurationError if a format needs a package that is not installed, before any work is done."""
-    from importlib.util import find_spec
-
-    if format == "parquet" and find_spec("pyarrow") is None:
-        raise ConfigurationError(
-            "Parquet needs pyarrow, which is not installed.",
-            fix="pip install 'sitegen-evals[parquet]', or choose --format csv, json or sqlite.",
-        )
-
-
 def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], top: Path) -> tuple[Path, ...]:
     """Write every table and return the files. Existing files of the same names are replaced.
 
     *place* is as the user named it. Raises OutputFolderError if it leads through a link of the project at *top*.
     """
     real = named_place(place, top, option="-o")
-    return tuple(place / file.relative_to(real) for file in _WRITERS[format](real, batches))
+    written = (_write_csv if format == "csv" else _write_sqlite)(real, batches)
+    return tuple(place / file.relative_to(real) for file in written)
 
 
 def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One file for each table, with a header. Undefined cells are empty; booleans are ``true`` and ``false``."""
     files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
     with ExitStack() as stack:
-        writers = {}
+        streams = {}
         for table in TABLES:
             temporary = stack.enter_context(_whole_file(files[table.name]))
-            stream = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
-            writers[table.name] = csv.writer(stream, lineterminator="\n")
-            writers[table.name].writerow(_column_names(table))
-        for name, rows in batches:
-            writers[name].writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
+            streams[table.name] = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
+            _csv_frame(table, ()).to_csv(streams[table.name], index=False, lineterminator="\n")
+        for table, rows in _row_chunks(batches):
+            _csv_frame(table, rows).to_csv(streams[table.name], index=False, header=False, lineterminator="\n")
     return tuple(files.values())
 
 
-def _write_json(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One object of table name -> rows as objects.
-
-    Batches of different tables alternate, so the rows of each table are collected in a temporary file of its own.
-    """
-    with _whole_file(file) as temporary, ExitStack() as stack:
-        parts = {table.name: stack.enter_context(TemporaryFile(dir=file.parent)) for table in TABLES}
-        names = {table.name: _column_names(table) for table in TABLES}
-        for name, rows in batches:
-            for chunk in _row_chunks(rows):
-                listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in chunk], indent=None)
-                parts[name].write(b"," * bool(parts[name].tell()) + listed.strip()[1:-1])
-        with open(temporary, "wb") as whole:
-            whole.write(b'{"schema":"%s","tables":' % SCHEMA.encode())
-            for number, table in enumerate(TABLES):
-                whole.write(b'%s"%s":[' % (b"," if number else b"{", table.name.encode()))
-                parts[table.name].seek(0)
-                copyfileobj(parts[table.name], whole)
-                whole.write(b"]")
-            whole.write(b"}}\n")
-    return (file,)
-
-
-def _write_parquet(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One file for each table."""
-    from sitegen.frames import ParquetFile
-
-    files = {table.name: folder / f"{table.name}.parquet" for table in TABLES}
-    with ExitStack() as stack:
-        writers = {}
-        for table in TABLES:
-            temporary = stack.enter_context(_whole_file(files[table.name]))
-            columns = {column.name: column.type for column in table.columns}
-            writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
-        for name, rows in batches:
-            for chunk in _row_chunks(rows):
-                writers[name].add(chunk)
-    return tuple(files.values())
+def _csv_frame(table: Table, rows: Iterable[ExportRow]) -> DataFrame:
+    safe = ([spreadsheet_safe(cell) for cell in row] for row in rows)
+    return rows_of([column.name for column in table.columns], safe)
 
 
 def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
@@ -126,10 +71,9 @@ def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
             database.execute("PRAGMA foreign_keys = ON")
             for table in TABLES:
                 database.execute(_create_statement(table))
-        for name, rows in batches:
-            for chunk in _row_chunks(rows):
-                with _errors_of(file):
-                    database.executemany(inserts[name], chunk)
+        for table, rows in _row_chunks(batches):
+            with _errors_of(file):
+                database.executemany(inserts[table.name], rows)
         with _errors_of(file):
             database.commit()
     return (file,)
@@ -165,15 +109,13 @@ def _column_declaration(column: ExportColumn) -> str:
     return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"
 
 
-def _column_names(table: Table) -> tuple[str, ...]:
-    return tuple(column.name for column in table.columns)
-
-
-def _row_chunks(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
-    """The rows in lists of at most ``AT_ONCE``."""
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, AT_ONCE)):
-        yield chunk
+def _row_chunks(batches: Iterable[Batch]) -> Iterator[tuple[Table, list[ExportRow]]]:
+    """The rows of each table in lists of at most ``AT_ONCE``."""
+    tables = {table.name: table for table in TABLES}
+    for name, rows in batches:
+        remaining = iter(rows)
+        while chunk := list(islice(remaining, AT_ONCE)):
+            yield tables[name], chunk
 
 
 @contextmanager
@@ -191,11 +133,3 @@ def _whole_file(file: Path) -> Iterator[Path]:
         os.replace(temporary, file)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-_WRITERS: Final[dict[ExportFormat, Callable[[Path, Iterable[Batch]], tuple[Path, ...]]]] = {
-    "csv": _write_csv,
-    "json": _write_json,
-    "parquet": _write_parquet,
-    "sqlite": _write_sqlite,
-}

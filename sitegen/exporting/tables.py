@@ -12,7 +12,7 @@ from sitegen.model.outcomes import ERROR_TYPES
 
 SCHEMA: Final = "sitegen/export/1"
 
-ExportFormat: TypeAlias = Literal["csv", "json", "parquet", "sqlite"]
+ExportFormat: TypeAlias = Literal["csv", "sqlite"]
 ColumnType: TypeAlias = Literal["text", "integer", "real", "boolean"]
 ExportCell: TypeAlias = str | float | bool | None
 ExportRow: TypeAlias = tuple[ExportCell, ...]

@@ -30,7 +30,6 @@ TITLES: Final = {
     "blame": "What sitegen blame --json writes",
     "comparison": "comparison_results.json",
     "gate": "What sitegen check --json writes",
-    "export": "What sitegen export --format json writes",
     "index": "data/index.json",
     "badge": "badges/<id>.json",
     "series": "data/evals/<id>.json, and what sitegen history --json writes",

@@ -13,8 +13,6 @@ from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.prompts import PromptsDocument
 from sitegen.config import EvalConfig, SiteConfig
 from sitegen.configuring.evaluation_config import EvaluationConfig
-from sitegen.exporting.tables import SCHEMA as EXPORT
-from sitegen.exporting.tables import TABLES
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
@@ -61,7 +59,7 @@ def generated() -> dict[str, bytes]:
         "series": _with_points("sitegen/series/1", SeriesDocument),
         "older-points": _with_points("sitegen/older-points/1", OlderPointsDocument),
     }
-    made |= {"aggregate": _aggregate(), "all-results": _all_results(), "export": _export()}
+    made |= {"aggregate": _aggregate(), "all-results": _all_results()}
     made |= {name: describe(model, written=True) for name, model in WITHOUT_FORM.items()}
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
     made["evaluation-config"] = describe(EvaluationConfig, written=False)
@@ -111,20 +109,6 @@ def _all_results() -> Described:
     return Described(
         {"type": "object", "description": about, "properties": properties, "required": list(properties)}, {}
     )
-
-
-def _export() -> Described:
-    """The tables of an export as lists of objects."""
-    types = {"text": "string", "integer": "integer", "real": "number", "boolean": "boolean"}
-    tables = {}
-    for table in TABLES:
-        kinds = {each.name: [types[each.type], "null"] if each.optional else types[each.type] for each in table.columns}
-        properties = {name: {"type": kind} for name, kind in kinds.items()}
-        row = {"type": "object", "properties": properties, "required": list(properties)}
-        tables[table.name] = {"type": "array", "description": f"Key: {', '.join(table.key)}.", "items": row}
-    listed = {"type": "object", "properties": tables, "required": list(tables)}
-    whole = {"schema": {"const": EXPORT}, "tables": listed}
-    return Described({"type": "object", "properties": whole, "required": list(whole)}, {})
 
 
 def _config() -> Described:

@@ -55,7 +55,7 @@ HOMES = {
     "scipy": {"stats"},
     "matplotlib": {"comparison_files"},
     "pandas": {"frames"},
-    "pyarrow": {"frames", "scoring"},
+    "pyarrow": {"scoring"},
     "yaml": {"data_files"},
     "zstandard": {"scoring"},
     "starlette": {"serve"},

@@ -1,9 +1,7 @@
 """``sitegen export``: the tables hold what the series hold, in every format, and other programs can open them."""
 
 import csv
-import json
 import sqlite3
-import sys
 from collections.abc import Iterable
 from contextlib import closing
 from itertools import islice
@@ -14,8 +12,8 @@ import pandas
 import pytest
 
 import sitegen
-from sitegen.errors import ConfigurationError, OutputFolderError
-from sitegen.exporting.files import PLACES, check_format, write_tables
+from sitegen.errors import OutputFolderError
+from sitegen.exporting.files import PLACES, write_tables
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
@@ -38,7 +36,7 @@ class Exports:
         self.repo = repository.write(folder / "golden").path
         self.folder = folder
         memo = folder / "memo"
-        for format, name in (("sqlite", "x.sqlite"), ("json", "x.json"), ("csv", "csv"), ("parquet", "parquet")):
+        for format, name in (("sqlite", "x.sqlite"), ("csv", "csv")):
             done = run("export", "--format", format, "-o", folder / name, "--repo", self.repo, "--cache", memo)
             assert (done.returncode, done.stdout) == (0, ""), done.stderr
         with open_study(Options(repo=self.repo, cache=memo)) as project:
@@ -51,11 +49,14 @@ class Exports:
             database.row_factory = sqlite3.Row
             return [dict(row) for row in database.execute(query)]
 
-    def json(self) -> dict[str, Rows]:
-        body = json.loads((self.folder / "x.json").read_bytes())
-        assert (list(body), body["schema"]) == (["schema", "tables"], "sitegen/export/1")
-        tables: dict[str, Rows] = body["tables"]
-        return tables
+    def tables(self) -> dict[str, Rows]:
+        return {table.name: self.rows(table) for table in TABLES}
+
+    def rows(self, table: Table) -> Rows:
+        """The rows of a table in the order of the key."""
+        booleans = [column.name for column in table.columns if column.type == "boolean"]
+        found = self.sqlite(f"SELECT * FROM {table.name} ORDER BY {', '.join(table.key)}")
+        return [row | {name: bool(row[name]) for name in booleans} for row in found]
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,11 @@ def counted(counts: Any) -> dict[str, int]:
 
 
 def test_evals_and_points_are_those_of_the_series(exports):
-    tables = exports.json()
+    tables = exports.tables()
     assert tables["about"] == [
+        {"name": "head", "value": exports.head},
         {"name": "schema", "value": "sitegen/export/1"},
         {"name": "sitegen", "value": sitegen.__version__},
-        {"name": "head", "value": exports.head},
     ]
     assert tables["evals"] == [
         {
@@ -87,7 +88,7 @@ def test_evals_and_points_are_those_of_the_series(exports):
             "headline": series.specs[0].name,
             "deleted": False,
         }
-        for series in exports.series
+        for series in sorted(exports.series, key=lambda series: series.info.id)
     ]
     assert {row["kind"] for row in tables["evals"]} == {"fields", "highlights", "responses", "judged"}
     expected = []
@@ -117,11 +118,11 @@ def test_evals_and_points_are_those_of_the_series(exports):
                 "same_as": point.copy_of,
             }
         )
-    assert tables["points"] == expected
+    assert tables["points"] == sorted(expected, key=lambda row: (row["eval_id"], row["point"]))
 
 
 def test_scores_hold_both_clocks_and_parts_that_sum_to_the_change(exports):
-    found = {(row["eval_id"], row["point"], row["metric"]): row for row in exports.json()["scores"]}
+    found = {(row["eval_id"], row["point"], row["metric"]): row for row in exports.tables()["scores"]}
     assert len(found) == sum(len(series.specs) for series, _ in every_point(exports))
     changes = 0
     for series, index in every_point(exports):
@@ -142,17 +143,19 @@ def test_scores_hold_both_clocks_and_parts_that_sum_to_the_change(exports):
 
 
 def test_fields_are_those_of_the_scorecards(exports):
-    assert exports.json()["fields"] == [
+    expected = [
         {"eval_id": series.info.id, "point": index, "attribute": field.attribute, **counted(field.counts)}
         for series, index in every_point(exports)
         for field in series.points[index].scorecard.fields
     ]
+    key = ("eval_id", "point", "attribute")
+    assert exports.tables()["fields"] == sorted(expected, key=lambda row: [row[name] for name in key])
 
 
 def test_cells_say_for_every_point_what_each_cell_was(exports):
     told: dict[tuple[str, int, int], tuple[Any, ...]] = {}
     names = {}
-    for row in exports.json()["cells"]:
+    for row in exports.tables()["cells"]:
         names[row["eval_id"], row["cell"]] = (row["document"], row["path"], row["attribute"], row["extra"])
         for index in range(row["from_point"], row["to_point"] + 1):
             key = (row["eval_id"], row["cell"], index)
@@ -168,7 +171,7 @@ def test_cells_say_for_every_point_what_each_cell_was(exports):
 
 
 def test_instructions_are_all_edits_and_points_name_those_before_them(exports):
-    tables = exports.json()
+    tables = exports.tables()
     rows = {row["edit"]: row for row in tables["instructions"]}
     assert sorted((row["commit_id"], row["path"], row["status"]) for row in rows.values()) == sorted(
         (edit.commit.sha, edit.path, edit.status) for edit in exports.edits
@@ -182,16 +185,6 @@ def test_instructions_are_all_edits_and_points_name_those_before_them(exports):
         for series, index in every_point(exports)
         if series.points[index].edits
     }
-
-
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_sqlite_holds_the_same_rows_as_json(exports, table: Table):
-    order = ", ".join(table.key)
-    found = exports.sqlite(f"SELECT * FROM {table.name} ORDER BY {order}")
-    booleans = [column.name for column in table.columns if column.type == "boolean"]
-    found = [row | {name: bool(row[name]) for name in booleans} for row in found]
-    wanted = sorted(exports.json()[table.name], key=lambda row: [row[name] for name in table.key])
-    assert found == wanted
 
 
 def test_sqlite_has_foreign_keys_that_hold(exports):
@@ -213,17 +206,15 @@ def test_sqlite_has_foreign_keys_that_hold(exports):
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_pandas_reads_the_same_rows_from_parquet_and_csv(exports, table: Table):
-    wanted = exports.json()[table.name]
-    parquet = pandas.read_parquet(exports.folder / "parquet" / f"{table.name}.parquet")
-    assert list(parquet.columns) == [column.name for column in table.columns]
-    assert [defined(row) for row in parquet.to_dict("records")] == wanted
+def test_pandas_reads_the_same_rows_from_csv(exports, table: Table):
     kinds = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
     types = {column.name: kinds[column.type] for column in table.columns}
     file = exports.folder / "csv" / f"{table.name}.csv"
     read = pandas.read_csv(file, dtype=types, keep_default_na=False, na_values=[""])
+    assert list(read.columns) == [column.name for column in table.columns]
     empty = {column.name: "" for column in table.columns if column.type == "text" and not column.optional}
-    assert [defined(row) for row in read.fillna(empty).to_dict("records")] == wanted
+    found = [defined(row) for row in read.fillna(empty).to_dict("records")]
+    assert sorted(found, key=lambda row: [row[name] for name in table.key]) == exports.rows(table)
 
 
 def defined(row: dict[Any, Any]) -> dict[str, Any]:
@@ -237,15 +228,15 @@ def test_no_name_of_a_table_or_column_needs_quotes_in_sql():
 
 
 def test_one_eval_alone_is_exported_and_an_unknown_one_is_an_error(exports, tmp_path):
-    arguments = ["--repo", exports.repo, "--cache", exports.folder / "memo", "--format", "json"]
+    arguments = ["--repo", exports.repo, "--cache", exports.folder / "memo", "--format", "sqlite"]
     done = run("export", *arguments, "--eval", "notes", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "wrote export.json\n")
-    body = json.loads((tmp_path / "export.json").read_bytes())
-    assert {row["eval_id"] for row in body["tables"]["points"]} == {"notes"}
-    done = run("export", *arguments, "--eval", "note", "-o", tmp_path / "no.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "wrote export.sqlite\n")
+    with closing(sqlite3.connect(tmp_path / "export.sqlite")) as database:
+        assert database.execute("SELECT DISTINCT eval_id FROM points").fetchall() == [("notes",)]
+    done = run("export", *arguments, "--eval", "note", "-o", tmp_path / "no.sqlite")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("sitegen: There is no eval 'note'.\n  do: The evals of this project: checks, ")
-    assert not (tmp_path / "no.json").exists()
+    assert not (tmp_path / "no.sqlite").exists()
 
 
 def test_the_same_history_gives_the_same_files(exports, tmp_path):
@@ -270,18 +261,6 @@ def test_what_git_holds_is_text_and_no_formula(tmp_path):
         assert database.execute("SELECT eval_id FROM evals ORDER BY 1").fetchall() == [("a",), ("b",)]
 
 
-def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    check_format("csv")
-    with pytest.raises(ConfigurationError) as raised:
-        check_format("parquet")
-    assert raised.value.exit_code == 2
-    assert str(raised.value) == (
-        "Parquet needs pyarrow, which is not installed.\n"
-        "  do: pip install 'sitegen-evals[parquet]', or choose --format csv, json or sqlite."
-    )
-
-
 class Counted(tuple[str, ...]):
     """A row that knows how many like it there are."""
 
@@ -298,7 +277,6 @@ class Counted(tuple[str, ...]):
 @pytest.mark.parametrize("format", PLACES)
 def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, monkeypatch):
     monkeypatch.setattr("sitegen.exporting.files.AT_ONCE", 50)
-    monkeypatch.setattr("sitegen.frames.ROW_GROUP", 100)
     Counted.most = 0
     rows = (Counted((f"row {number}", "x")) for number in range(2999))
     files = write_tables(
@@ -306,23 +284,21 @@ def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, mo
     )
     assert 0 < Counted.most <= 150
     whole = b"".join(file.read_bytes() for file in files)
-    assert format == "parquet" or whole.count(b"row ") >= 2999
-    assert format != "parquet" or len(pandas.read_parquet(tmp_path / "place/about.parquet")) == 2999
+    assert whole.count(b"row ") >= 2999
 
 
 def test_an_export_that_fails_leaves_what_stood_there(exports, tmp_path):
-    kept = tmp_path / "x.json"
+    kept = tmp_path / "x.sqlite"
     kept.write_text("mine", encoding="utf-8")
-    done = run("export", "--format", "json", "-o", kept, "--repo", exports.repo, "--rev", "nowhere")
+    done = run("export", "--format", "sqlite", "-o", kept, "--repo", exports.repo, "--rev", "nowhere")
     assert done.returncode == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.sqlite"]
     assert kept.read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize("format", ["json", "sqlite"])
-def test_a_folder_in_the_place_of_the_file_is_named(exports, tmp_path, format):
+def test_a_folder_in_the_place_of_the_file_is_named(exports, tmp_path):
     for place in (tmp_path, ""):
-        done = run("export", "--format", format, "-o", place, "--repo", exports.repo)
+        done = run("export", "--format", "sqlite", "-o", place, "--repo", exports.repo)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(f"sitegen: A folder stands where the file goes.\n  at: {Path(place).resolve()}\n")
 

@@ -117,12 +117,6 @@ def test_what_compare_writes_fits_its_schema(golden, tmp_path, sides):
     assert complaints("comparison", json.loads((tmp_path / "comparison_results.json").read_bytes())) == []
 
 
-def test_an_export_fits_its_schema(golden, tmp_path):
-    arguments = ["--format", "json", "-o", tmp_path / "x.json", "--cache", tmp_path / "memo"]
-    assert run("export", *arguments, cwd=golden).returncode == 0
-    assert complaints("export", json.loads((tmp_path / "x.json").read_bytes())) == []
-
-
 def test_what_verify_all_prints_fits_its_schema(golden):
     done = run("verify-all", "--json", cwd=golden)
     assert done.returncode == 0

@@ -135,13 +135,10 @@ def init(
 
 
 def export(
-    format_: Annotated[
-        Literal["csv", "json", "parquet", "sqlite"],
-        typer.Option("--format", help="parquet needs the extra 'parquet'."),
-    ],
+    format_: Annotated[Literal["csv", "sqlite"], typer.Option("--format", help="A folder, or one file.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="Default: export/, export.json or export.sqlite."),
+        typer.Option("--out", "-o", metavar="PATH", help="Default: export/ or export.sqlite."),
     ] = None,
     evals: Annotated[
         list[str] | None,
