@@ -99,14 +99,10 @@ def other_edit(made_with: Sequence[Commit]) -> Commit | None:
     return made_with[0] if len(made_with) > 1 else None
 
 
-def _edits_up_to(snapshot: Snapshot, edits: Sequence[Edit]) -> int:
-    """Return the number of edits up to the commit of a snapshot."""
-    return bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION)
-
-
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Return for each snapshot the edits after the commit of the previous snapshot, up to its own commit."""
-    return _since_previous(edits, [_edits_up_to(snapshot, edits) for snapshot in snapshots])
+    ends = [bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION) for snapshot in snapshots]
+    return _since_previous(edits, ends)
 
 
 def _since_previous(edits: Sequence[Edit], ends: Sequence[int]) -> list[tuple[Edit, ...]]:

@@ -50,7 +50,12 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
                 wrong=errors(now),
                 judged=judged(now),
                 right=tuple([_share_right(column.get(attribute)) for column in columns]),
-                moves=tuple(sorted(nlargest(MOVES, moves.get(attribute, ()), key=_size), reverse=True)),
+                moves=tuple(
+                    sorted(
+                        nlargest(MOVES, moves.get(attribute, ()), key=lambda move: (move.fixed + move.broken, move.at)),
+                        reverse=True,
+                    )
+                ),
                 failing=tuple(_failing(cell, len(set(outputs[since:])), last) for since, cell in oldest),
             )
         )
@@ -75,10 +80,6 @@ def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
         for attribute in fixed | broken:
             moves[attribute].append(FlipsAfterEdit(index, fixed.get(attribute, 0), broken.get(attribute, 0)))
     return moves
-
-
-def _size(move: FlipsAfterEdit) -> tuple[int, int]:
-    return move.fixed + move.broken, move.at
 
 
 def _share_right(counts: Counts | None) -> float | None:

@@ -89,7 +89,9 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     from sitegen.stats.steps import levels
 
     specs, points = series.specs[:HEADLINES], series.points
-    cases = 0 if series.info.recorded else _case_count(points)
+    # The cases of which a metric is a share: expected values, or documents if there are none.
+    every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
+    cases = low_median(every) if every and not series.info.recorded else 0
     unit_variance = variance_by_units(points, series.info.kind, [spec.name for spec in specs])
     if beside is None:
         snapshots = [point.snapshot for point in points]
@@ -107,15 +109,6 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(replace(step, undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
-
-
-def _case_count(points: Iterable[Point]) -> int:
-    """Return the number of cases of which a metric is a share: expected values, or documents if there are none.
-
-    This is the median over the points; 0 without points.
-    """
-    cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
-    return low_median(cases) if cases else 0
 
 
 def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:

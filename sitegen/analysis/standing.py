@@ -86,7 +86,9 @@ class EvalStanding(Frozen):
 def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[EvalStanding, ...]:
     """Return every eval that is not deleted, worst trouble first, and within the same trouble largest loss first."""
     alive = (standing_of(summary, mutes) for summary in summaries if not summary.deleted)
-    return tuple(sorted(alive, key=_trouble_rank))
+    return tuple(
+        sorted(alive, key=lambda at: (TROUBLES.index(at.trouble), -at.size, at.summary.info.name, at.summary.info.id))
+    )
 
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
@@ -167,10 +169,6 @@ def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     if standing.below_target:
         return "below target"
     return "behind" if standing.behind else "none"
-
-
-def _trouble_rank(standing: EvalStanding) -> tuple[int, float, str, str]:
-    return TROUBLES.index(standing.trouble), -standing.size, standing.summary.info.name, standing.summary.info.id
 
 
 def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:

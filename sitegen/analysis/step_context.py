@@ -9,7 +9,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
-from sitegen.model.deltas import MetricDelta
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.regressions import Circumstances, DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import Point
@@ -52,34 +51,28 @@ def circumstances(
     edits = list(dict.fromkeys(chain.from_iterable(beside[index] for index in new_outputs)))[::-1]
     model, judge = exchanges(points[last].scorecard, points[first].scorecard)
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
+    moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
+    change = points[first].change if first == last + 1 else None
+    deltas = change.metrics if change else ()
     return Circumstances(
         causes=causes,
         output=points[first].scorecard.status,
         edits=tuple(EditedFile(edit.path, edit.commit.sha) for edit in edits[:EDITS]),
         more_edits=max(0, len(edits) - EDITS),
         documents=_changed_documents(points[last], points[first]),
-        errors=_moved_errors(old, new),
+        errors=tuple(error for error in moved if error.before != error.after),
         fields=_moved_fields(old, new, worse=worse),
-        delta=_delta_to_previous(points[first], metric) if first == last + 1 else None,
+        delta=next((delta for delta in deltas if delta.name == metric), None),
         model=model,
         judge=judge,
         edited=replace(edits[0].commit, body="") if edits else None,
     )
 
 
-def _delta_to_previous(point: Point, metric: str) -> MetricDelta | None:
-    return next((delta for delta in point.change.metrics if delta.name == metric), None) if point.change else None
-
-
 def _changed_documents(before: Point, after: Point) -> DocumentNumbers | None:
     old = {document.id for document in before.scorecard.documents}
     new = {document.id for document in after.scorecard.documents}
     return None if old == new else DocumentNumbers(len(old), len(new))
-
-
-def _moved_errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:
-    moved = (Moved(name, _mean_errors(before, name), _mean_errors(after, name)) for name in ERROR_TYPES)
-    return tuple(error for error in moved if error.before != error.after)
 
 
 def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:

@@ -71,7 +71,9 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
         for cell in cells.cells
         if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
     )
-    return tuple(sorted(filter(None, suspects), key=_strongest_first)[:MOST])
+    found = [suspect for suspect in suspects if suspect is not None]
+    found.sort(key=lambda one: (-one.agreeing, -one.agreeing / one.outputs, one.document, one.path))
+    return tuple(found[:MOST])
 
 
 def _suspect(
@@ -119,10 +121,6 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
             compared += [(index, period) for index in reversed(new_outputs[start:end])]
         end = start
     return compared[::-1]
-
-
-def _strongest_first(suspect: SuspectTruth) -> tuple[int, float, str, str]:
-    return -suspect.agreeing, -suspect.agreeing / suspect.outputs, suspect.document, suspect.path
 
 
 def by_cause(labels: Sequence[SuspectLabel]) -> tuple[tuple[SharedCause, ...], tuple[SuspectLabel, ...]]:
