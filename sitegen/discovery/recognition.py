@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -15,18 +16,20 @@ from sitegen.discovery.pairing import TruthFinder
 from sitegen.frozen import Frozen
 from sitegen.kind_files import files_of
 from sitegen.model.kinds import traits_of
-from sitegen.model.values import Value
+from sitegen.model.values import Unusable, Value
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import HEAD, VERDICTS, JudgedCase, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.tables.usual_columns import (
+    GRADES,
     OBJECTS,
     PARTS,
     SCORES,
     WEAK_VERDICTS,
     is_verdict,
     plain_name,
+    with_named_checks,
 )
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure, names_a_metric
 from sitegen.scoring.recorded.layouts import numbers_of_layout, read_record
@@ -199,7 +202,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
-    columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
+    rows = [with_named_checks(row) for row in table.rows]
+    columns = {name: [row.get(name) for row in rows] for name in table.columns}
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
         for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
@@ -253,10 +257,26 @@ def _scale(highest: float) -> int:
 
 
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
-    """Return the numbers of a column without empty cells and NaN; an empty list if it holds anything else."""
-    cells = [value for value in values if not is_no_score(value)]
+    """Return the numbers of a column, without cells that are empty, NaN, infinite or too large for a number.
+
+    An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
+    """
+    stated = [
+        next((value[key] for key in GRADES if key in value), None) if isinstance(value, dict) else value
+        for value in values
+    ]
+    cells = [value for value in stated if not is_no_score(value) and not _is_infinite(value)]
     numbers = [number for number in map(_float_of_cell, cells) if number is not None]
     return numbers if len(numbers) == len(cells) else []
+
+
+def _is_infinite(value: Value) -> bool:
+    if isinstance(value, str) and len(value) < 40:
+        try:
+            return math.isinf(float(value))
+        except ValueError:
+            return False
+    return isinstance(value, Unusable)
 
 
 def _float_of_cell(value: Value) -> float | None:

@@ -57,6 +57,37 @@ def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: P
     assert (after.change.overlap.common, after.change.overlap.verdict) == (2, "bridged")
 
 
+@pytest.mark.parametrize("infinite", ["Infinity", "-inf", "1e999"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_an_infinite_score_in_the_newest_table_hides_one_cell_and_not_the_file(
+    tmp_path: Path, infinite: str, ending: str
+) -> None:
+    table = "case,output,score\n1,a,0.8\n2,b,0.9\n3,c,{}\n"
+    if ending == "jsonl":
+        infinite = infinite.replace("-inf", "-Infinity")
+        table = "".join(
+            f'{{{{"case":{at},"output":"{at}","score":{score}}}}}\n' for at, score in ((1, 0.8), (2, 0.9), (3, "{}"))
+        )
+    repo = initialised(project(tmp_path, f"evals/t/results.{ending}", (table.format(1), table.format(infinite))))
+    assert numbers(repo, "t", "score") == [(0.9,), (0.85,)]
+
+
+@pytest.mark.parametrize("name", ["checks", "assertions", "evaluationResults", "metricsData"])
+def test_a_list_of_checks_in_a_row_has_judges_by_name(tmp_path: Path, name: str) -> None:
+    def rows(polite: bool) -> str:
+        checks = (
+            [{"name": "polite", "passed": polite, "reason": "No."}, {"name": "short", "score": 1}],
+            [{"name": "polite", "passed": True}],
+        )
+        cases = [{"id": f"c{at}", "input": f"q{at}", "output": "x", name: each} for at, each in enumerate(checks)]
+        return json.dumps({"results": cases})
+
+    repo = initialised(project(tmp_path, "evals/q/results.json", (rows(True), rows(False))))
+    assert numbers(repo, "q", "score") == [(1.0,), (0.75,)]
+    fields = points(repo, "q")[-1].scorecard.fields
+    assert {field.attribute for field in fields} == {"polite", "short"}
+
+
 def judged_rows(right: int) -> str:
     rows = [{"id": n, "expected": "x", "actual": "x y", "passed": n < right} for n in range(9)]
     return json.dumps({"results": rows})

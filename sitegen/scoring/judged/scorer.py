@@ -59,7 +59,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 24
+    version = 25
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -30,6 +30,7 @@ from sitegen.scoring.judged.case import (
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
+from sitegen.scoring.judged.tables.usual_columns import GRADES
 from sitegen.scoring.settings import settings_finding
 from sitegen.stats.agreement import Ratings
 from sitegen.text.keys import plain_key
@@ -38,9 +39,8 @@ from sitegen.text.plain import cut
 EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 
-_GRADES: Final = ("score", "value", "passed", "pass", "success", "verdict")
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment")
-"""Members of an object in a column of scores, in order of precedence: the score or verdict, and its reason."""
+"""Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
 """Names of columns that say why a judge failed, in lower case without separators."""
 _MOST_KEYS: Final = 200
@@ -181,7 +181,7 @@ class _TableReader:
         """Why a judge gave no score: a column says so, or an object of scores has an error and no score."""
         stated = (_cell_text(row.get(name)) for name in self._judge_errors)
         cells = map(members, (value_at(row, column) for column in self._columns.scores.values()))
-        failed = (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in _GRADES))
+        failed = (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
         return next(filter(None, (*stated, *failed)), "")
 
     def _usage(self, row: Mapping[str, Value]) -> Usage:
@@ -223,7 +223,7 @@ class _TableReader:
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
         if isinstance(value, dict):  # with a reason, for example
-            value = next((value[key] for key in _GRADES if key in value), None)
+            value = next((value[key] for key in GRADES if key in value), None)
         grade = grade_of(value, WORDS, self._map.low, self._map.high)
         if grade is None:
             self._off_scale[column] += 1

@@ -17,6 +17,7 @@ from sitegen.scoring.case_lists import list_of_cases
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.packages import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
+from sitegen.scoring.judged.tables.usual_columns import with_named_checks
 from sitegen.scoring.mapping import CaseKeys
 
 MOST_ROWS: Final = 100_000
@@ -97,7 +98,7 @@ def _list_in(root: dict[str, Value]) -> list[Value]:
 
 
 def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding], judge: str = "") -> ResultTable:
-    objects = tuple(map(members, rows))
+    objects = tuple(with_named_checks(members(row)) for row in rows)
     names = dict.fromkeys(name for row in objects for name in row)
     return ResultTable(tuple(names), objects, judge=judge, findings=tuple(findings))
 

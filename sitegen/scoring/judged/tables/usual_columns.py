@@ -9,6 +9,7 @@ from typing import Final
 
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
+from sitegen.scoring.judged.formats.json_values import members, name_of
 from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {
@@ -44,8 +45,16 @@ _VERDICT: Final = "verdict"
 """The name that has no other meaning, so that a word which is not known is a verdict too."""
 _ANY: Final = (-1e300, 1e300)
 """The range of a number on an unknown scale."""
-OBJECTS: Final = ("scores", "assertions", "grades", "verdicts")
-"""Names of objects that hold the scores or verdicts of a case, by the name of their judge."""
+OBJECTS: Final = (
+    *("scores", "assertions", "grades", "verdicts", "checks"),
+    *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
+)
+"""Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
+_VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
+GRADES: Final = ("score", "value", *_VERDICTS_OF_CHECKS)
+"""Members of an object that states a score or a verdict, in order of precedence."""
+_NAMES: Final = ("name", "metric", "check", "criterion", "assertion", "evaluator", "title", "id", "type")
+_MOST_CHECKS: Final = 200
 _GRADING: Final = re.compile(
     r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
 )
@@ -56,6 +65,29 @@ _SEPARATORS = re.compile(r"[^a-z0-9]")
 def plain_name(name: str) -> str:
     """Return the name of a column in lower case without separators."""
     return _SEPARATORS.sub("", name.casefold())
+
+
+def with_named_checks(row: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``)."""
+    lists = {name: value for name, value in row.items() if isinstance(value, list) and plain_name(name) in OBJECTS}
+    return {**row, **{name: _by_name(value) or value for name, value in lists.items()}} if lists else row
+
+
+def _by_name(checks: list[Value]) -> dict[str, Value]:
+    """The checks by their names; empty if any has no name or states no result."""
+    by_name: dict[str, Value] = {}
+    for check in checks[:_MOST_CHECKS]:
+        stated = members(check)
+        name = next(filter(None, (name_of(stated.get(key)) for key in _NAMES)), "")
+        if not name or not any(key in stated for key in GRADES):
+            return {}
+        number = sum(other == name or other.startswith(f"{name} (") for other in by_name)
+        if any(
+            is_verdict(stated.get(key)) for key in _VERDICTS_OF_CHECKS
+        ):  # which is what a check is for: its score is a step on the way
+            stated = {key: value for key, value in stated.items() if key not in ("score", "value")}
+        by_name[f"{name} ({number + 1})" if number else name] = stated
+    return by_name
 
 
 def is_verdict(value: Value) -> bool:
