@@ -28,7 +28,7 @@ from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import HEADLINES, Point, Series
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.scoring.kinds import scorer
@@ -84,14 +84,8 @@ def change_between(
     moved = replace(moved, metrics=_metric_deltas(before, after, moved, roles, kind, scorecard_of))
     if "outputs" not in roles or traits_of(kind).is_recorded:
         return moved
-    from sitegen.analysis.noise.changes import change_verdict
-    from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
+    from sitegen.analysis.noise.changes import change_verdict  # takes time to import; new outputs alone need it
 
-    units = unit_changes(first, last, kind, [metric.name for metric in last.metrics[:HEADLINES]])
-    metrics = (
-        replace(metric, unit=units[metric.name][0], spread=units[metric.name][1]) if metric.name in units else metric
-        for metric in moved.metrics
-    )
     later = max((before.noise, after.noise), key=lambda noise: noise.outputs if noise else 0)
     is_comparable = moved.overlap.verdict == "comparable"
     verdict = change_verdict(
@@ -102,7 +96,7 @@ def change_between(
         noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
     )
-    return replace(moved, metrics=tuple(metrics), verdict=verdict)
+    return replace(moved, verdict=verdict)
 
 
 def _metric_deltas(

@@ -280,10 +280,15 @@ def derived_of(
     scorecard_of: Callable[[Snapshot], Scorecard],
 ) -> Derived:
     """Compute the derived values of a point; both points have the noise of the repeats up to them."""
+    change = None
+    if before:
+        change = change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of)
+        if change.verdict:
+            from sitegen.analysis.noise.metrics import with_units  # takes time to import; new outputs alone need it
+
+            change = with_units(change, before.scorecard, point.scorecard, kind)
     return Derived(
-        change=None
-        if before is None
-        else change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of),
+        change=change,
         interval=interval_of(point.scorecard, kind),
         noise=point.noise,
     )

@@ -12,11 +12,10 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.change import change, changes, difference
+from sitegen.analysis.change import change, change_between, changes, difference
 from sitegen.analysis.copies import first_of_each_output, output_of
-from sitegen.analysis.deltas import differing_roles
+from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -340,14 +339,15 @@ def since_best(series: Series, best: int | None, newest: int | None = None) -> C
     newest = len(series.points) - 1 if newest is None else newest
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    before, after = series.points[best], series.points[newest]
-    if "outputs" not in differing_roles(before.snapshot, after.snapshot):
-        return None
-    return change_verdict(
-        before.now or before.scorecard,
-        after.now or after.scorecard,
-        series.info.kind,
-        flips(series.cells, best, newest),
-        noise=(after.noise, after.noise),
-        higher_is_better=series.specs[0].higher_is_better,
+    rules, noise = series.points[-1].snapshot, series.points[newest].noise
+    before, after = (
+        replace(
+            point,
+            snapshot=under_rules_of(point.snapshot, rules),
+            scorecard=point.now or point.scorecard,
+            noise=noise,  # of both: the means of repeats are by the rules of their time
+        )
+        for point in (series.points[best], series.points[newest])
     )
+    pair = flips(series.cells, best, newest)
+    return change_between(before, after, pair, kind=series.info.kind, headline=series.specs[0]).verdict

@@ -52,7 +52,7 @@ class MetricDelta(Frozen):
     parts: DeltaParts | None
     """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
     unit: Unit | None = None
-    """What the change was computed over, for the first metrics of two different outputs; else None."""
+    """What the change was computed over: for the first metrics of two different outputs one after the other."""
     spread: Spread | None = None
     """Mean and error of the change over these units; None for fewer than two."""
 

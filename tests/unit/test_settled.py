@@ -84,7 +84,7 @@ def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_pa
 
     monkeypatch.setattr(metrics, "unit_changes", noted)
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert computed == [["f1", "precision", "recall"]] * 4
+    assert computed == [["f1", "precision", "recall"]] * 3
     computed.clear()
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)

@@ -19,11 +19,12 @@ from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Spread, Unit
 from sitegen.model.scorecards import Answer, Scorecard
-from sitegen.model.series import Point
+from sitegen.model.series import HEADLINES, Point
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import Paired, ratio_change
 from sitegen.stats.step_tests import UnitVariance
@@ -70,6 +71,16 @@ def unit_changes(
         if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
     }
     return {name: (sample.unit, ratio_change(sample.pairs)) for name, sample in samples.items()}
+
+
+def with_units(change: Change, before: Scorecard, after: Scorecard, kind: str) -> Change:
+    """Add to the first metrics of a change how they changed over common units, from which steps take the variance."""
+    units = unit_changes(before, after, kind, [metric.name for metric in after.metrics[:HEADLINES]])
+    metrics = (
+        replace(metric, unit=units[metric.name][0], spread=units[metric.name][1]) if metric.name in units else metric
+        for metric in change.metrics
+    )
+    return replace(change, metrics=tuple(metrics))
 
 
 def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
