@@ -179,11 +179,11 @@ def check_eval(draft: GateEval) -> GateEval:
         reasons += ("too many broken",)
     if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
         reasons += ("too few cases",)
-    one_side = bool(metrics) and (metrics[0].base is None) != (metrics[0].head is None)
+    lacks_value = bool(metrics) and None in (metrics[0].base, metrics[0].head)
     if "not fetched" in reasons:
         pass  # which says why nothing is compared
     elif draft.overlap and draft.overlap.verdict == "refused":
-        reasons += ("undefined" if one_side else "nothing in common",)
+        reasons += ("undefined" if lacks_value else "nothing in common",)
     elif draft.overlap and metrics[0].base is None and metrics[0].head is None:
         reasons += ("undefined",)
     if draft.presence == "both":

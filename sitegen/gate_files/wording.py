@@ -78,7 +78,7 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case _:
             headline = check.metrics[0]
             if headline.base is None and headline.head is None:
-                return f"{headline.label} is undefined on both sides."
+                return f"{headline.label} is undefined on both sides: the problems pages of their sites say why."
             side = "head" if headline.head is None else "base"
             return (
                 f"{headline.label} is undefined at the {side}: the problems page of its site says why and what to do."

@@ -113,16 +113,15 @@ def agentv(*evaluators: dict[str, Any]) -> str:
 
 
 def test_the_judge_of_agentv_is_the_target_of_evaluators_that_ask_a_model() -> None:
-    of_whole = ("score", "pass_rate")
-    assert judged_by(agentv({"type": "llm-grader", "target": "j-1"}, {"type": "contains"})) == (("j-1",), of_whole)
-    assert judged_by(agentv({"type": "llm_judge", "target": "j-1"})) == (("j-1",), of_whole)
+    assert judged_by(agentv({"type": "llm-grader", "target": "j-1"}, {"type": "contains"})) == (("j-1",), ALL)
+    assert judged_by(agentv({"type": "llm_judge", "target": "j-1"})) == (("j-1",), ALL)
     assert judged_by(agentv({"type": "llm-rubric", "input": {"system_prompt": "a", "user_prompt": "the answer"}})) == (
         ("prompt ca978112ca1b",),
-        of_whole,
+        ALL,
     )
-    assert judged_by(agentv({"type": "llm-grader"})) == ((), of_whole)
+    assert judged_by(agentv({"type": "llm-grader"})) == ((), ALL)
     inner = [{"type": "llm-grader", "target": "j-1"}, {"type": "llm-rubric", "target": "j-2"}, {"type": "regex"}]
-    assert judged_by(agentv({"type": "assert-set", "scores": inner})) == (("j-1 and j-2",), of_whole)
+    assert judged_by(agentv({"type": "assert-set", "scores": inner})) == (("j-1 and j-2",), ALL)
     counts = {"metrics": {"total": {"tp": 1, "fp": 0, "fn": 0}}}
     assert judged_by(agentv({"type": "llm-grader", "target": "j-1", "details": counts})) == (("j-1",), ALL)
     assert judged_by(agentv({"type": "script", "target": "t", "input": {"system_prompt": "a"}})) == ((), ())
@@ -173,7 +172,7 @@ def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -
 
     assert judged_by(table("j-1"), settings, "o.csv") == (("j-1",), ("score",))
     stated = json.dumps({"columns": {**columns, "passed": "ok"}})
-    assert judged_by(table("j-1"), stated, "o.csv") == (("j-1",), ("score", "pass_rate"))
+    assert judged_by(table("j-1"), stated, "o.csv") == (("j-1",), ALL)
     assert judged_by(table("", ""), stated, "o.csv") == ((), ())
 
     def scored(rubric: str) -> Scorecard:

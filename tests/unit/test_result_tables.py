@@ -83,7 +83,7 @@ def test_a_row_is_a_case_by_what_the_manifest_says_of_its_columns() -> None:
     assert results.cases == (
         JudgedCase(
             id="a",
-            opinion=Opinion("", None),
+            opinion=Opinion(name="", score=None, counts=(FieldScore("passed", RIGHT),)),
             judges=(Opinion("rating", 0.75, reasoning="close"),),
             variant="one",
             passed=True,
@@ -94,7 +94,7 @@ def test_a_row_is_a_case_by_what_the_manifest_says_of_its_columns() -> None:
         ),
         JudgedCase(
             id="b",
-            opinion=Opinion("", None),
+            opinion=Opinion(name="", score=None, misses=("passed",), counts=(FieldScore("passed", WRONG),)),
             judges=(Opinion("rating", None),),
             variant="one",
             passed=False,

@@ -11,6 +11,7 @@ import pytest
 
 from sitegen.api import history
 from sitegen.model.series import Point
+from sitegen.scoring.case_files import kind_of_case_file
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text, run
 
@@ -278,6 +279,70 @@ def graded(judge: str, low: float, place: str) -> dict[str, str]:
         root["scenarios"] = [{**row, "judge_model": judge} for row in rows]
     files = {"results.json": json.dumps(root)}
     return {**files, "meta.json": json.dumps({"judge_model": judge})} if place == "meta.json" else files
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("PASS", "Fail"),
+        ("yes", 0),
+        ("1", "false"),
+        ("richtig", "Falsch"),
+        ("Bestanden", "nicht bestanden"),
+        ("re\u0301ussi", "ÉCHOUÉ"),
+        ("✅", "❌"),
+        ("✔\ufe0f", "✘"),
+        ("通过", "未通过"),
+    ],
+)
+def test_a_verdict_is_one_in_any_case_and_in_several_languages(tmp_path: Path, right: Any, wrong: Any) -> None:
+    rows = json.dumps([{"id": n, "output": "x", "verdict": right if n < 2 else wrong} for n in range(3)])
+    assert kind_of_case_file("responses.json", rows.encode()) == "judged"
+    repo = project(
+        tmp_path, "evals/q/r.json", (rows,), **{"evals/manifest.yaml": "{evals: {q: {kind: judged, outputs: r.json}}}"}
+    )
+    assert numbers(repo, "q", "pass_rate") == [(0.667,)]
+
+
+@pytest.mark.parametrize("beside", [{}, {"score": 0.5}])
+def test_words_that_are_no_known_verdicts_are_named_and_left_out(tmp_path: Path, beside: dict[str, float]) -> None:
+    words = ("pass", "wunderbar", "meh", "naja")
+    rows = json.dumps([{"id": n, "output": "x", "verdict": word, **beside} for n, word in enumerate(words)])
+    repo = project(
+        tmp_path, "evals/q/r.json", (rows,), **{"evals/manifest.yaml": "{evals: {q: {kind: judged, outputs: r.json}}}"}
+    )
+    assert numbers(repo, "q", "pass_rate") == [(1.0,)]
+    build_site(repo.path, tmp_path / "site")
+    assert "Verdicts in the column 'verdict' are not known: 3 of 4" in problems_text(tmp_path / "site")
+
+
+def test_the_gate_says_that_nothing_was_scored_where_no_side_has_a_score(tmp_path: Path) -> None:
+    versions = [json.dumps([{"id": n, "output": "x", "verdict": word} for n in range(3)]) for word in ("meh", "naja")]
+    manifest = "{evals: {q: {kind: judged, outputs: r.json}}}"
+    repo = project(tmp_path, "evals/q/r.json", versions, **{"evals/manifest.yaml": manifest})
+    repo.checkout()
+    done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
+    assert done.returncode == 1
+    assert "Score is undefined on both sides" in done.stdout
+    assert "in common" not in done.stdout.partition("### `q`")[2]
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
+def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path: Path, ending: str) -> None:
+    def written(right: int) -> str:
+        rows = [{"id": f"c{n}", "output": "x", "passed": n < right, "score": 0.5 + n / 20} for n in range(9)]
+        if ending == "csv":
+            return "\n".join(["id,output,passed,score", *(",".join(map(str, row.values())) for row in rows)])
+        return json.dumps(rows) if ending == "json" else lines_of(rows)
+
+    manifest = f"{{evals: {{q: {{kind: judged, outputs: results.{ending}}}}}}}"
+    path = f"evals/q/results.{ending}"
+    repo = project(tmp_path, path, (written(9), written(2)), **{"evals/manifest.yaml": manifest})
+    assert numbers(repo, "q", "score", "pass_rate") == [(0.7, 1.0), (0.7, 0.222)]
+    repo.checkout()
+    done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
+    assert done.returncode == 1, done.stdout
+    assert "7 broken" in done.stdout
 
 
 @pytest.mark.parametrize("place", ["config", "root", "column", "meta.json"])

@@ -56,7 +56,8 @@ def change_verdict(
     *On these cases*: an exact sign test of what was fixed and what broke, and the differences between repeats if there
     are any. If both exclude chance at 95 %, the decision is *better* or *worse*; at 80 %, *likely better* or *likely
     worse*; else *cannot tell*. For kinds that answer cases, and if the headline is not a ratio of counts, the sign test
-    counts the cases in which it rose and fell, however many answers each has. A field that was right wherever it was
+    counts the cases in which it rose and fell, however many answers each has; if it did in none, what was fixed and
+    what broke. A field that was right wherever it was
     judged, and is now wrong wherever it is judged, is *worse*, whatever else changed. A change between grades of two
     judges is not judged.
 
@@ -83,6 +84,8 @@ def change_verdict(
         counted = independent_flips(flips)
     else:
         counted = moved_units(sample.pairs, higher_is_better=higher_is_better)
+        if counted == (0, 0) and not traits_of(kind).answers_cases:  # verdicts may change while scores stay
+            counted = independent_flips(flips)
     lost = lost_fields(before, after, flips)
     verdict = _judged(
         sample,

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
+from unicodedata import normalize
 
 from msgspec.structs import replace
 
@@ -156,8 +157,12 @@ class AnswerGrade(NamedTuple):
 
 RIGHT, WRONG = AnswerGrade(1.0, True), AnswerGrade(0.0, False)
 WORDS: Final = {
-    **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), RIGHT),
-    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
+    **dict.fromkeys(("true", "yes", "pass", "passed", "correct", "✓", "✔", "✅"), RIGHT),
+    **dict.fromkeys(("ja", "richtig", "wahr", "bestanden", "oui", "vrai", "réussi", "sí", "correcto"), RIGHT),
+    **dict.fromkeys(("是", "对", "正确", "通过", "正解", "合格"), RIGHT),
+    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "✗", "✘", "❌"), WRONG),
+    **dict.fromkeys(("nein", "falsch", "nicht bestanden", "non", "faux", "échoué", "incorrecto"), WRONG),
+    **dict.fromkeys(("否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG),
 }
 """Words in a table that state a verdict, in lower case."""
 VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "exactmatch")
@@ -196,7 +201,7 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
     if isinstance(value, bool):
         return AnswerGrade(float(value), value)
     if isinstance(value, str):
-        spelled = value.strip()
+        spelled = normalize("NFC", value.strip().removesuffix("\ufe0f"))  # which asks for a coloured sign
         if grade := words.get(spelled) or words.get(spelled.lower()):
             return grade
         if is_no_score(value):
@@ -236,6 +241,22 @@ def opinions(
 def passed(judges: Iterable[Opinion]) -> float | None:
     """The share of answers for which the field that is right least often is right. None if there is no field."""
     return min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
+
+
+def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ...]:
+    """Return the cases with their verdicts as the field ``passed``, if nothing else in the file is right or wrong.
+
+    A verdict beside grades can change while they stay. As a field, it breaks and is fixed.
+    """
+    if any(opinion.counts for case in cases for opinion in case.opinions):
+        return tuple(cases)
+    return tuple(_with_verdict_as_field(case) if case.passed in (0.0, 1.0) else case for case in cases)
+
+
+def _with_verdict_as_field(case: JudgedCase) -> JudgedCase:
+    verdict = _opinion("passed", Graded((AnswerGrade(case.passed, case.passed == 1),)), is_field=True)
+    misses = (*case.opinion.misses, *verdict.misses)
+    return replace(case, opinion=replace(case.opinion, counts=verdict.counts, misses=misses))
 
 
 def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:

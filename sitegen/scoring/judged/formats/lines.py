@@ -30,6 +30,7 @@ from sitegen.scoring.judged.case import (
     ResultFormat,
     grade_of,
     grader_name,
+    with_verdicts_as_fields,
 )
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
 from sitegen.text.keys import plain_key
@@ -85,7 +86,7 @@ def _read_cases(content: bytes) -> JudgedResults:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     if not reader.cases and not reader.findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
-    return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
+    return JudgedResults(with_verdicts_as_fields(reader.results()), tuple(reader.findings), JudgedRun(at=reader.at))
 
 
 class _LinesReader:

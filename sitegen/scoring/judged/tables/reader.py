@@ -26,6 +26,7 @@ from sitegen.scoring.judged.case import (
     grader_name,
     opinions,
     passed,
+    with_verdicts_as_fields,
 )
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
@@ -58,7 +59,7 @@ def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Colle
     table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
     by_case, own_grades = opinions([reader.graded_row(row) for row in table.rows], grades)
-    cases = reader.cases(by_case)
+    cases = with_verdicts_as_fields(reader.cases(by_case))
     return JudgedResults(cases, (*table.findings, *reader.findings), grades=own_grades)
 
 
@@ -104,6 +105,9 @@ class _TableReader:
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
             fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
+            if column in self._columns.parts.get("passed", ()):
+                message = f"Verdicts in the column {column[:80]!r} are not known: {times} of {len(cases)}"
+                fix = "Write pass or fail, true or false, or 1 or 0; any other word is left out."
             self.findings.append(Finding("warning", message, fix))
         return cases
 
@@ -157,6 +161,8 @@ class _TableReader:
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
         verdict = grade_of(self._value(row, "passed"), WORDS)
         stated = verdict is not None and verdict.score in (0, 1)
+        if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
+            self._off_scale[parts["passed"][0]] += 1
         judged = verdict.score if verdict is not None and stated else passed(judges)
         person = grade_of(self._value(row, "human"), WORDS)
         grader = self._grader(row) if stated or score is not None else None

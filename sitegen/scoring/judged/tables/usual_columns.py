@@ -165,6 +165,7 @@ def _repeats(cells: Iterable[Value]) -> bool:
 
 
 def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) -> bool:
-    """Whether most cells of a column that are not empty state a verdict."""
+    """Whether most cells of a column that are not empty state a verdict; in a column with that name, any of them."""
     cells = [row[column] for row in rows if column in row and not is_no_score(row[column])] if column else []
-    return sum(map(is_verdict, cells)) * 2 > len(cells)
+    stated = sum(map(is_verdict, cells))
+    return stated * 2 > len(cells) or (plain_name(column or "") == _VERDICT and bool(cells))
