@@ -65,12 +65,14 @@ class Evidence(NamedTuple):
     """Empty if there is none."""
     confidence: str = ""
     """As written; empty if there is none."""
+    unit: str = ""
+    """Of a wrapped value, which is judged without it."""
 
     def __str__(self) -> str:
         page = "" if self.page is None else f"page {self.page}"
         confidence = self.confidence and f"confidence {self.confidence}"
         cut = f"{self.quote[:_SHOWN_QUOTE]}…" if len(self.quote) > _SHOWN_QUOTE else self.quote
-        return ", ".join(filter(None, (page, confidence, self.quote and f"“{cut}”")))
+        return ", ".join(filter(None, (self.unit and f"unit {self.unit}", page, confidence, self.quote and f"“{cut}”")))
 
 
 EvidenceByPath: TypeAlias = Mapping[str, Evidence]
@@ -110,7 +112,9 @@ def _evidence(members: Mapping[str, Value]) -> Evidence | None:
     page = next(filter(None, (_page(members.get(name)) for name in _PAGES)), None)
     quote = next(filter(None, (_quote(members.get(name)) for name in _QUOTES)), "")
     confidence = next(filter(None, (_confidence(members.get(name)) for name in _CONFIDENCES)), "")
-    return Evidence(page, quote, confidence) if page or quote or confidence else None
+    has_value = any(key in members for key in _VALUE_KEYS)
+    unit = _confidence(members.get("unit")) if has_value else ""
+    return Evidence(page, quote, confidence, unit) if page or quote or confidence or unit else None
 
 
 def _held(value: Value) -> Evidence | None:
@@ -188,11 +192,18 @@ def without_evidence(
         if inner is not None:
             is_plain = in_list or attribute in expected or rules.field_rule(path, attribute).type is not None
             has_evidence = any(plain_key(key) in _ABOUT_THE_VALUE for key in value)
-            if is_plain or (has_evidence and attribute not in objects):
-                return value[inner]
+            is_wrapped_object = isinstance(value[inner], dict | list) and with_key(attribute, inner) not in attributes
+            if is_plain or (is_wrapped_object if attribute in objects else has_evidence):
+                return value_below(value[inner], path, attribute, in_list=in_list)  # which may be wrapped as well
+            value = {
+                key: below
+                for key, below in value.items()
+                if plain_key(key) not in _ABOUT_THE_VALUE or with_key(attribute, key) in attributes
+            }
         return members_below(value, path, attribute)
 
     def members_below(members: dict[str, Value], path: str, attribute: str) -> dict[str, Value]:
+        members = {**members, **_units_beside(members, attribute, expected)}
         fields = {key: with_key(attribute, key) for key in members}
         return {
             key: value_below(members[key], with_key(path, key), field)
@@ -213,12 +224,17 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
     key = next((key for key in _VALUE_KEYS if key in members), None)
     if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members):
         return None
-    value = members[key]
-    return (
-        None
-        if any(isinstance(scalar, dict | list) for scalar in (value if isinstance(value, list) else [value]))
-        else key
-    )
+    return key
+
+
+def _units_beside(members: dict[str, Value], attribute: str, expected: Set[str]) -> dict[str, Value]:
+    """The units of wrapped values, where the ground truth has a unit beside the value: ``width_unit``."""
+    return {
+        f"{key}_unit": value["unit"]
+        for key, value in members.items()
+        if isinstance(value, dict) and "unit" in value and f"{key}_unit" not in members
+        if with_key(attribute, f"{key}_unit") in expected and _key_of_wrapped(value) is not None
+    }
 
 
 def with_evidence(

@@ -26,6 +26,7 @@ def evidence(expected: Any, given: Any) -> dict[str, str]:
     ("expected", "given", "stated"),
     [
         ({"a": 1}, {"a": {"value": 1, "page": 3, "quote": "one"}}, {"a correct": "page 3, “one”"}),
+        ({"a": 5}, {"a": {"value": 5, "unit": "kg", "page": 2}}, {"a correct": "unit kg, page 2"}),
         ({"a": 1}, {"a": 2, "a_page": 3, "a_confidence": 0.5}, {"a wrong_value": "page 3, confidence 0.5"}),
         ({"a": 1}, {"a": {"value": None, "confidence": "low"}}, {"a omission": "confidence low"}),
         ({"a": 1}, {"b": {"value": 2, "page": 3}}, {"b hallucination": "page 3"}),

@@ -73,7 +73,7 @@ def with_source(
     notes = {}
     doubtful: set[TreeNode] = set()
     for citation in cited:
-        of_document, (number, quote, confidence) = pages.get(citation.document, {}), citation.evidence
+        of_document, (number, quote, confidence, _) = pages.get(citation.document, {}), citation.evidence
         page = of_document.get(number, of_document.get(None))
         picture = pictures.get(page.path) if isinstance(page, PagePicture) else None
         passage, doubt = _passage(number, quote, of_document)
