@@ -27,7 +27,8 @@ from sitegen.analysis.deltas import Role
 from sitegen.frozen import Frozen
 from sitegen.html.cells import shown_run, text, value, where
 from sitegen.html.formats import day
-from sitegen.model.cells import Cell, CellMap, Fate, State
+from sitegen.html.tables import Column
+from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
@@ -45,7 +46,11 @@ RUNS: Final = 400
 """Number of periods that are listed in total; each cell has the same share, its newest periods."""
 FEWEST_PERIODS: Final = 3
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
-_COUNTED: Final[tuple[Fate, ...]] = ("fixed", "broken", "still_wrong")
+_TITLES: Final = (
+    "Still wrong, but in another way",
+    "Errors that appeared or went with their documents or expected items",
+)
+_WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
@@ -154,13 +159,16 @@ def heads(view: FieldView) -> Markup:
         f"{text(number(at))}</a>"
         for at in map(view.points.__getitem__, view.columns)
     ]
-    return Markup("".join(heads) + "<td>")
+    return Markup("".join(heads) + "<td class=c-rest>")
 
 
 def strip(view: FieldView) -> Markup:
     """A table row for each cell with its state in each column, as a letter and a colour."""
     columns = view.columns
-    rows = (f'<tr><th scope="row">{_name(cell)}{_bands(view, cell, columns)}<td>\n' for cell in view.wrong[:CELLS])
+    rows = (
+        f'<tr><th scope="row">{_name(cell)}{_bands(view, cell, columns)}<td class=c-rest>\n'
+        for cell in view.wrong[:CELLS]
+    )
     return Markup("".join(rows))
 
 
@@ -183,22 +191,29 @@ def _band(view: FieldView, state: State | None, columns: int) -> str:
     return f"<td{wide} class={state}>{letter_of(state, view.info.nouns) if state in ERROR_TYPES else '✓'}"
 
 
-def turns(view: FieldView, root: str) -> Markup:
-    """A table row for each point at which cells changed, newest first: the commit, and the cells it fixed and broke."""
-    return Markup("".join([_turn(view, change, root) for change in reversed(view.changes[-TURNS:])]))
+def turns(view: FieldView, root: str) -> list[Column]:
+    """The table of points at which cells changed: the commit, and the cells that it fixed and broke."""
 
+    def commit(change: ChangePoint) -> Markup:
+        at = view.points[change.point]
+        edits = f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
+        return Markup(f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}")
 
-def _turn(view: FieldView, change: ChangePoint, root: str) -> str:
-    at = view.points[change.point]
-    net_appeared = change.number("appeared") - change.number("vanished")
-    counts = (*(change.number(fate) or "" for fate in _COUNTED), f"{net_appeared:+}" if net_appeared else "")
-    edits = f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
-    return (
-        f"<tr><td>{_report(view, at)}<td>{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}"
-        + "".join([f'<td class="num">{count}' for count in counts])
-        + f'<td class="num">{change.wrong} <span class="muted">of {change.judged}</span>'
-        f'<td class="nowrap">{_causes(change.causes)}\n'
-    )
+    def items(change: ChangePoint) -> str:
+        appeared = change.number("appeared") - change.number("vanished")
+        return f"{appeared:+}" if appeared else ""
+
+    other, with_items = _TITLES
+    return [
+        Column("iteration", "Iteration", lambda change: Markup(_report(view, view.points[change.point]))),
+        Column("commit", "Commit", commit),
+        Column("fixed", "Fixed", lambda change: change.number("fixed") or "", "num"),
+        Column("broken", "Broken", lambda change: change.number("broken") or "", "num"),
+        Column("other", "Other", lambda change: change.number("still_wrong") or "", "num", other),
+        Column("items", "With items", items, "num", with_items),
+        Column("wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), "num"),
+        Column("causes", "Changed by", lambda change: _causes(change.causes), "nowrap"),
+    ]
 
 
 def runs(view: FieldView, root: str) -> Markup:
@@ -224,7 +239,9 @@ def _period(view: FieldView, explained: ExplainedPeriod, root: str) -> str:
     name = type_name(state, view.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
     fate, causes = explained.fate, _causes(explained.causes)
     why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
-    return f"<tr><td>{_report(view, at)}{lasted}<td>{name}{sides}<td>{why}{causes and f'{causes} '}{_sha(at, root)}\n"
+    why += f"{causes} " if causes else ""
+    start = f"<tr><td class=c-from>{_report(view, at)}{lasted}<td>{name}{sides}"
+    return f"{start}<td class=c-why>{why}{_sha(at, root)}\n"
 
 
 @lru_cache(maxsize=1024)
@@ -232,7 +249,8 @@ def _sides(state: State, expected: str, actual: str) -> str:
     """Table cells with both values of a period. Cached, because cells often return to the same values."""
     if state == "absent":
         return '<td class="sides"><td class="sides">'
-    return "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(state, expected, actual)])
+    expected, actual = map(value, shown_run(state, expected, actual))
+    return f'<td class="sides c-expected" dir=auto>{expected}<td class="sides c-actual" dir=auto>{actual}'
 
 
 def _causes(roles: Iterable[Role]) -> str:

@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from sitegen.frozen import Frozen
-from sitegen.html import charts, elements, formats, tables
+from sitegen.html import cells, charts, elements, formats, tables
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
@@ -115,6 +115,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "day": formats.day,
     "date": formats.date,
     "path": formats.path,
+    "code": lambda path: Markup(cells.code(path)),
     "bounded": formats.bounded,
     "message": formats.message,
     "printable": formats.printable,

@@ -85,11 +85,15 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         (f"../{at.slug}.html", number) for at, number in ((first, "1"), (third, "3"), (fifth, "4*"))
     ]
     band = "<td class=wrong_value>W"
-    assert f"<td class=correct>✓{band}{band}<td>" in table(html, "strip")
+    assert f"<td class=correct>✓{band}{band}<td class=c-rest>" in table(html, "strip")
     turns, runs = table(html, "turns"), table(html, "cellruns")
-    assert re.findall(r'<tr><td><a href="../(.*?)[.]html"', turns) == [at.slug for at in (fifth, third, first)]
-    assert re.findall(r'<tr><td><a href="../(.*?)[.]html"', runs) == [at.slug for at in (fifth, third, first)]
-    assert '<td class="num">0<td' not in html
+    assert re.findall(r'<tr><td class=c-iteration><a href="../(.*?)[.]html"', turns) == [
+        at.slug for at in (fifth, third, first)
+    ]
+    assert re.findall(r'<tr><td class=c-from><a href="../(.*?)[.]html"', runs) == [
+        at.slug for at in (fifth, third, first)
+    ]
+    assert 'num">0<td' not in html
     assert "Dried co<mark>d</mark>" in runs
     assert "Dried co<mark>w</mark>" in runs
     assert '<span class="pill bad">broken</span> new output ' in runs
@@ -130,7 +134,9 @@ def test_a_page_has_an_end_whatever_happened():
     html = html_of(one)
     strip, turns, runs = (table(html, name) for name in ("strip", "turns", "cellruns"))
     assert (strip.count("<tr>"), turns.count("<tr>"), runs.count('class="cellname"')) == (CELLS, TURNS, CELLS)
-    assert {row.count(" class=") for row in strip.split("<tr>")[1:]} == {COLUMNS}
+    assert {row.count(" class=omission>") + row.count(" class=correct>") for row in strip.split("<tr>")[1:]} == {
+        COLUMNS
+    }
     assert view.periods == 4 == max(FEWEST_PERIODS, 4)
     assert runs.count(f">{number - 4} earlier<") == CELLS
     assert "20 more were wrong once:" in html
@@ -155,9 +161,9 @@ def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
         ),
     )
     strip = table(html_of(series(cell, busy, number=COLUMNS + 5)), "strip")
-    assert f"x</code><td colspan={COLUMNS} class=correct>✓<td>" in strip
+    assert f"x</code><td colspan={COLUMNS} class=correct>✓<td class=c-rest>" in strip
     early = html_of(series(cell, number=COLUMNS + 5))
-    assert "<td class=omission>O<td class=correct>✓<td>" in table(early, "strip")
+    assert "<td class=omission>O<td class=correct>✓<td class=c-rest>" in table(early, "strip")
 
 
 @pytest.mark.parametrize("text", sample.NASTY)

@@ -124,7 +124,7 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     return (
         f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
         f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
-        f"{value_cells(error)}"
+        f"{value_cells(error, ' class=c-expected', ' class=c-actual')}"
     )
 
 
@@ -156,9 +156,9 @@ def _question(question: str) -> str:
 def _since_cell(since: Since) -> str:
     """The first point of the streak and its length, by which the table sorts; the style sheet writes the length."""
     if since.new:
-        return "<td class=c-since><data value=1><b>new</b></data>"
+        return "<td><data value=1><b>new</b></data>"
     link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
-    return f"<td class=c-since><data value={since.points}>{link}</data>"
+    return f"<td><data value={since.points}>{link}</data>"
 
 
 def rows_file(view: ReportView) -> RawFile | None:

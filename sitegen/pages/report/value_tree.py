@@ -156,7 +156,7 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     place, own_name = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
     name, is_wrong = text(own_name), kind in ERROR_TYPES
     if kind == "true_negative":
-        row = f"<tr><th scope=row>{name}<td class=c-expected><i>blank</i><td class=c-actual><i>blank</i>"
+        row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
     elif kind == "correct":
         row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
     else:
