@@ -606,7 +606,7 @@ def test_no_iteration_is_lost_whose_responses_have_another_name(tmp_path: Path) 
         "evals/q/results/iteration-1/responses.json": json.dumps(responses(9)),
     }
     repo = project(tmp_path, "evals/q/results/iteration-2/responses.jsonl", (lines_of(responses(2)),), **files)
-    assert numbers(repo, "q", "accuracy") == [(0.0,), (0.0,)]
+    assert numbers(repo, "q", "pass_rate") == [(1.0,), (0.222,)]
 
 
 def test_responses_of_several_variants_are_compared_as_texts(tmp_path: Path) -> None:

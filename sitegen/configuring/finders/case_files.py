@@ -81,7 +81,8 @@ def judged_response_evals(search: Search) -> Iterator[EvalConfig]:
 def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
     """Return the entry with kind ``judged`` if it states no kind, and its newest responses state verdicts or scores.
 
-    The test cases stay its ground truth, for their expected texts. Files of several names are compared as texts.
+    The test cases stay its ground truth, for their expected texts. Several files of one run, as of variants, are
+    compared as texts.
     """
     home = home_of(entry, evals_dir)
     names = files.names(home)
@@ -90,18 +91,15 @@ def judged_by_responses(files: SearchedFiles, evals_dir: str, entry: EvalConfig)
     if entry.kind is not None or entry.in_cases or basename(truth) not in of_responses.ground_truths:
         return entry
     stated = () if entry.outputs in ("auto", "iterations") else (entry.outputs,)
-    iterations = tuple(f"results/iteration-*/{name}" for name in of_responses.outputs)
     overwritten = () if entry.outputs == "iterations" else of_responses.overwritten
-    for outputs in stated or (*iterations, *overwritten):
+    for outputs in stated or ("results/iteration-*/responses.json*", *overwritten):
         paths = tuple(_newest_first(files, home, folder_path(outputs).split("/")))
         if paths:
-            newest, folders = paths[0], [dirname(paths[0])]
-            if outputs in iterations:
-                results = dirname(folders[0])
-                folders = [join(results, name) for name, is_folder in files.names(results).items() if is_folder]
-            beside = {name for folder in folders for name in files.names(folder)} - {basename(newest)}
-            others = re.compile("|".join((of_responses.variants, *map(re.escape, of_responses.outputs))))
-            if any(map(others.fullmatch, beside)) or files.kind_of_series(paths) != "judged":
+            folders = {dirname(path) for path in paths}
+            beside = [name for folder in folders for name in files.names(folder)]
+            several = sum(name in of_responses.outputs for name in beside) > len(folders)
+            variants = any(re.fullmatch(of_responses.variants, name) for name in beside)
+            if several or variants or files.kind_of_series(paths) != "judged":
                 return entry
             return replace(entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*"))
     return entry
