@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import __version__
-from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.memo_rows import stored
 from sitegen.history.repository_place import RepositoryPlace, find_repository
@@ -42,7 +41,6 @@ class Options(NamedTuple):
     force: bool = False
     allow_shallow: bool = False
     worktree: bool = False
-    pin: str | None = None
     base_url: str | None = None
     """Address of the published site, if the configuration has none."""
     own_templates: bool = True
@@ -68,9 +66,6 @@ class Project(NamedTuple):
     """Digest of the templates."""
     fingerprint: str
     """Digest of everything that affects the bytes of the site, except history and the name of the revision."""
-    pin: str | None = None
-    """Id of the commit whose ground truth and rules all history is scored by; None if each commit is scored by its
-    own."""
     own_templates: Path | None = None
     """The project's folder of templates in the work tree. Templates of history are never used."""
 
@@ -96,18 +91,16 @@ class Project(NamedTuple):
 def open_project(options: Options, templates: str) -> Project:
     """Find the project with one short git process and no heavy import, because every build pays for this.
 
-    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository, ConfigurationError
-    if the revision to pin to does not exist.
+    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository.
     """
     place, head = find_repository(options.repo, options.rev or "HEAD")
     revision = options.rev or _configured_revision(place.top)
     if options.rev is None and revision != "HEAD":
         place, head = find_repository(options.repo, revision)
-    pin = _pinned(options)
     own = own_templates(place.root) if options.own_templates else None
     if own:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
-    asked = (options.worktree, options.allow_shallow, pin, options.base_url)
+    asked = (options.worktree, options.allow_shallow, options.base_url)
     decisive = repr((__version__, installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(
@@ -119,7 +112,6 @@ def open_project(options: Options, templates: str) -> Project:
         cache=cache_folder(options.cache, place.top),
         templates=templates,
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
-        pin=pin,
         own_templates=own,
     )
 
@@ -144,17 +136,6 @@ def _digest(root: Path, names: Iterable[str]) -> str:
             content = f"\0 {error.strerror}".encode()
         state.update(len(content).to_bytes(8, "little") + content)
     return state.hexdigest()
-
-
-def _pinned(options: Options) -> str | None:
-    if options.pin is None:
-        return None
-    _, pin = find_repository(options.repo, options.pin)
-    if pin is None:
-        raise ConfigurationError(
-            f"There is no revision {options.pin!r} to pin to.", fix="Name a commit, tag or branch."
-        )
-    return pin
 
 
 def _configured_revision(root: Path) -> str:

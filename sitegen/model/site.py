@@ -15,8 +15,6 @@ class SiteInfo(Frozen):
     """Address of the published site, without a trailing slash."""
     shallow: bool = False
     """Whether the clone is shallow; every page then has a banner that says so."""
-    pinned: str = ""
-    """Id of the commit whose ground truth and rules score everything; every page has a banner that says so."""
     noindex: bool = False
     """Whether every page asks search engines not to index it."""
 

@@ -132,8 +132,8 @@ COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=Co
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
-BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
-"""The commit that the fold had reached when a site was finished, by the pin, which decides the eval records."""
+BUILT_HEAD: Final = CachedKind(name="head of a finished site", type=str, until="walk")
+"""The commit that the fold had reached when a site was finished."""
 
 COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
 """Effects of new commits on an eval, stored by the second stage for the fourth: too many to hold in memory."""

@@ -26,7 +26,6 @@ from sitegen.stages.eval_pages import write_eval, write_reports
 from sitegen.stages.eval_task import EditsOfEvals, EvalDone, EvalTask, PagesTask, cached_rows, owner, task_for
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.pool import Pool
-from sitegen.stages.scorecard_store import pins_of, under_pins
 from sitegen.stages.scoring import is_worth_ranges
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
@@ -69,12 +68,10 @@ def score_evals(
 ) -> ScoredEvals:
     """Score the evals that new commits touched. An eval that fails is left out, and a page in its place says why."""
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-    pins = pins_of(timeline, memo)
     outdated = tuple(_outdated(timeline, memo, records))
     mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
     timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
-    touched = [*timeline.update.evals, *outdated]
-    updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
+    updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     edits = EditsOfEvals(timeline)
     scored = memo.has(SCORECARDS.name)  # whether an earlier build left any

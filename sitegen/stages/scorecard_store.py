@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise, repeat
-
-from msgspec.structs import replace
 
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.cells import CellTracker
@@ -15,7 +13,6 @@ from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
 from sitegen.errors import POINTER
-from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -31,7 +28,6 @@ from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.kept_results import ResultDecoder, encoded_result
 from sitegen.stages.pool import Pool
 from sitegen.stages.scoring import embedder_for, model_of, results_by_ranges
-from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.worker_context import WorkerContext
 
 
@@ -41,30 +37,6 @@ def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
         newest = under_rules_of(snapshot, history.snapshots[-1])
         if newest is not snapshot:
             yield newest
-
-
-def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
-    """Return the ground truth and rules of each eval at the pinned revision, by id; empty if no revision is pinned.
-
-    History is folded up to that revision on a copy of the parts, so that the memo keeps those of the head.
-    """
-    project = timeline.project
-    if project.pin is None:
-        return {}
-    copy = CopiedParts(parts)
-    fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
-    pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
-    return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
-
-
-def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
-    """Put every snapshot under the pinned inputs; unchanged if the eval had no ground truth at the pinned revision."""
-    names = (history.id, *reversed(history.renamed_from))
-    inputs = next((pins[name] for name in names if name in pins), None)
-    if inputs is None:
-        return history
-    pinned = inputs._asdict()
-    return replace(history, snapshots=tuple(replace(snapshot, **pinned) for snapshot in history.snapshots))
 
 
 def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:

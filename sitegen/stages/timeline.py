@@ -122,8 +122,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     new to the fold are not the ones that the folder lacks, so history is read from its root. ``foreign``: files of the
     folder that no page may replace.
     """
-    pin = digest(project.pin or "")
-    if trusted_head is None or BUILT_HEAD.get(memo, inputs=[pin]) != trusted_head:
+    if trusted_head is None or BUILT_HEAD.get(memo) != trusted_head:
         FoldStore(memo).clear()
     timeline = fold(project, memo)
     memo.forget(BUILT_HEAD.name)  # until the site is finished: what a stopped build saved belongs to no finished one
@@ -136,7 +135,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
 
 def keep_built_head(timeline: Timeline, memo: Memo) -> None:
     """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
-    BUILT_HEAD.keep(memo, "", timeline.head.sha, digest(timeline.project.pin or ""))
+    BUILT_HEAD.keep(memo, "", timeline.head.sha)
 
 
 _HINTS: Final = 3
@@ -216,7 +215,7 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
         remarks=tuple(remarks),
         context=replace(
             _worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
-            commits=tuple(commit for commit in (head, project.pin) if commit),
+            commits=(head,) if head else (),
         ),
         update=advanced.update,
         head=advanced.head,
@@ -292,7 +291,6 @@ def _worker_context(
         repository_url=url,
         base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
         shallow=bool(repository.shallow_boundary),
-        pinned=project.pin or "",
         noindex=config.noindex,
     )
     return WorkerContext(

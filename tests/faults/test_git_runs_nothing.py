@@ -223,7 +223,6 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("build",),
     ("build", "--worktree", "--rev", ":CLAUDE.md"),
     ("build", "--worktree"),
-    ("build", "--pin", "HEAD"),
     ("check", "--base", "HEAD~1"),
     ("check", "--worktree", "--base", "HEAD~1"),
     ("history", "a"),

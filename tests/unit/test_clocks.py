@@ -1,4 +1,4 @@
-"""Both clocks, pinning, and points that are out of date, from history to the data files."""
+"""Both clocks, and points that are out of date, from history to the data files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sitegen.errors import ConfigurationError
 from tests.gitrepo import DAY, START, GitRepo
 from tests.sites import build_site, differences
 
@@ -105,35 +104,6 @@ def test_a_change_says_which_part_came_from_where(repo, tmp_path):
     ]
 
 
-def test_pinned_to_a_revision_all_history_is_scored_by_its_truth(repo, tmp_path):
-    build_site(repo.path, tmp_path / "out", pin="HEAD~1")
-    trend = (tmp_path / "out" / "evals" / "bill" / "index.html").read_text()
-    assert "Every iteration is scored by the ground truth and the rules of" in trend
-    assert "today's since" not in trend
-    found = points(tmp_path / "out")
-    assert [(one["then"]["f1"], one["now"]["f1"]) for one in found] == [(0.5, 0.5), (1.0, 1.0), (1.0, 1.0)]
-    assert "Pinned" in (tmp_path / "out" / "index.html").read_text()
-
-
-def test_a_pin_goes_on_from_commit_to_commit_and_ends_when_it_is_left_out(repo, tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    build_site(repo.path, one, pin="HEAD~1")
-    pinned = repo.git("rev-parse", "main")
-    repo.commit({"CLAUDE.md": "Read twice.\n"})
-    repo.commit({"evals/bill/extracted.json": output("Ann", 7)})
-    build_site(repo.path, one, pin=f"{pinned}~1")
-    build_site(repo.path, other, pin=f"{pinned}~1")
-    assert differences(one, other) == []
-    build_site(repo.path, one)
-    build_site(repo.path, tmp_path / "plain")
-    assert differences(one, tmp_path / "plain") == []
-
-
-def test_a_pin_to_nothing_is_refused(repo, tmp_path):
-    with pytest.raises(ConfigurationError, match="no revision 'nothing'"):
-        build_site(repo.path, tmp_path / "out", pin="nothing")
-
-
 def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):
     out = tmp_path / "out"
     stale = []
@@ -202,13 +172,3 @@ def test_a_point_that_is_scored_again_after_an_edit_of_instructions_is_stale(rep
     repo.commit({"evals/bill/extracted.json": output("Ann", 6)})
     build_site(repo.path, tmp_path / "out")
     assert [one["stale"] for one in points(tmp_path / "out")] == [False, False, False, True, False]
-
-
-def test_a_pinned_site_beside_another_one_with_the_same_memo_leaves_no_pinned_numbers_there(repo, tmp_path):
-    memo, plain, cold = tmp_path / "memo", tmp_path / "plain", tmp_path / "cold"
-    build_site(repo.path, plain, cache=memo)
-    build_site(repo.path, tmp_path / "pinned", cache=memo, pin="HEAD~1")
-    repo.commit({"evals/other/ground_truth.csv": "name,total\nEve,1\n", "evals/other/extracted.json": output("Eve", 1)})
-    build_site(repo.path, plain, cache=memo)
-    build_site(repo.path, cold)
-    assert differences(plain, cold) == []

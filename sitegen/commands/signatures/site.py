@@ -16,9 +16,6 @@ def build(
         Path | None, typer.Option("--out", "-o", help="Output folder. Default: public in the project.")
     ] = None,
     rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
-    pin: Annotated[
-        str | None, typer.Option(metavar="REV", help="Score all history by the ground truth and rules of REV.")
-    ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
     ] = None,
@@ -73,7 +70,6 @@ def build(
         force=force,
         allow_shallow=allow_shallow,
         worktree=worktree,
-        pin=pin,
         base_url=base_url,
         own_templates=templates,
         verify=verify,
