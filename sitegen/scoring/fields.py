@@ -49,7 +49,7 @@ class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
-    version = 13
+    version = 14
     metrics = METRICS
     nouns = Nouns()
 

@@ -20,6 +20,7 @@ from sitegen.scoring.pairing import (
     MOST,
     EqualFields,
     ItemKey,
+    SharedValues,
     agreeing_pairs,
     greedy_pairs,
     hungarian_pairs,
@@ -45,6 +46,7 @@ def _aligned(
     rules: FieldRules,
     equal_fields: EqualFields,
     expected_values: Callable[[int], int],
+    shared: SharedValues,
 ) -> tuple[list[PairedPositions], PairingAlgorithm, bool, str]:
     """Pair the items of two lists, each with its index in its own file.
 
@@ -91,15 +93,14 @@ def _aligned(
         if not all_compared:
             exceeded = "too many that are alike but not equal; only equal items are paired by their key"
     item_pairs: list[PairedPositions] = [(*pair, paired_by) for pair in pairs]
-    agreeing: list[tuple[int, int]] | None = []
+    is_incomplete = False
     if algorithm == "agreement" or not rule.is_explicit:
         left = sorted({*range(len(expected))} - {pair[0] for pair in item_pairs})
         right = sorted({*range(len(actual))} - {pair[1] for pair in item_pairs})
-        agreeing = agreeing_pairs(left, right, expected_values, equal_fields, least=LEAST if has_key else 1)
-        item_pairs += [
-            (i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing or ()
-        ]
-    return sorted(item_pairs), algorithm, agreeing is None, exceeded
+        agreeing = agreeing_pairs(left, right, expected_values, equal_fields, shared, least=LEAST if has_key else 1)
+        is_incomplete = len(left) * len(right) > MOST and len(agreeing) < min(len(left), len(right))
+        item_pairs += [(i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing]
+    return sorted(item_pairs), algorithm, is_incomplete, exceeded
 
 
 def _item_keys(
@@ -183,6 +184,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         rules,
         lambda i, j: equal_fields(left[i], right[j]),
         lambda i: own_values(left[i]) or values_expected_below(left[i]).total(),
+        (lambda i: _own_texts(node.items[left[i]].raw), lambda j: _own_texts(actual[right[j]].value)),
     )
     pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
@@ -252,6 +254,13 @@ def _expected_values_of(expected: Branch) -> int:
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
+
+
+def _own_texts(item: dict[str, Value]) -> set[str]:
+    """The values of an item without those inside lists and objects, as texts."""
+    return {
+        normalise(str(value)) for value in item.values() if not isinstance(value, dict | list) and value is not None
+    }
 
 
 def _values_below(value: Value, empty: Emptiness) -> Counter[str]:

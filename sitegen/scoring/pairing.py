@@ -19,7 +19,10 @@ LEAST: Final = 2
 SHARE: Final = 3
 """At least one in this many expected values of an item has to be equal."""
 MOST: Final = 40_000
-"""The most pairs that are compared value by value. Items of longer remainders are not paired by agreement."""
+"""The most pairs that are compared value by value. Of longer remainders, only items that share a rare value are."""
+_MOST_CANDIDATES: Final = 30
+_MOST_RARE: Final = 300_000
+"""The most items that one item is compared with if there are more pairs than ``MOST``, and all items together."""
 
 _MAX_TIES: Final = 20_000
 """The most pairs of equal similarity that are ordered by their equal score fields; more are ordered by position
@@ -34,6 +37,8 @@ items."""
 
 ItemKey: TypeAlias = tuple[Comparable, ...]
 """The match fields of an item."""
+SharedValues: TypeAlias = tuple[Callable[[int], Iterable[str]], Callable[[int], Iterable[str]]]
+"""The values of an expected and of an actual item by their positions, as texts."""
 EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""
 
@@ -206,28 +211,64 @@ def agreeing_pairs(
     actual: Sequence[int],
     expected_values: Callable[[int], int],
     equal_fields: EqualFields,
+    shared: SharedValues,
     *,
     least: int = LEAST,
-) -> list[tuple[int, int]] | None:
+) -> list[tuple[int, int]]:
     """Pair the items that their keys left unpaired so that the total number of equal values is largest.
 
     Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
-    so on. A pair agrees in at least *least* values, and in at least one of ``SHARE`` expected values. None if there are
-    more than ``MOST`` pairs to compare.
+    so on. A pair agrees in at least *least* values, and in at least one of ``SHARE`` expected values. If there are more
+    than ``MOST`` pairs, only items that share a rare value are compared, and those with most equal values are paired.
 
     Args:
         expected: positions of expected items, ascending.
         actual: positions of actual items, ascending.
         expected_values: counts the values of an expected item.
         equal_fields: counts the values that both items of a pair have in common.
+        shared: the values by which an expected and an actual item may be found, as texts.
         least: the least number of values in which a pair agrees.
 
     """
     if len(expected) * len(actual) > MOST:
-        return None
+        return _rare_pairs(expected, actual, expected_values, equal_fields, shared, least)
     weights = []
     for position in expected:
         enough = max(least, -(-expected_values(position) // SHARE))
         equal_counts = [equal_fields(position, candidate) for candidate in actual]
         weights.append([equal if equal >= enough else 0 for equal in equal_counts])
     return [(expected[row], actual[column]) for row, column in best_pairs(weights)]
+
+
+def _rare_pairs(
+    expected: Sequence[int],
+    actual: Sequence[int],
+    expected_values: Callable[[int], int],
+    equal_fields: EqualFields,
+    shared: SharedValues,
+    least: int,
+) -> list[tuple[int, int]]:
+    """Pair each item with the best of those that share its rarest values, as ``agreeing_pairs`` does for long lists."""
+    of_expected, of_actual = shared
+    places: dict[str, list[int]] = {}
+    for position in actual:
+        for value in of_actual(position):
+            places.setdefault(value, []).append(position)
+    candidates: list[tuple[int, int, int]] = []
+    most = max(1, min(_MOST_CANDIDATES, _MOST_RARE // len(expected)))
+    for position in expected:
+        chosen: dict[int, None] = {}
+        for group in sorted((places[value] for value in of_expected(position) if value in places), key=len):
+            if len(chosen) + len(group) > most:
+                break
+            chosen.update(dict.fromkeys(group))
+        enough = max(least, -(-expected_values(position) // SHARE))
+        counts = ((equal_fields(position, candidate), candidate) for candidate in chosen)
+        candidates += [(-equal, position, candidate) for equal, candidate in counts if equal >= enough]
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for _, position, candidate in sorted(candidates):
+        if position not in pairs and candidate not in taken:
+            pairs[position] = candidate
+            taken.add(candidate)
+    return sorted(pairs.items())

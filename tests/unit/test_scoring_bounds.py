@@ -7,7 +7,7 @@ import pytest
 
 from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
-from sitegen.scoring import compiled_truth, fields, pairing
+from sitegen.scoring import compiled_truth, fields, lists, pairing
 from sitegen.scoring.compiled_truth import CompiledDocument, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.ground_truth import read_ground_truth
@@ -160,3 +160,30 @@ def test_equal_items_of_a_long_list_without_a_key_are_paired():
     items = [{"code": f"v{number}", "size": number % 5} for number in range(5_001)]
     counts = score(json.dumps({"items": items}), {"items": items[::-1]}).scorecard.counts
     assert (counts.tp, counts.fp, counts.fn) == (10_002, 0, 0)
+
+
+@pytest.mark.parametrize("key", ["code", "name"])
+def test_partly_equal_items_of_a_long_list_are_paired_by_the_rare_values_that_they_share(key: str):
+    items = [{key: f"v{n}", "payee": f"p{n}", "sum": 1_000 + n, "kind": n % 5} for n in range(600)]
+    given = [
+        item | ({"sum": -1} if n % 2 else {"payee": "?"}) | {key: f"unlike {n * 7919}"} for n, item in enumerate(items)
+    ]
+    result = score(json.dumps({"l": items}), {"l": given[::-1]})
+    assert paired(result) == [(number, 599 - number) for number in range(600)]
+    assert (result.scorecard.counts.tp, result.scorecard.counts.wrong_value) == (1_200, 1_200)
+    assert result.scorecard.findings == ()
+
+
+def test_a_value_that_every_item_has_costs_no_comparison_of_each_with_each(monkeypatch: pytest.MonkeyPatch):
+    compared = 0
+    equal_values = lists._equal_values
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal compared
+        compared += 1
+        return equal_values(*arguments)
+
+    monkeypatch.setattr(lists, "_equal_values", counted)
+    truth, given = ([{"code": f"{side}{n}" * 9, "kind": "a", "size": 1} for n in range(2_000)] for side in "xy")
+    score(json.dumps({"l": truth}), {"l": given})
+    assert compared <= 30 * 2_000
