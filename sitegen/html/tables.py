@@ -28,6 +28,8 @@ class Column(Frozen):
     """Further classes of its head and its cells: ``num``, ``wrap``, ``hide-s``."""
     title: str = ""
     """The tooltip of its head."""
+    names_row: bool = False
+    """Whether its cell is the head of its row."""
 
     @property
     def attribute(self) -> str:
@@ -48,7 +50,15 @@ def head(column: Column) -> Markup:
 
 def cells(columns: Sequence[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
-    return Markup("".join([f"<td {column.attribute}>{output(column.cell(*row))}" for column in columns]))
+    tags = ('th scope="row"' if column.names_row else "td" for column in columns)
+    return Markup(
+        "".join(
+            [
+                f"<{tag} {column.attribute}>{output(column.cell(*row))}"
+                for tag, column in zip(tags, columns, strict=True)
+            ]
+        )
+    )
 
 
 def bare_cells(columns: Sequence[Column], *row: object) -> Markup:

@@ -78,7 +78,7 @@ def open_page(open_context: Callable[..., BrowserContext]) -> Iterator[Callable[
 
 def flipped(page: Page, kind: str) -> Locator:
     """The number of values that the uncommitted changes fixed or broke, in the first panel of the overview."""
-    return page.locator("main section").first.locator({"fixed": "td.fx", "broken": "td.bk"}[kind])
+    return page.locator("main section").first.locator({"fixed": "td.c-fixed", "broken": "td.c-broken"}[kind])
 
 
 def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page(repo, address, open_page):

@@ -250,7 +250,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     both = "1 fixed, 9 broken; also beyond these 3 documents: between −0.030 and −0.010"
     assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
     assert "95 % interval of the change: </span>−0.030 to −0.010" in html
-    assert '#a=0004&amp;b=0007">9</a></td>' in html
+    assert '#a=0004&amp;b=0007">9</a>' in html
     assert "<code>a&lt;b&gt;</code>" in html
 
 
@@ -259,7 +259,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     move = replace(sample.MOVES[1], effect=replace(BROUGHT, change=replace(CHANGED, flips=flips)))
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
     html = html_of(sample.inputs(moves=(move,)), {sample.PATH: drawn})
-    assert '<td class="pg"><a href="#p2">2</a>' in html
+    assert '<td class=c-passages><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
     assert "<ins>without currency</ins>" in html

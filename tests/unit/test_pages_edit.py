@@ -224,7 +224,7 @@ def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(render
     flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (replace(sample.EFFECTS[0], flips=flips),))
     html = written(renderer, page)
-    assert '<tr id="d1"><td><code>price</code></td>' in html
+    assert '<tr id="d1"><td class=c-field><code>price</code><td' in html
     assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
     assert 'names <a href="#d1"><code>price</code></a> +2, <a href="#d3"><code>sowing.from</code></a> −1</span>' in html
     view = page.view
