@@ -39,14 +39,13 @@ class Options(NamedTuple):
     jobs: int | None = None
     cache: Path | None = None
     force: bool = False
+    """Whether pages may replace files that no build wrote, and every file of the output folder is compared."""
     allow_shallow: bool = False
     worktree: bool = False
     base_url: str | None = None
     """Address of the published site, if the configuration has none."""
     own_templates: bool = True
     """Whether to use the templates of the project."""
-    verify: bool = False
-    """Whether to compare every file of the output folder, even if no folder changed."""
     dask: str | None = None
     """Address of a dask scheduler; no configuration of a project may name one."""
 

@@ -30,7 +30,6 @@ _FLAGS: Final = {
     "--strict": "strict",
     "--public": "public",
     "--worktree": "worktree",
-    "--verify": "verify",
     "--force": "force",
 }
 

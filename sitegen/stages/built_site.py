@@ -101,10 +101,10 @@ class LastBuild:
         """What the last build stored; None if it was not finished, or if there was none."""
         self.is_trusted = (
             self.state is not None
-            and not project.options.verify
+            and not project.options.force
             and same_times(claim.folder, memo.folders(project.site))
         )
-        """The last build was finished, no folder changed since, and ``--verify`` does not ask to compare every file."""
+        """The last build was finished, no folder changed since, and ``--force`` does not ask to compare every file."""
 
     @property
     def head(self) -> str | None:

@@ -268,7 +268,7 @@ def test_a_page_that_somebody_edited_in_place_is_mended_if_asked_for(small, tmp_
         with page.open("ab") as file:
             file.write(b"edited")
     assert build_site(small.path, out).written == 0, "folders do not show that a file in them was edited"
-    assert build_site(small.path, out, verify=True).written == 2
+    assert build_site(small.path, out, force=True).written == 2
     build_site(small.path, tmp_path / "cold")
     assert differences(out, tmp_path / "cold") == []
     assert build_site(small.path, out).written == 0

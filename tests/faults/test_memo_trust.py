@@ -98,7 +98,7 @@ def test_a_memo_that_cannot_be_read_is_thrown_away_and_the_build_is_begun_again(
             file.with_name(name).unlink(missing_ok=True)
         file.write_bytes(damage)
         with warnings.catch_warnings(action="ignore", category=Notice):
-            build_site(small.path, out, jobs=1, verify=number % 2 == 0)
+            build_site(small.path, out, jobs=1, force=number % 2 == 0)
     build_site(small.path, tmp_path / "cold")
     assert differences(out, tmp_path / "cold") == []
 

@@ -24,7 +24,7 @@ PLAIN = (
     ["build", "--public", "--base-url", "https://evals.example.org/", "--out", "public"],
     ["build", "--base-url", ""],
     ["build", "--rev", "HEAD~1", "--worktree"],
-    ["build", "--force", "--verify", "--rev", ""],
+    ["build", "--force", "--rev", ""],
 )
 NOT_PLAIN: tuple[list[str], ...] = (
     [],
@@ -56,7 +56,7 @@ PARTS = (
         ["--rev", "v1"],
         ["--rev", "--strict"],
         ["--worktree"],
-        ["--verify"],
+        ["--force"],
     ),
 )
 

@@ -37,16 +37,16 @@ def build(
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Use a folder that sitegen did not create; pages replace files of the same name."),
+        typer.Option(
+            "--force",
+            help="Use a folder that sitegen did not create, and compare every file: pages replace what differs.",
+        ),
     ] = False,
     base_url: Annotated[
         str | None,
         typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
     ] = None,
     templates: OwnTemplates = True,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check every file of the site, including those that seem unchanged.")
-    ] = False,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +72,6 @@ def build(
         worktree=worktree,
         base_url=base_url,
         own_templates=templates,
-        verify=verify,
         dask=dask,
     )
     command(project, strict=strict, public=public, open_browser=open_browser)
