@@ -127,7 +127,8 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
         if near and near not in entry:
             yield Finding(
                 severity="warning",
-                message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
+                message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata."
+                + (" Every value of the eval is hidden." if near == "redact" else ""),
                 fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
                 line=line,
             )
@@ -177,7 +178,8 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     stated["settings"] = canonical(tables.get("settings", {}))
     adapter = _adapter(EvalConfig)
     valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
-    if len(valid.get("redact", ())) < len(_as_list(stated.get("redact"))):
+    is_misspelt = "redact" not in entry and any(misspelt(str(key), ("redact",)) for key in entry)
+    if is_misspelt or len(valid.get("redact", ())) < len(_as_list(stated.get("redact"))):
         valid["redact"] = (ANY_FIELD,)
     while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
         location, path = outside

@@ -333,6 +333,16 @@ def test_an_eval_whose_hidden_fields_are_not_known_shows_none(stated: str) -> No
     assert line == 3
 
 
+def test_an_eval_whose_hidden_fields_have_a_misspelt_key_shows_none() -> None:
+    manifest, [finding] = manifest_in_force(b"evals:\n  a:\n    redcat: [b]\n", PATH, "evals")
+    assert manifest.entry("a").redact == ("*",)
+    assert (finding.message, finding.fix[:14], finding.line) == (
+        "The key 'evals.a.redcat' is not known and counts as metadata. Every value of the eval is hidden.",
+        "Write 'redact'",
+        3,
+    )
+
+
 def test_a_misspelt_key_for_the_evals_is_named() -> None:
     assert lost("version: 2\neval: {}\n") == (
         Manifest(version="2"),
