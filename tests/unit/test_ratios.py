@@ -47,31 +47,33 @@ jaccard = counts.CountRatio(
 counts.RATIOS = (*counts.RATIOS, jaccard)
 counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imported
 
+from msgspec.structs import replace
 from sitegen import frames
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages.data import series
-from sitegen.pages.report.numbers import _notes
-from sitegen.pages.report.report_rows import fields, number_heads
-from sitegen.scoring.documents import results_document
-from sitegen.pages.report.report_rows import documents
+from sitegen.pages.report.page import note_of, report_page
+from sitegen.pages.report.report_rows import count_columns, fields
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
+from tests import pages_sample as sample
 
 output, truth = File("e.json", b'{"a": 1, "b": 2, "c": 3}'), File("t.json", b'{"a": 1, "b": 2, "c": 4}')
 result = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}"))
 written = json.loads(to_json_bytes(results_document("fields", result, eval_id="e", metadata=Metadata())))
 row = str(fields(result.scorecard.fields[:1], "e"))
+sampled, specs = sample.single(), scorer("fields").metrics
+point = replace(sampled.points[0], scorecard=result.scorecard)
+report = report_page(sampled.info, specs, point, None, result, sample.past(sampled, 0), 50).view
+(jaccard_spec,) = (spec for spec in specs if spec.name == "jaccard")
 print(json.dumps({
     "metric": result.scorecard.metric("jaccard"),
     "judged": [spec.name for spec in scorer("judged").metrics],
     "document": [written["metrics"]["jaccard"], written["by_field"]["c"]["jaccard"]],
-    "table": ["<th scope=\\"col\\">Jaccard</th>" in number_heads(Nouns()), row.count("<td>1.000")],
-    "note": _notes(result.scorecard, Nouns())["jaccard"],
+    "table": ["Jaccard" in [column.head for column in count_columns(Nouns(), ratios=True)], row.count("<td>1.000")],
+    "note": note_of(report, jaccard_spec),
     "files": [series._RATIOS, frames._RATIOS],
     "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
     "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
