@@ -50,7 +50,7 @@ def head(column: Column) -> Markup:
 
 def cells(columns: Sequence[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
-    tags = ('th scope="row"' if column.names_row else "td" for column in columns)
+    tags = ("th scope=row" if column.names_row else "td" for column in columns)
     return Markup(
         "".join(
             [

@@ -185,7 +185,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
         "1 edit gave a new version and changed nothing else.",
     ]
     html = html_of(records, sample.V3.encode())
-    assert '<th scope="col" class="c-version num hide-s">Version</th>' in html
+    assert 'class="c-version num hide-s">Version</th>' in html
     assert '<td class="c-version num hide-s">1.1.0' in html
     assert '<span class="pill warn">a new version without an edit</span>' in html
 
@@ -226,8 +226,8 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         ("Rules <i>", 2, 1),
     ]
     html = html_of(records)
-    assert '<th scope="row" class=c-section>before the first heading<td' in html
-    assert '<th scope="row" class=c-section>Rules &lt;i&gt;<td' in html
+    assert '<th scope=row class=c-section>before the first heading<td' in html
+    assert '<th scope=row class=c-section>Rules &lt;i&gt;<td' in html
     assert '<code>pri_<wbr>ce&lt;</code><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
 
 

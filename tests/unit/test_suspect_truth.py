@@ -294,13 +294,13 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
     assert last_given(view, view.labels[0]) == evals[0].headlines[1]
     assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [("same field", ["w[].name"], 1)]
     html = written(renderer_of(sample.SITE), page)
-    assert re.findall('<tr id="label-([0-9]+)"><td class="wrap"><a class="mono" href="([^"]+)"', html)[:3] == [
+    assert re.findall('<tr id="label-([0-9]+)"><td class="c-field wrap"><a class="mono" href="([^"]+)"', html)[:3] == [
         ("1", "evals/a/fields/area.html"),
         ("2", "evals/b/fields/fuel.html"),
         ("3", links.field("a", "w[].name")),
     ]
     given = evals[0].headlines[1]
-    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a></td></tr><tr id="label-2">' in html
+    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-2">' in html
     assert '<div id="fix-1"><h3><a href="#label-1">' in html
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
     assert all(words in html for words in ("expected blank", "Ann,7", "4 further labels have no line here"))
