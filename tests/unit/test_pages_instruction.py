@@ -226,8 +226,8 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         ("Rules <i>", 2, 1),
     ]
     html = html_of(records)
-    assert '<th scope=row class=c-section>before the first heading<td' in html
-    assert '<th scope=row class=c-section>Rules &lt;i&gt;<td' in html
+    assert "<th scope=row class=c-section>before the first heading<td" in html
+    assert "<th scope=row class=c-section>Rules &lt;i&gt;<td" in html
     assert '<code>pri_<wbr>ce&lt;</code><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
 
 

@@ -1,6 +1,6 @@
 /* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
    the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven flips have
-   to be until they are more than chance. See pages/compare/compare_data.py. The choice is in the address, #a=0012&b=0015, and
+   to be until they are more than chance. See pages/compare_data.py. The choice is in the address, #a=0012&b=0015, and
    no other pair is ever shown for it. */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
 const FATES = [
@@ -10,6 +10,7 @@ const FATES = [
   ["appeared", "Appeared", "errors whose document or expected item was not there before"],
   ["vanished", "Vanished", "errors whose document or expected item is not there after"],
 ];
+const SIDES = { "c-before num": "Before", "c-after num": "After", "c-change num": "Change" };
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 
 class Comparison {
@@ -271,13 +272,13 @@ class Comparison {
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
     const common = there ?? back;
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
-      const name = element("td", "", label);
+      const name = element("td", "c-metric", label);
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const change = apart ? common?.[k] ?? null : undefined;
       const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, change);
       if (apart && !common?.length) cellOf(row, "change").replaceChildren(`other ${otherCases ? "cases" : this.data.noun[1]}`);
-      const bars = row.appendChild(element("td", "hide-s"));
+      const bars = row.appendChild(element("td", "c-bars hide-s"));
       if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
       const rejudged = before.judge && after.judge && before.judge !== after.judge;
       if (rejudged && (this.data.graded || []).includes(k)) cellOf(row, "change").replaceChildren("another judge");
@@ -286,14 +287,15 @@ class Comparison {
     });
     this.data.errors.forEach((word, k) => {
       if (!word) return;
-      const name = element("td"), type = element("span", "type");
+      const name = element("td", "c-metric"), type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       name.append(type);
       const row = this.row(name, before.errors[k], after.errors[k], 0, false);
-      row.appendChild(element("td", "hide-s")).append(this.bars(before.errors[k] / most, after.errors[k] / most));
+      row.appendChild(element("td", "c-bars hide-s")).append(this.bars(before.errors[k] / most, after.errors[k] / most));
       body.append(row);
     });
-    return this.table(["Metric", "Before", "After", "Change", "Before and after"], body, ["", "num", "num", "num", "hide-s"], "metrics-ab", "Metrics");
+    const columns = { "c-metric": "Metric", ...SIDES, "c-bars hide-s": "Before and after" };
+    return this.table(columns, body, "metrics-ab", "Metrics");
   }
 
   /** Two bars, one below the other; each a share of the whole width. */
@@ -312,23 +314,24 @@ class Comparison {
     const [noun, nouns] = this.data.attribute, listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), body = element("tbody");
     body.append(...listed.map(row => this.fieldRow(row, scale)));
     const section = this.section(`${nouns} that changed`, "errors on both sides, those that changed most first");
-    section.append(this.table([noun, "Before", "After", "Change", "Fixed", "Broken", "More fixed than broken, 95 %"], body, ["", ...Array(5).fill("num"), ""], "fields-ab", nouns));
+    const flips = { "c-fixed num": "Fixed", "c-broken num": "Broken", "c-net": "More fixed than broken, 95 %" };
+    section.append(this.table({ "c-field": noun, ...SIDES, ...flips }, body, "fields-ab", nouns));
     if (rows.length > FIELDS) section.append(element("p", "rest", `${grouped(rows.length - FIELDS)} more changed less.`));
     return [section];
   }
 
   fieldRow(row, scale) {
-    const name = element("td"), [attribute, file] = this.sides[0].block.fields[row.field], link = name.appendChild(element("a"));
+    const name = element("td", "c-field"), [attribute, file] = this.sides[0].block.fields[row.field], link = name.appendChild(element("a"));
     link.href = `fields/${file}`;
     link.append(element("code", "", short(attribute)));
     const made = this.row(name, row.before, row.after, 0, false);
-    made.append(...[row.fixed, row.broken].map(count => element("td", "num", count ? grouped(count) : "")), this.net(row, scale));
+    made.append(...["fixed", "broken"].map(fate => element("td", `c-${fate} num`, row[fate] ? grouped(row[fate]) : "")), this.net(row, scale));
     return made;
   }
 
   /** How many more values were fixed than broken, and how many more or fewer it may be by chance. */
   net({ net, flipped }, scale) {
-    const cell = element("td", "iv"), reach = this.reach(flipped);
+    const cell = element("td", "c-net"), reach = this.reach(flipped);
     if (!flipped) return cell;
     const [low, high] = [Math.max(-flipped, net - reach), Math.min(flipped, net + reach)], sure = Math.abs(net) > reach;
     const drawn = svgElement("svg", { class: `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`, viewBox: "-106 0 212 12", preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -404,7 +407,7 @@ class Comparison {
       if (isFolded && !section.isConnected) return; // another pair was chosen meanwhile
       const body = element("tbody");
       body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-      rows.append(this.table(["Where", "Expected", "Before", "After"], body, [], "flipped", title));
+      rows.append(this.table({ "c-where": "Where", "c-expected": "Expected", "c-before": "Before", "c-after": "After" }, body, "flipped", title));
       if (cells.length > LISTED) rows.append(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
     };
     if (isFolded) (self.requestIdleCallback ?? setTimeout)(fill); else fill();
@@ -443,13 +446,10 @@ class Comparison {
     return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
   }
 
-  table(names, body, classes, kind, label) {
+  /** A table of rows; `columns`: the head of each column by the classes of its cells. */
+  table(columns, body, kind, label) {
     const box = element("div", "tw"), table = element("table", kind), head = element("thead"), row = element("tr");
-    names.forEach((name, k) => {
-      const cell = element("th", classes[k], name);
-      cell.scope = "col";
-      row.append(cell);
-    });
+    for (const [classes, name] of Object.entries(columns)) row.appendChild(element("th", classes, name)).scope = "col";
     head.append(row);
     table.append(head, body);
     box.tabIndex = 0;
