@@ -1,7 +1,7 @@
-"""Imports installed code of other packages, but nothing of a project, and finds the kinds and metrics in it.
+"""Imports installed code of other packages, but nothing of a project, and finds the metrics in it.
 
 It serves two callers, for both of which somebody installed a package on purpose: ``sitegen init --schema`` and the
-entry points of kinds and metrics. Only packages in the running environment are found and imported: a manifest can name
+entry points of metrics. Only packages in the running environment are found and imported: a manifest can name
 what its reader has installed, and nothing else. Nothing is searched before a manifest names something not built in.
 """
 
@@ -89,41 +89,33 @@ class _AllowedModules:
         return None
 
 
-KINDS: Final = "sitegen.kinds"
 METRICS: Final = "sitegen.metrics"
-
-
-def names(group: str) -> tuple[str, ...]:
-    """The names of installed entry points of a group, in alphabetical order."""
-    return tuple(sorted({point.name for point in _entry_points(group)}))
+"""The group of entry points."""
 
 
 def packages() -> dict[str, str]:
-    """Name -> version of the installed packages that add kinds or metrics."""
-    points = (*_entry_points(KINDS), *_entry_points(METRICS))
-    return {point.dist.name: point.dist.version for point in points if point.dist}
+    """Name -> version of the installed packages that add metrics."""
+    return {point.dist.name: point.dist.version for point in _entry_points() if point.dist}
 
 
-class InstalledExtension(NamedTuple):
-    """A kind or a metric of an installed package."""
+class InstalledMetric(NamedTuple):
+    """A metric of an installed package."""
 
-    group: str
-    """Of entry points: ``KINDS`` or ``METRICS``."""
     name: str
     version: int
 
 
-def extension(group: str, name: str) -> object:
-    """Import the object that an installed package registers under a name.
+def metric_object(name: str) -> object:
+    """Import the object that an installed package registers as a metric.
 
     Raises ConfigurationError if there is no such package or more than one, or if the import from the environment fails.
     """
-    points = [point for point in _entry_points(group) if point.name == name]
+    points = [point for point in _entry_points() if point.name == name]
     if not points:
-        installed_names = ", ".join(names(group)) or "none"
+        names = ", ".join(sorted({point.name for point in _entry_points()})) or "none"
         raise ConfigurationError(
-            f"no installed package has {name!r} among its entry points {group!r}",
-            fix=f"Install the package beside sitegen. Installed: {installed_names}.",
+            f"no installed package has {name!r} among its entry points {METRICS!r}",
+            fix=f"Install the package beside sitegen. Installed: {names}.",
         )
     if len({point.value for point in points}) > 1:
         packages = ", ".join(sorted(point.dist.name for point in points if point.dist))
@@ -140,8 +132,8 @@ def extension(group: str, name: str) -> object:
 
 
 @cache
-def _entry_points(group: str) -> tuple[EntryPoint, ...]:
+def _entry_points() -> tuple[EntryPoint, ...]:
     from importlib import metadata  # imports the whole of ``email``
 
     packages = metadata.distributions(path=[str(folder) for folder in environment()])
-    return tuple(point for package in packages for point in package.entry_points if point.group == group)
+    return tuple(point for package in packages for point in package.entry_points if point.group == METRICS)

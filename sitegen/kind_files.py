@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from sitegen.errors import ConfigurationError
-from sitegen.extensions import KINDS, extension
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 
 Kind: TypeAlias = str
-"""The name of a built-in kind of ``KIND_FILES``, or of a kind that an installed package adds."""
+"""The name of a kind of ``KIND_FILES``."""
 
 
 class KindFiles(Frozen):
@@ -66,7 +64,7 @@ KIND_FILES: Final = (
         outputs=("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json"),
     ),
 )
-"""The built-in kinds. An eval without a stated kind has the first kind whose ground truth exists."""
+"""All kinds. An eval without a stated kind has the first kind whose ground truth exists."""
 
 
 SCORED_FILES: Final = tuple(files for files in KIND_FILES if not traits_of(files.kind).is_recorded)
@@ -78,11 +76,5 @@ GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.grou
 
 
 def files_of(kind: Kind) -> KindFiles:
-    """The conventional files of a built-in or installed kind. Raises ConfigurationError if there is no such kind."""
-    for files in KIND_FILES:
-        if files.kind == kind:
-            return files
-    files_of_kind = getattr(extension(KINDS, kind), "files", None)
-    if not isinstance(files_of_kind, KindFiles):
-        raise ConfigurationError(f"the installed kind {kind!r} says nothing of its files", fix="Mend the package.")
-    return files_of_kind
+    """The conventional files of a kind."""
+    return next(files for files in KIND_FILES if files.kind == kind)

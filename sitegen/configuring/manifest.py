@@ -27,7 +27,6 @@ from sitegen.configuring.findings import (
 from sitegen.configuring.paths import FIX, OUTSIDE, is_source, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
-from sitegen.extensions import KINDS, names
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
@@ -207,15 +206,10 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _unknown_kind(kind: str | None) -> str:
-    """Return the known kinds in words if this one is neither built in nor installed; otherwise an empty text.
-
-    Packages are searched only if necessary.
-    """
-    built_in = [files.kind for files in KIND_FILES]
-    if kind is None or kind in built_in or kind in (installed := names(KINDS)):
-        return ""
-    *first_kinds, last = map(repr, (*built_in, *installed))
-    return f"{', '.join(first_kinds)} or {last}"
+    """Return the known kinds in words if this one is none of them; otherwise an empty text."""
+    kinds = [files.kind for files in KIND_FILES]
+    *first_kinds, last = map(repr, kinds)
+    return "" if kind is None or kind in kinds else f"{', '.join(first_kinds)} or {last}"
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:

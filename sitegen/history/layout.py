@@ -28,7 +28,6 @@ LONE: Final[Kind] = "highlights"
 """The kind, which is also the id, of an eval whose files are directly in the folder of evals."""
 
 _ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
-_KINDS: Final = frozenset(files.kind for files in KIND_FILES)
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _OVERWRITTEN: Final = frozenset(path for files in SCORED_FILES for path in files.overwritten)
 _VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
@@ -89,15 +88,12 @@ class Layout:
         self.watched = watched | self.named_by(manifest)
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
-        installed = tuple(files_of(entry.kind) for entry in manifest.evals if entry.kind and entry.kind not in _KINDS)
-        self._installed_outputs = frozenset(name for files in installed for name in files.outputs)
-        self._overwritten = _OVERWRITTEN | explicit | {path for files in installed for path in files.overwritten}
+        self._overwritten = _OVERWRITTEN | explicit
         recorded = (entry for entry in manifest.evals if traits_of(entry.kind).is_recorded)
         self._recorded = {entry.id: _recorded_files(entry) for entry in recorded}
         self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
-        truths = (name for files in installed for name in files.ground_truths)
-        self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths, *truths})
+        self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -180,7 +176,7 @@ class Layout:
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
             return None if re.fullmatch(_OWN_RESULT, name) else "stranger", name
-        if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
+        if _OUTPUT.fullmatch(rest):
             return "output", name
         if rest in records:
             return "recorded", name

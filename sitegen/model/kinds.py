@@ -6,7 +6,7 @@ from sitegen.frozen import Frozen
 
 
 class KindTraits(Frozen):
-    """What distinguishes a kind outside ``scoring``. Kinds of installed packages have the defaults."""
+    """What distinguishes a kind outside ``scoring``."""
 
     is_structured: bool = False
     """Its outputs have fields, which a mapping and a schema describe. Its headline is F1."""
@@ -33,11 +33,8 @@ KIND_TRAITS: Final[dict[str, KindTraits]] = {
     "judged": KindTraits(names_scores=True, reads_archives=True),
     "recorded": KindTraits(is_recorded=True),
 }
-"""The traits of sitegen's own kinds."""
-
-_INSTALLED: Final = KindTraits()
 
 
 def traits_of(kind: str | None) -> KindTraits:
-    """The traits of a kind; the defaults for None, and for kinds of installed packages."""
-    return KIND_TRAITS.get(kind or "", _INSTALLED)
+    """The traits of a kind; the defaults for None."""
+    return KIND_TRAITS[kind] if kind else KindTraits()

@@ -1,8 +1,7 @@
 """The scorers of all eval kinds, and the metrics that a series of scorecards has.
 
 A new kind is a module in this package and a line in ``BUILTIN_KINDS``, whose order is the order on the Methods page.
-Its scorer is imported when an eval is of this kind. Kinds of installed packages are looked up when a manifest names
-them.
+Its scorer is imported when an eval is of this kind.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.extensions import KINDS, names
 from sitegen.model.contents import CaseSides, Contents
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.scoring.case_files import sides_of
-from sitegen.scoring.own import own_kind, own_specs
+from sitegen.scoring.own import own_specs
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
 from sitegen.scoring.scorer import NO_METRIC, Scorer
 from sitegen.scoring.usage import USAGE, specs_with_usage
@@ -36,18 +34,11 @@ BUILTIN_KINDS: Final = {
 """Eval kind -> the module and the class of its scorer."""
 
 
+@cache
 def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""
-    if kind in BUILTIN_KINDS:
-        return _builtin_scorer(kind)
-    if kind in names(KINDS):
-        return own_kind(kind).scorer
-    kinds = ", ".join([*BUILTIN_KINDS, *names(KINDS)])
-    raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {kinds}.")
-
-
-@cache
-def _builtin_scorer(kind: str) -> Scorer:
+    if kind not in BUILTIN_KINDS:
+        raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {', '.join(BUILTIN_KINDS)}.")
     module, name = BUILTIN_KINDS[kind]
     builtin: Scorer = getattr(import_module(module), name)()
     return builtin

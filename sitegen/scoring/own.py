@@ -1,4 +1,4 @@
-"""Kinds and metrics that installed packages add; those packages import ``sitegen.extending``."""
+"""Metrics that installed packages add; those packages import ``sitegen.extending``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.errors import ConfigurationError
-from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
+from sitegen.extensions import METRICS, InstalledMetric, metric_object
 from sitegen.frozen import Frozen
-from sitegen.kind_files import KIND_FILES, KindFiles
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.scorer import Scorer, ScoringInputs
 from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
-
-
-class OwnKind(Frozen):
-    """The object of an entry point of the group ``sitegen.kinds``, whose name is the scorer's ``kind``."""
-
-    scorer: Scorer
-    files: KindFiles
 
 
 class OwnMetric(Frozen):
@@ -46,27 +38,14 @@ class OwnMetric(Frozen):
 
 
 @cache
-def own_kind(name: str) -> OwnKind:
-    """An installed kind. Raises ConfigurationError if the package has no ``OwnKind`` of that name."""
-    installed = extension(KINDS, name)
-    if isinstance(installed, OwnKind) and installed.scorer.kind == installed.files.kind == name:
-        return installed
-    raise _wrong_entry_point(name, KINDS, "OwnKind", "whose scorer and files have that kind")
-
-
-@cache
 def own_metric(name: str) -> OwnMetric:
     """An installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
-    installed = extension(METRICS, name)
+    installed = metric_object(name)
     if isinstance(installed, OwnMetric) and installed.spec.name == name:
         return installed
-    raise _wrong_entry_point(name, METRICS, "OwnMetric", "whose spec has that name")
-
-
-def _wrong_entry_point(name: str, group: str, type_name: str, condition: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"the entry point {name!r} of the group {group!r} is no {type_name} of that name",
-        fix=f"Let it name a sitegen.extending.{type_name} {condition}.",
+    raise ConfigurationError(
+        f"the entry point {name!r} of the group {METRICS!r} is no OwnMetric of that name",
+        fix="Let it name a sitegen.extending.OwnMetric whose spec has that name.",
     )
 
 
@@ -77,29 +56,24 @@ def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
 
 def own_versions(settings: str) -> str:
     """Names and versions of the installed metrics that settings name, as part of the key of a cached scorecard."""
-    return " ".join(f"{name}:{_version(METRICS, name)}" for name in _metric_names(settings))
+    return " ".join(f"{name}:{_version(name)}" for name in _metric_names(settings))
 
 
-def installed_versions(entries: Iterable[EvalConfig]) -> tuple[InstalledExtension, ...]:
-    """The installed kinds and metrics that the evals of a manifest use."""
-    builtin = {files.kind for files in KIND_FILES}
-    extensions: list[tuple[str, str]] = []
-    for entry in entries:
-        if entry.kind and entry.kind not in builtin:
-            extensions.append((KINDS, entry.kind))
-        extensions += [(METRICS, name) for name in _metric_names(entry.settings)]
-    return tuple(InstalledExtension(group, name, _version(group, name)) for group, name in dict.fromkeys(extensions))
+def installed_versions(entries: Iterable[EvalConfig]) -> tuple[InstalledMetric, ...]:
+    """The installed metrics that the evals of a manifest use."""
+    named = dict.fromkeys(name for entry in entries for name in _metric_names(entry.settings))
+    return tuple(InstalledMetric(name, _version(name)) for name in named)
 
 
-def still_installed(extensions: Iterable[InstalledExtension]) -> bool:
-    """Whether all kinds and metrics that a site was built with are installed in the same versions."""
-    return all(_version(group, name) == version for group, name, version in extensions)
+def still_installed(metrics: Iterable[InstalledMetric]) -> bool:
+    """Whether all metrics that a site was built with are installed in the same versions."""
+    return all(_version(name) == version for name, version in metrics)
 
 
-def _version(group: str, name: str) -> int:
-    """The version of a kind or metric; 0 if it is not installed."""
+def _version(name: str) -> int:
+    """The version of a metric; 0 if it is not installed."""
     try:
-        return own_kind(name).scorer.version if group == KINDS else own_metric(name).version
+        return own_metric(name).version
     except ConfigurationError:
         return 0
 

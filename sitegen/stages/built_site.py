@@ -11,7 +11,7 @@ from itertools import starmap
 from typing import Self
 
 from sitegen.analysis.memo import Memo
-from sitegen.extensions import InstalledExtension
+from sitegen.extensions import InstalledMetric
 from sitegen.named_tuple import NamedTuple
 from sitegen.project import Project
 from sitegen.render.output_folder import Claim, same_times
@@ -38,8 +38,8 @@ class Site(NamedTuple):
     """Number of evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
-    extensions: tuple[InstalledExtension, ...] = ()
-    """The kinds and metrics that installed packages added to its evals."""
+    own_metrics: tuple[InstalledMetric, ...] = ()
+    """The metrics that installed packages added to its evals."""
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
     not_fetched: int = 0
@@ -85,7 +85,7 @@ class FolderState(NamedTuple):
             site=site._replace(
                 unmatched_redactions=tuple(site.unmatched_redactions),
                 patterns=tuple(site.patterns),
-                extensions=tuple(starmap(InstalledExtension, site.extensions)),
+                own_metrics=tuple(starmap(InstalledMetric, site.own_metrics)),
             ),
         )
 
@@ -110,7 +110,7 @@ class LastBuild:
     def head(self) -> str | None:
         """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
         if self.state and self.is_trusted and self.state.fingerprint == self._project.fingerprint:
-            return self.state.head if _still_installed(self.state.site.extensions) else None
+            return self.state.head if _still_installed(self.state.site.own_metrics) else None
         return None
 
     @property
@@ -127,11 +127,11 @@ class LastBuild:
         return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
 
 
-def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
-    """Decide whether the packages that added kinds or metrics to the last site have the same versions now."""
-    if not extensions:
+def _still_installed(metrics: Sequence[InstalledMetric]) -> bool:
+    """Decide whether the metrics that packages added to the last site have the same versions now."""
+    if not metrics:
         return True
-    # Most sites use no extensions, and a build without changes should import as little as possible.
+    # Most sites use none, and a build without changes should import as little as possible.
     from sitegen.scoring.own import still_installed
 
-    return still_installed(extensions)
+    return still_installed(metrics)

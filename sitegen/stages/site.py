@@ -220,7 +220,7 @@ def _outcome(timeline: Timeline, evals: Evals, problems: tuple[Problem, ...], fa
         failed=sum(POINTER not in problem.message for problem in failures) + evals.lost_contents,
         not_fetched=sum(POINTER in problem.message for problem in problems),
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
-        extensions=installed_versions(timeline.manifest.evals),
+        own_metrics=installed_versions(timeline.manifest.evals),
         patterns=tuple(
             line(f"{summary.info.name}: {words_of(summary).share}{words_of(summary).rest}.", 400)
             for summary in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)

@@ -218,11 +218,7 @@ def _builtin_metrics() -> Iterator[KindMetrics]:
 
 
 def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
-    kinds = map(scorer, sorted({info.kind for info in evals}.difference(BUILTIN_KINDS)))
-    groups = [
-        *((kind.kind, kind.metrics) for kind in kinds),
-        *((info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals),
-    ]
+    groups = [(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals]
     return tuple(dict.fromkeys((kind, metrics) for kind, metrics in groups if metrics))
 
 

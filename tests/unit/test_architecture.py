@@ -220,10 +220,10 @@ def test_the_model_needs_nothing_but_the_standard_library_and_the_bases_of_value
     }
 
 
-def test_each_kind_of_ours_says_what_it_is_like_and_an_installed_one_has_the_defaults():
+def test_each_kind_says_what_it_is_like():
     kinds = [scorer(kind).kind for kind in BUILTIN_KINDS]
     assert list(KIND_TRAITS) == kinds == [files.kind for files in KIND_FILES]
-    assert traits_of("an installed one") == traits_of(None) == KindTraits()
+    assert traits_of(None) == KindTraits()
 
 
 def kinds_asked_for(code: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Kinds and metrics of installed packages: the example of EXTENDING.md, installed and used."""
+"""Metrics of installed packages: the example of EXTENDING.md, installed and used."""
 
 import json
 import os
@@ -74,9 +74,8 @@ def project(tmp_path: Path) -> GitRepo:
     repo = GitRepo(tmp_path / "project")
     start = {"CLAUDE.md": "# Rules\n", "evals/invoices/ground_truth.json": TRUTH}
     repo.commit({**start, "evals/invoices/extracted.json": TRUTH.replace("2", "3")})
-    manifest = {"evals/manifest.yaml": BLOCKS["yaml"], "evals/welcome-letter/checklist.txt": "hello\nyours\n"}
-    repo.commit({**manifest, "evals/welcome-letter/answer.md": "hello"}, message="Greet")
-    repo.commit({"evals/welcome-letter/answer.md": "hello, yours", "evals/invoices/extracted.json": TRUTH})
+    repo.commit({"evals/manifest.yaml": BLOCKS["yaml"]}, message="Measure clean documents")
+    repo.commit({"evals/invoices/extracted.json": TRUTH})
     repo.checkout()
     return repo
 
@@ -86,25 +85,20 @@ def series(project: GitRepo, eval_id: str, metric: str) -> list[float | None]:
     return [{**point["now"], **point["now"]["metrics"]}.get(metric) for point in data["points"]]
 
 
-def test_metrics_and_kinds_of_an_installed_package_are_those_of_every_page(environment, project):
+def test_metrics_of_an_installed_package_are_on_every_page(environment, project):
     done = environment.run("build", cwd=project.path)
-    assert (done.returncode, done.stdout.splitlines()[0].partition(";")[0]) == (0, "3 commits, 2 evals, 4 iterations")
+    assert (done.returncode, done.stdout.splitlines()[0].partition(";")[0]) == (0, "3 commits, 1 eval, 2 iterations")
     assert series(project, "invoices", "clean_documents") == [0.5, 1.0]
-    assert series(project, "welcome-letter", "covered") == [0.5, 1.0]
     pages = project.path / "public"
     assert "Clean documents" in (pages / "evals/invoices/0002.html").read_text(encoding="utf-8")
-    assert "lines[1]" in (pages / "evals/welcome-letter/0001.html").read_text(encoding="utf-8")
     methods = (pages / "methods.html").read_text(encoding="utf-8")
     assert "The share of documents without any error." in methods
-    assert "The share of the lines that the answer contains." in methods
     project.commit({"CLAUDE.md": "# Rules\nAnswer.\n"})
     environment.run("build", cwd=project.path)
     assert (pages / "methods.html").read_text(encoding="utf-8") == methods  # none of the evals is new to this build
     checked = environment.run("check", "--base", "HEAD~2", "--json", cwd=project.path)
-    moved = {one["eval_id"]: one["metrics"] for one in json.loads(checked.stdout)["evals"]}
-    names = {eval_id: [metric["name"] for metric in metrics] for eval_id, metrics in moved.items()}
-    assert "clean_documents" in names["invoices"]
-    assert names["welcome-letter"] == ["covered"]
+    [moved] = json.loads(checked.stdout)["evals"]
+    assert "clean_documents" in [metric["name"] for metric in moved["metrics"]]
 
 
 def test_a_raised_version_is_computed_again(environment, project, tmp_path):
@@ -120,9 +114,6 @@ def test_a_raised_version_is_computed_again(environment, project, tmp_path):
 
 def test_a_metric_that_is_not_installed_or_fails_is_a_problem_and_harms_no_other_number(project, tmp_path):
     plain = Environment(tmp_path / "plain")
-    manifest = BLOCKS["yaml"].partition("  welcome-letter")[0]
-    project.commit({"evals/manifest.yaml": manifest, "evals/welcome-letter/checklist.txt": None})
-    project.checkout()
     done = plain.run("build", cwd=project.path)
     assert done.returncode == 0, done.stderr
     problems = (project.path / "public/problems.html").read_text(encoding="utf-8")
@@ -140,14 +131,17 @@ def test_nothing_of_a_project_is_imported(environment, project, tmp_path):
     with zipfile.ZipFile(pack(tmp_path / "house", "raise SystemExit('run')")) as archive:
         archive.extractall(project.path)
     done = bare.run("build", cwd=project.path)
-    assert done.returncode == 2
-    assert "evals.welcome-letter.kind is text ('checklist')" in done.stderr
+    problems = project.path / "public/problems.html"
+    assert "run" not in done.stderr.split()
+    assert "no installed package has &#39;clean_documents&#39;" in problems.read_text(encoding="utf-8")
     (bare.packages / "editable.pth").write_text(f"{project.path}\n", encoding="utf-8")
     info = next(project.path.glob("*.dist-info"))
     info.rename(bare.packages / info.name)
-    done = bare.run("build", str(project.path), cwd=tmp_path)
+    site = tmp_path / "site"
+    done = bare.run("build", str(project.path), "-o", str(site), "--cache", str(tmp_path / "memo"), cwd=tmp_path)
     assert "run" not in done.stderr.split()
-    assert "does not lie in the environment that runs sitegen" in done.stderr
+    problems = site / "problems.html"
+    assert "does not lie in the environment that runs sitegen" in problems.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("known", [RECORDED_KEYS, HIGHLIGHTS_KEYS, TABLE_KEYS])
