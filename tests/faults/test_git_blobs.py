@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import POINTER
-from sitegen.history.blobs import MISSING, BlobRead, CatFile
+from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
@@ -157,16 +157,8 @@ def test_files_of_a_commit_are_read_by_name_and_no_odd_name_loses_step(repo: Git
     assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")
 
 
-def test_git_is_not_asked_for_a_folder_that_a_listed_one_lacks(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_folders_are_told_whether_the_folder_above_was_listed_or_not(repo: GitRepo) -> None:
     sha = repo.commit({"folder/c.txt": "second", "folder/below/d.txt": "third"})
-    files, asked = FilesAt(Repository.open(repo.path).place, sha), []
-
-    def read(objects: CatFile, name: bytes, kind: str, largest: int) -> BlobRead:
-        asked.append(name.decode().partition(":")[2])
-        return whole(objects, name, kind, largest)
-
-    whole = CatFile.read
-    monkeypatch.setattr(CatFile, "read", read)
+    files = FilesAt(Repository.open(repo.path).place, sha)
     folders = ("folder", "folder/none", "folder/c.txt", "folder/below", "none")
     assert [sorted(files.names(folder)) for folder in folders] == [["below", "c.txt"], [], [], ["d.txt"], []]
-    assert asked == ["folder", "folder/below", "none"]

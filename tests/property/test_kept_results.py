@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from decimal import Decimal
 
 from hypothesis import given
@@ -13,8 +14,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Answer, Kappa, Question, Result, Rouge, Scorecard
 from sitegen.model.values import REDACTED, Unusable, Value
-from sitegen.stages import kept_results
-from sitegen.stages.kept_results import ResultDecoder, encoded_result
+from sitegen.stages.kept_results import LARGEST, ResultDecoder, encoded_result
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (
@@ -93,7 +93,7 @@ def test_neighbours_share_equal_judgements_but_no_value_of_another_type():
     assert [repr(each.judgements[0].actual) for each in results] == ["1", "1", "True", "Decimal('1.0')", "'1'"]
 
 
-def test_a_result_that_is_too_large_is_not_kept(monkeypatch):
-    monkeypatch.setattr(kept_results, "LARGEST", 10)
-    assert encoded_result(result(1, 2)) is None
-    assert encoded_result(replace(result(1, 2), judgements=())) is None
+def test_a_result_that_is_too_large_is_not_kept():
+    large = result(1, random.Random(1).randbytes(LARGEST).hex())
+    assert encoded_result(large) is None
+    assert encoded_result(replace(large, judgements=())) is None

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.pages.compare_cells import STATES
 from sitegen.pages.compare_data import FATES, compare_data
@@ -21,6 +22,7 @@ from sitegen.questions.comparison import compare_iterations, compare_revisions
 from sitegen.questions.study import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
+from tests.unit.test_pages_compare import STEP
 
 OUTPUTS = 7
 
@@ -108,15 +110,14 @@ def counted(block: dict[str, Any], fates: list[list[list[int | None]]], before: 
 
 @pytest.mark.parametrize("eval_id", ["values", "marks", "faq"])
 def test_page_command_report_and_history_give_one_answer(
-    history: tuple[GitRepo, Path], eval_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    history: tuple[GitRepo, Path], eval_id: str, tmp_path: Path
 ) -> None:
     repo, site = history
     options = Options(repo=repo.path, cache=tmp_path / "memo")
     series = read_series(options, eval_id)
     assert any(point.noise for point in series.points)
     pairs = list(combinations(range(OUTPUTS), 2))
-    monkeypatch.setattr("sitegen.pages.compare_data.judged_pairs", lambda *_: pairs)
-    page = compare_data(series, ()).page
+    page = compare_data(series, [replace(STEP, before=before, at=after) for before, after in pairs]).page
     assert page is not None
     listed = json.loads(run("history", eval_id, "--json", "--repo", repo.path, "--cache", tmp_path / "memo").stdout)
     for before, after in pairs:

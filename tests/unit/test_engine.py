@@ -1,6 +1,5 @@
 """Where tasks are run: in order, made when their turn is near, and none held after it."""
 
-import multiprocessing
 import os
 import platform
 import subprocess
@@ -8,16 +7,11 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sitegen.build import build
-from sitegen.project import Options
-from sitegen.stages import timeline
 from sitegen.stages.engine import pool_for, processes_for
 from sitegen.stages.pool import WAITING, Pool
-from tests.gitrepo import GitRepo
 
 
 def _made(number: int, made: list[int]) -> Iterator[int]:
@@ -95,21 +89,3 @@ def test_there_are_never_more_processes_than_the_cores_can_use_however_many_are_
 ):
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     assert processes_for(units, jobs) == processes
-
-
-def test_processes_of_a_first_build_start_before_history_is_read_so_that_they_hold_no_copy_of_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    repo = GitRepo(tmp_path / "repo")
-    running: list[int] = []
-    read = timeline.read_timeline
-
-    def counted(*values: Any, **options: Any) -> timeline.Timeline:
-        running.append(len(multiprocessing.active_children()))
-        return read(*values, **options)
-
-    monkeypatch.setattr(timeline, "read_timeline", counted)
-    for version in range(2):
-        repo.commit({"evals/a/extracted.json": f'{{"x": {version}}}', "evals/a/ground_truth.json": '{"x": 1}'})
-        build(Options(repo=repo.path, out=tmp_path / "site", cache=tmp_path / "memo", jobs=2))
-    assert running == [2, 0]

@@ -255,38 +255,37 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
 
 
 NUMBER = 40
-LONG = (
-    Cell(
-        document="a",
-        path="x",
-        attribute="x",
-        extra=False,
-        periods=tuple(
-            Period(start=index, state="wrong_value", expected="1", actual=f'"{index}"') for index in range(NUMBER)
-        ),
-    ),
-    Cell(
-        document="a",
-        path="y",
-        attribute="y",
-        extra=False,
-        periods=(
-            Period(start=0, state="correct", expected='"1"', actual='"1"'),
-            Period(start=21, state="omission", expected="1", actual=""),
-        ),
-    ),
-    Cell(
-        document="b",
-        path="x",
-        attribute="x",
-        extra=False,
-        periods=(
-            Period(start=3, state="omission", expected="1", actual=""),
-            Period(start=30, state="absent", expected="", actual=""),
-        ),
-    ),
-    RIGHT,
+
+
+def long_cells(number: int, length: int) -> tuple[Cell, ...]:
+    """Cells at so many points. One of them has another text of this length at each."""
+    every = [
+        Period(start=index, state="wrong_value", expected="1", actual=f'"{index}{"t" * length}"')
+        for index in range(number)
+    ]
+    same = Period(start=0, state="correct", expected='"1"', actual='"1"')
+    gone = Period(start=30, state="absent", expected="", actual="")
+    cells = (
+        Cell(document="a", path="x", attribute="x", extra=False, periods=tuple(every)),
+        Cell(document="a", path="y", attribute="y", extra=False, periods=(same, omitted(21))),
+        Cell(document="b", path="x", attribute="x", extra=False, periods=(omitted(3), gone)),
+        RIGHT,
+    )
+    return tuple(cell._replace(periods=tuple(run for run in cell.periods if run.start < number)) for cell in cells)
+
+
+def omitted(start: int) -> Period:
+    return Period(start=start, state="omission", expected="1", actual="")
+
+
+VAST = Cell(
+    document="a",
+    path="z" * (compare_cells.MOST // 8),
+    attribute="z",
+    extra=False,
+    periods=(Period(start=0, state="wrong_value", expected="1", actual="2"),),
 )
+"""A cell that fits into no block."""
 
 
 STEP = Step(
@@ -302,9 +301,8 @@ STEP = Step(
 )
 
 
-def long_series(number: int = NUMBER) -> Series:
-    cells = tuple(cell._replace(periods=tuple(run for run in cell.periods if run.start < number)) for cell in LONG)
-    return series(*cells, number=number, headlines=(0.5, 0.5, 0.5, 0.5, 0.9))
+def long_series(number: int = NUMBER, length: int = compare_cells.BOUND // 12) -> Series:
+    return series(*long_cells(number, length), number=number, headlines=(0.5, 0.5, 0.5, 0.5, 0.9))
 
 
 def bodies(found: CompareData) -> list[dict[str, Any]]:
@@ -339,9 +337,8 @@ def expected_at(one: Series, index: int) -> dict[tuple[str, str], tuple[str, str
     }
 
 
-def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeypatch: pytest.MonkeyPatch):
+def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it():
     one = long_series()
-    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
     steps = [STEP]
     found = compare_data(one, steps)
     assert found.page is not None
@@ -349,7 +346,7 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
     places = [place for place, point in enumerate(found.page["points"]) if isinstance(point, dict)]
     assert {0, 4, 19, 20, 38, 39} <= set(places)
     assert (found.page["best"], len(found.page["points"]), found.choosable) == ("0005", NUMBER, NUMBER)
-    assert len(json.dumps((embedded, found.page["block"]))) <= 7_000 + 12 * len(embedded)
+    assert len(json.dumps((embedded, found.page["block"]))) <= compare_cells.BOUND + 12 * len(embedded)
     for place, index in enumerate(places):
         assert cells_at(found.page["block"], place) == expected_at(one, index)
     pieces = bodies(found)
@@ -359,7 +356,7 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
     ]
     index = 0
     for number, piece in enumerate(pieces):
-        assert len(json.dumps(piece)) < 14_000
+        assert len(json.dumps(piece)) < 2 * compare_cells.BOUND
         assert piece["stamp"] == pieces[0]["stamp"]
         for key in ("documents", "fields"):
             assert piece["block"][key] == pieces[0]["block"][key]
@@ -373,57 +370,48 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
             index += 1
 
 
-@pytest.mark.parametrize("bound", range(3_000, 16_000, 997))
-def test_the_page_holds_the_same_points_as_if_every_choice_of_them_were_measured(
-    monkeypatch: pytest.MonkeyPatch, bound: int
-):
-    monkeypatch.setattr(compare_cells, "BOUND", bound)
-    found = compare_data(long_series(), ())
-    monkeypatch.setattr(compare_cells, "_least_characters", lambda *_: 0)
-    assert found == compare_data(long_series(), ())
+@pytest.mark.parametrize("number", [2, 9, 11, NUMBER])
+def test_the_least_length_of_a_block_is_never_more_than_that_of_the_block(number: int):
+    one = long_series(number, length=0)
+    page = compare_data(one, ()).page
+    assert page is not None
+    assert 0 < compare_cells._least_characters(one.cells.cells, 0) <= len(json.dumps(page["block"]))
 
 
-def test_equal_values_have_one_number_in_all_files(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
+def test_equal_values_have_one_number_in_all_files():
     first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series(), ())))
     assert first["cells"][0][4][2] == last["cells"][0][4][2]  # 1 is expected of x at all points,
     assert first["cells"][1][4][2] != last["cells"][1][4][2]  # and of y first "1", which looks the same, then 1
 
 
-def test_another_point_changes_only_the_last_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
+def test_another_point_changes_only_the_last_file():
     before, after = compare_data(long_series(NUMBER - 1), ()).pieces, compare_data(long_series(), ()).pieces
     assert len(after) >= len(before) > 2
     assert before[:-1] == after[: len(before) - 1]
     assert before[-1] != after[len(before) - 1]
 
 
-def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compare_cells, "BOUND", 7_000)
-    monkeypatch.setattr(compare_cells, "MOST", 12_000)
-    found = compare_data(long_series(), ())
+def test_files_hold_the_newest_points_of_an_eval_that_has_too_many():
+    one = long_series(length=compare_cells.MOST // 20)
+    found = compare_data(one, ())
     assert found.page is not None
     assert NUMBER > found.choosable > 0
     slugs = [point["slug"] for piece in bodies(found) for point in piece["points"]]
-    assert slugs == [point.snapshot.slug for point in long_series().points[-found.choosable :]]
+    assert slugs == [point.snapshot.slug for point in one.points[-found.choosable :]]
     assert found.page["points"][1][5] is None
-    html = html_with(renderer_of(SiteInfo("t", "1")), compare_page(long_series(), found))
+    html = html_with(renderer_of(SiteInfo("t", "1")), compare_page(one, found))
     assert f"{found.choosable} of {NUMBER} can be compared with each other here" in html
 
 
-def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compare_cells, "BOUND", 10)
-    monkeypatch.setattr(compare_cells, "MOST", 10)
-    found = compare_data(long_series(), ())
+def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values():
+    found = compare_data(series(VAST, number=NUMBER), ())
     assert found.page is not None
     assert (found.page["block"], found.pieces, found.choosable) == (None, (), 0)
     assert [point[5] for point in found.page["points"]] == [None] * NUMBER
     assert compare_data(series(number=1), ()) == CompareData(None)
 
 
-def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compare_cells, "BOUND", 10)
-    monkeypatch.setattr(compare_cells, "MOST", 10)
+def test_what_is_left_out_is_counted():
     flip = (
         Period(start=0, state="correct", expected="1", actual="1"),
         Period(start=2, state="omission", expected="1", actual=""),
@@ -432,7 +420,7 @@ def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
         Cell(document="", path=f"rows[{index}].x", attribute="rows[].x", extra=False, periods=flip)
         for index in range(ROWS + 7)
     ]
-    one = series(*cells)
+    one = series(*cells, VAST)
     html = html_of(one)
     assert '7 more are not listed here: the <a href="0003.html">report of iteration-003</a> has all.' in html
     assert "this eval has too many values for a page" in html

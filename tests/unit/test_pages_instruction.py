@@ -11,6 +11,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import (
+    LISTED,
     SPARK_POINTS,
     CountedEdit,
     InstructionView,
@@ -23,7 +24,6 @@ from sitegen.pages.instruction import (
     show_text,
     thinned,
 )
-from sitegen.render.jinja_setup import GLOBALS
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
@@ -157,15 +157,18 @@ def test_the_page_lists_edits_and_shows_the_text():
     assert "convert inches by 2.54" in html
 
 
-def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monkeypatch):
-    monkeypatch.setattr(GLOBALS["instruction"], "LISTED", 2)
-    html = html_of(RECORDS)
+def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
+    commits = [replace(sample.commit(number, "x"), sha=f"{number:012}{0:028}") for number in range(LISTED + 1)]
+    edits = tuple(sample.edit(commit, "x\n", "y\n", sample.FILE.path) for commit in commits)
+    html = html_of([record(None)] * len(edits), file=replace(sample.FILE, edits=edits))
     rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
-    pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(sample.FILE.edits)]
-    assert [f'href="../../{page}"' in rows for page in pages] == [True, True, False]
+    pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(edits)]
+    assert [f'href="../../{page}"' in rows for page in pages] == [True] * LISTED + [False]
     rest = " ".join(html.split('<p class="rest">The newest')[1].split("</p>")[0].split())
-    assert rest.startswith(f'2 of 3 edits are listed. The page of <a href="../../{pages[2]}">the edit before them</a>')
-    assert "<span>3 edits</span>" in html
+    assert rest.startswith(
+        f'{LISTED} of {LISTED + 1} edits are listed. The page of <a href="../../{pages[-1]}">the edit before them</a>'
+    )
+    assert f"<span>{LISTED + 1} edits</span>" in html
 
 
 def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():

@@ -7,8 +7,16 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Headline
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.effects import grade_counts
-from sitegen.pages.instructions import FileRecord, InstructionsView, instructions_page
-from sitegen.render.jinja_setup import GLOBALS
+from sitegen.pages.instructions import (
+    COSTS,
+    DELETED,
+    FILES,
+    NAMED,
+    VERSIONS,
+    FileRecord,
+    InstructionsView,
+    instructions_page,
+)
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -18,7 +26,7 @@ COUNTS = (
     PatchCounts(added=6, removed=7, version_before="1.0.0", version_after="1.1.0"),
     PatchCounts(1, 2),
 )
-FILES = [
+RECORDS = [
     FileRecord(
         history=replace(sample.FILE, path="prompts/b.md"),
         counts=COUNTS,
@@ -34,7 +42,7 @@ FILES = [
 
 
 def test_files_whose_edits_changed_evals_most_surely_come_first_and_deleted_ones_stand_apart():
-    page = instructions_page(FILES, (), ())
+    page = instructions_page(RECORDS, (), ())
     view = page.view
     assert isinstance(view, InstructionsView)
     assert page.path == "instructions/index.html"
@@ -50,7 +58,7 @@ def test_files_whose_edits_changed_evals_most_surely_come_first_and_deleted_ones
 
 
 def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around_it():
-    page = instructions_page(FILES, (), ())
+    page = instructions_page(RECORDS, (), ())
     view = page.view
     assert isinstance(view, InstructionsView)
     known, _, _, unknown = view.living
@@ -64,8 +72,8 @@ def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around
 
 def test_the_page_links_every_file():
     renderer = renderer_of(sample.SITE)
-    html = renderer.render(instructions_page(FILES, (), ())).decode()
-    for record in FILES:
+    html = renderer.render(instructions_page(RECORDS, (), ())).decode()
+    for record in RECORDS:
         assert f"{record.history.path.split('/')[-1]}</a>" in html
     assert "4 files" in html
 
@@ -81,7 +89,7 @@ def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileReco
     return [
         FileRecord(
             history=InstructionHistory(
-                f"{folder}/{number:03}.md", (replace(sample.FILE.edits[0], commit=commit),), deleted=deleted
+                f"{folder}/{number:04}.md", (replace(sample.FILE.edits[0], commit=commit),), deleted=deleted
             ),
             counts=COUNTS,
             grades=(),
@@ -90,25 +98,22 @@ def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileReco
     ]
 
 
-def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_not(monkeypatch):
-    for name in ("FILES", "DELETED", "NAMED"):
-        monkeypatch.setattr(GLOBALS["instructions"], name, 2)
-    page = instructions_page([*numbered(4, "a"), *numbered(5, "b", deleted=True)], (), ())
+def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_not():
+    files = FILES + NAMED + 1
+    page = instructions_page([*numbered(files, "a"), *numbered(DELETED + 3, "b", deleted=True)], (), ())
     html = written(renderer_of(sample.SITE), page)
     parts = [html.partition(f'id="{heading}"')[2].partition("</section>")[0] for heading in ("h-i", "h-d", "h-n")]
     assert [re.findall(r'<a class="mono" href="[./]*instructions/([^/]+)/', part) for part in parts] == [
-        ["a--000.md", "a--001.md"],
-        ["b--003.md", "b--004.md"],
-        ["a--002.md", "a--003.md"],
+        [f"a--{number:04}.md" for number in range(FILES)],
+        [f"b--{number:04}.md" for number in range(3, DELETED + 3)],
+        [f"a--{number:04}.md" for number in range(FILES, FILES + NAMED)],
     ]
-    assert "<span>4 files</span>" in html
-    assert "3 more files; search finds their pages." in html
-    assert '<span class="note">the last 2 of 5</span>' in html
+    assert f"<span>{files:,} files</span>" in html
+    assert "4 more files; search finds their pages." in html
+    assert f'<span class="note">the last {DELETED} of {DELETED + 3}</span>' in html
 
 
-def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_losses(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instructions.VERSIONS", 2)
-    monkeypatch.setattr(GLOBALS["instructions"], "COSTS", 1)
+def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_losses():
     spec = MetricSpec("f1", "F1", "")
     then = Headline(
         commit_position=1,
@@ -132,15 +137,17 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
                 decision=None,
                 is_best=number < best_for,
             )
-            for number in range(4)
+            for number in range(COSTS + 3)
         )
         commit = replace(sample.FILE.edits[0].commit, position=position, sha=f"{position:040}")
         return BestInstructions(commit=commit, evals=evals, files=(FileThen("a.md", "a.md"),))
 
-    page = instructions_page(FILES, (), (version(9, 1), version(8, 2), version(7, 1), version(6, 2)))
+    page = instructions_page(
+        RECORDS, (), [version(position, 2 - position % 2) for position in range(VERSIONS + 4, 0, -1)]
+    )
     html = written(renderer_of(sample.SITE), page)
-    assert re.findall(r"git checkout (\d+) -- a.md", html) == ["0000000", "0000000"]
+    assert re.findall(r"git checkout (\d+) -- a.md", html) == ["0000000"] * VERSIONS
     costs = html.partition('<ul class="costs">')[2].partition("</ul>")[0]
-    assert re.findall(">(E[0-9])<", costs) == ["E0", "E1", "E2"]
-    assert html.count("<li>and 1 more, each of which would lose less or gain</li>") == 2
-    assert "2 more are the best for others" in html
+    assert re.findall(">(E[0-9]+)<", costs) == [f"E{number}" for number in range(2 + COSTS)]
+    assert html.count("<li>and 1 more, each of which would lose less or gain</li>") == VERSIONS // 2 + 2
+    assert "4 more are the best for others" in html

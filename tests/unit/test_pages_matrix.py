@@ -5,6 +5,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instructions import (
+    COLUMNS,
     ROWS,
     EditEffects,
     FileEdit,
@@ -110,17 +111,17 @@ def test_older_commits_than_are_shown_are_not_asked_for():
     assert (len(found.edits), found.older, len(asked)) == (ROWS, True, ROWS + 1)
 
 
-def test_of_many_evals_those_that_moved_most_often_have_a_column(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instructions.COLUMNS", 2)
-    moved = [effect("a", 0, 1), effect("b", 0, 0), effect("c", 0, 1)]
-    edits = [edited(2, *moved), edited(1, effect("c", 1, 0))]
+def test_of_many_evals_those_that_moved_most_often_have_a_column():
+    names = [f"e{number:02}" for number in range(COLUMNS)]
+    moved = [effect(name, 0, 1) for name in (*names, "moved twice")]
+    edits = [edited(2, *moved, effect("still", 0, 0)), edited(1, effect("moved twice", 1, 0))]
     found = matrix(edits)
     assert found is not None
-    assert (list(found.evals), found.other_evals) == (["a", "c"], 1)
+    assert (list(found.evals), found.other_evals) == ([*names[:-1], "moved twice"], 2)
     html = html_of(*edits)
     rows = html.partition('<table class="mx')[2].partition("</table>")[0].split("<tr>")[2:]
-    assert [row.count("<td") for row in rows] == [2, 2, 2]
-    assert "The 2 evals that moved after most of these commits are shown, and 1 are not" in html
+    assert [row.count("<td") for row in rows] == [COLUMNS] * 3
+    assert f"The {COLUMNS} evals that moved after most of these commits are shown, and 2 are not" in html
 
 
 def test_without_output_before_and_after_any_edit_there_is_no_matrix():

@@ -1,16 +1,12 @@
 """Blobs are requested before they are needed, and answered as if each had been read alone."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-
-import pytest
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import BlobRead
-from sitegen.history.repository import MOST, ReadAhead, Repository
+from sitegen.history.repository import LONGEST_HELD, MOST, ReadAhead, Repository
 from sitegen.history.timeline import advance
 from tests.gitrepo import GitRepo, Link, MemoryParts
-from tests.sites import build_site
 
 
 class CountingRepository(Repository):
@@ -51,34 +47,13 @@ def test_no_more_blobs_are_held_than_the_limit() -> None:
     assert [len(asked) for asked in repository.asked] == [MOST, 1]
 
 
-def test_long_contents_are_not_held_but_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitegen.history.repository.LONGEST_HELD", 2)
+def test_long_contents_are_not_held_but_read_again() -> None:
     repository = CountingRepository()
     ahead = ReadAhead(repository)
-    ahead.request(["ab", "abc", "abcd"])
-    assert [ahead.read(oid).content for oid in ("abcd", "ab", "abc")] == [b"abcd", b"ab", b"abc"]
-    assert repository.asked == [("ab", "abc", "abcd"), ("abc",)]
-
-
-def test_a_build_requests_the_outputs_of_several_commits_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = GitRepo(tmp_path / "project")
-    place = "evals/trees/results/iteration-{:03}/extracted.json".format
-    repo.commit({"evals/trees/ground_truth.csv": "field,value\nname,Oak\n"})
-    shas = repo.commits([{place(number): f'{{"name": "Oak {number}"}}'} for number in range(6)])
-    outputs = [repo.oid(sha, place(number)) for number, sha in enumerate(shas)]
-    asked: list[list[str]] = []
-    read_blobs = Repository.read_blobs
-
-    def noted(self: Repository, oids: Iterable[str]) -> Iterator[BlobRead]:
-        several = tuple(oids)
-        asked.append([oid for oid in several if oid in outputs])
-        return read_blobs(self, several)
-
-    monkeypatch.setattr(Repository, "read_blobs", noted)
-    build_site(repo.path, tmp_path / "site", jobs=1)
-    assert next(several for several in asked if several) == outputs
+    held, long, longer = ("a" * (LONGEST_HELD + more) for more in (0, 1, 2))
+    ahead.request([held, long, longer])
+    assert [ahead.read(oid).content for oid in (longer, held, long)] == [longer.encode(), held.encode(), long.encode()]
+    assert repository.asked == [(held, long, longer), (long,)]
 
 
 def test_problems_of_commits_that_are_read_ahead_stay_in_the_order_of_the_commits(repo: GitRepo) -> None:

@@ -5,22 +5,16 @@ from typing import Any
 
 import pytest
 
-from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
-from sitegen.scoring import compiled_truth, fields, lists, pairing
-from sitegen.scoring.compiled_truth import CompiledDocument, CompiledTruth
+from sitegen.scoring import fields, lists, pairing
+from sitegen.scoring.compiled_truth import MAX_REMEMBERED, CompiledDocument, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.ground_truth.truth import GroundTruth
-from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
+from sitegen.scoring.pairing import MAX_ASSIGNED, MAX_SIMILAR
 from sitegen.scoring.paths import DOCUMENT
 from sitegen.scoring.rules import RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_tree import Branch
-from sitegen.text import similarity
-
-NAMES = ("brick wall", "stone wall", "glass front")
 
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
@@ -36,67 +30,56 @@ def paired(result: Result) -> list[tuple[int | None, int | None]]:
     return [(pair[0], pair[1]) for alignment in result.alignments for pair in alignment.pairs]
 
 
-@pytest.mark.parametrize(
-    ("name", "bound", "pairs", "findings"),
-    [("MAX_COMPARED", 9, 4, 0), ("MAX_COMPARED", 8, 1, 1), ("MAX_SIMILAR", 3, 4, 0), ("MAX_SIMILAR", 2, 1, 1)],
-)
-@pytest.mark.parametrize("small", [5_000, 0])
-def test_items_of_lists_beyond_a_bound_are_paired_only_if_they_are_equal(
-    monkeypatch: pytest.MonkeyPatch, name: str, bound: int, pairs: int, findings: int, small: int
-):
-    monkeypatch.setattr(similarity, "_SMALL", small)
-    monkeypatch.setattr(pairing, name, bound)
-    others = [f"{name}s" for name in NAMES]
-    result = score(json.dumps(walls("roof", *NAMES)), walls(*others, "roof"))
-    assert (paired(result)[0], len(paired(result))) == ((0, 3), pairs)
+def alike(number: int, word: str) -> list[str]:
+    return [f"{word} of yellow and red bricks number {place:04}" for place in range(number)]
+
+
+def test_of_too_many_items_that_are_alike_only_equal_ones_are_paired():
+    result = score(
+        json.dumps(walls("roof", *alike(MAX_SIMILAR // 1_000 + 1, "wall"))), walls(*alike(1_000, "walls"), "roof")
+    )
+    assert paired(result) == [(0, 1_000)]
     assert [each.message for each in result.scorecard.findings] == [
-        "The list 'walls' has 4 expected and 4 given items: too many that are alike but not equal; only equal items "
-        "are paired by their key"
-    ] * findings
+        "The list 'walls' has 1,002 expected and 1,001 given items: too many that are alike but not equal; only equal "
+        "items are paired by their key"
+    ]
 
 
 def test_a_thousand_unequal_items_on_each_side_are_within_the_bounds_and_six_thousand_are_not_compared():
-    assert pairing.MAX_SIMILAR >= 1_000 * 1_000
     many = walls(*(f"wall {number}" for number in range(6_000)))
     result = score(json.dumps(many), walls(*(f"{number} wall" for number in range(6_000))))
     assert paired(result) == []
     assert "too many that are alike but not equal" in result.scorecard.findings[0].message
 
 
-@pytest.mark.parametrize(("name", "bound"), [("MAX_COMPARED", 8), ("MAX_SIMILAR", 4), ("MAX_ASSIGNED", 3)])
-def test_lists_too_long_for_hungarian_are_paired_by_greedy_and_a_finding_says_so(
-    monkeypatch: pytest.MonkeyPatch, name: str, bound: int
-):
+def test_lists_too_long_for_hungarian_are_paired_by_greedy_and_a_finding_says_so():
     settings = json.dumps({"lists": {"walls": {"algorithm": "hungarian", "threshold": 0.5}}})
-    truth, output = json.dumps(walls("abcd", "abXX", "roof")), walls("abcX", "abcY", "roof")
-    best = score(truth, output, settings=settings)
-    monkeypatch.setattr(pairing, name, bound)
-    within = score(truth, output, settings=settings)
+    assert 30 * 30 < MAX_ASSIGNED < 510 * 510
+    best, within = (
+        score(json.dumps(walls(*alike(number, "wall"))), walls(*alike(number, "walls")), settings=settings)
+        for number in (30, 510)
+    )
     assert best.alignments[0].algorithm == "hungarian"
     assert within.alignments[0].algorithm == "greedy"
     assert best.scorecard.findings == ()
     assert "too long for hungarian, so that greedy paired them" in within.scorecard.findings[0].message
 
 
-def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem_that_names_it(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    truth = "id,total\na,1\nb,2\n"
-    output = [{"id": "a", "total": 1}, {"id": "b", "total": 2}]
-    monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 2)
-    monkeypatch.setattr(csv_reader, "MAX_CELLS", 6)
-    assert score(truth, output, "csv").scorecard.status == "scored"
-    monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 1)
-    documents = score(truth, output, "csv")
-    monkeypatch.setattr(csv_reader, "MAX_CELLS", 5)
-    cells = score(truth, output, "csv")
-    assert [(each.scorecard.status, each.scorecard.findings[0].message) for each in (documents, cells)] == [
+@pytest.mark.parametrize(
+    ("truth", "reason"),
+    [
         (
-            "no_ground_truth",
-            "The ground truth cannot be read: it has 2 documents, more than the 1 that an eval can have",
+            "id,total\n" + "".join(f"{number},1\n" for number in range(100_001)),
+            "100,001 documents, more than the 100,000 that an eval can have",
         ),
-        ("no_ground_truth", "The ground truth cannot be read: it has more than 5 cells, counted up to this line"),
-    ]
+        (f"id{',total' * 999}\n" + "1," * 999 * 1_001, "more than 1,000,000 cells, counted up to this line"),
+    ],
+    ids=["documents", "cells"],
+)
+def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem_that_names_it(truth: str, reason: str):
+    card = score(truth, [{"id": "a", "total": 1}], "csv").scorecard
+    assert card.status == "no_ground_truth"
+    assert card.findings[0].message == f"The ground truth cannot be read: it has {reason}"
 
 
 class CountedName(str):
@@ -123,26 +106,16 @@ def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     assert CountedName.compared < 10 * number
 
 
-@pytest.mark.parametrize(("most", "compiled"), [(100_000, 2), (1, 4)])
-def test_a_ground_truth_is_compiled_once_for_all_outputs_and_forgotten_beyond_a_bound(
-    monkeypatch: pytest.MonkeyPatch, most: int, compiled: int
-):
-    monkeypatch.setattr(compiled_truth, "MAX_REMEMBERED", most)
-    read: list[bytes] = []
-
-    def counted(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
-        read.append(content)
-        return read_ground_truth(path, content, mapping)
-
-    monkeypatch.setattr("sitegen.scoring.compiled_truth.read_ground_truth", counted)
+@pytest.mark.parametrize("others", [0, MAX_REMEMBERED])  # beyond this bound, what was compiled is forgotten
+def test_a_ground_truth_that_changes_forth_and_back_is_compiled_for_each_output(others: int):
     scorer = FieldsScorer()
-    output = (File("extracted.json", b'{"a": 1}'),)
-    for truth in (b'{"a": 1}', b'{"a": 1}', b'{"a": 2}', b'{"a": 1}', b'{"a": 2}'):
+    rest = {"b": [1] * others}
+    files = [File("ground_truth.json", json.dumps({"a": value, **rest}).encode()) for value in (1, 1, 2, 1, 2)]
+    for file in files:
         inputs = ScoringInputs(
-            outputs=output, ground_truth=File("ground_truth.json", truth), mapping=None, schema=None, settings="{}"
+            outputs=(File("extracted.json", b'{"a": 1}'),), ground_truth=file, mapping=None, schema=None, settings="{}"
         )
-        assert scorer.score(inputs).scorecard.counts.tp == (truth == b'{"a": 1}')
-    assert len(read) == compiled
+        assert scorer.score(inputs).scorecard.counts.tp == (file is not files[2] and file is not files[4])
 
 
 def test_long_lists_without_a_key_are_paired_by_how_similar_all_their_fields_are():

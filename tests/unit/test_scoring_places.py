@@ -9,7 +9,6 @@ import pytest
 
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import Value
-from sitegen.scoring import elsewhere
 from sitegen.scoring.elsewhere import with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import read_outputs
@@ -49,8 +48,3 @@ def test_the_text_of_an_output_is_case_folded_to_be_searched(value):
     content = json.dumps({"Key": value}, ensure_ascii=False)
     output = read_outputs((File("extracted.json", content.encode()),), Mapping(), expected=1, key=None)
     assert output.text == content.casefold()
-
-
-def test_an_item_without_a_partner_is_not_looked_for_because_its_values_stand_at_their_paths(monkeypatch):
-    monkeypatch.setattr(elsewhere, "_look", None)
-    assert with_places([ITEM], {"items": [{"price": Decimal("120.5")}]})[1] == []
