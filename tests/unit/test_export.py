@@ -13,7 +13,7 @@ import pytest
 
 import sitegen
 from sitegen.errors import OutputFolderError
-from sitegen.exporting.files import PLACES, write_tables
+from sitegen.exporting.files import AT_ONCE, PLACES, write_tables
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
@@ -275,16 +275,16 @@ class Counted(tuple[str, ...]):
 
 
 @pytest.mark.parametrize("format", PLACES)
-def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.exporting.files.AT_ONCE", 50)
+def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path):
     Counted.most = 0
-    rows = (Counted((f"row {number}", "x")) for number in range(2999))
+    number = 5 * AT_ONCE
+    rows = (Counted((f"row {place}", "x")) for place in range(number))
     files = write_tables(
         format, tmp_path / "place", [Batch("about", islice(rows, 999)), Batch("about", rows)], tmp_path
     )
-    assert 0 < Counted.most <= 150
+    assert 0 < Counted.most <= 3 * AT_ONCE
     whole = b"".join(file.read_bytes() for file in files)
-    assert whole.count(b"row ") >= 2999
+    assert whole.count(b"row ") >= number
 
 
 def test_an_export_that_fails_leaves_what_stood_there(exports, tmp_path):

@@ -143,7 +143,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
         return BestInstructions(commit=commit, evals=evals, files=(FileThen("a.md", "a.md"),))
 
     page = instructions_page(
-        RECORDS, (), [version(position, 2 - position % 2) for position in range(VERSIONS + 4, 0, -1)]
+        RECORDS, (), tuple(version(position, 2 - position % 2) for position in range(VERSIONS + 4, 0, -1))
     )
     html = written(renderer_of(sample.SITE), page)
     assert re.findall(r"git checkout (\d+) -- a.md", html) == ["0000000"] * VERSIONS

@@ -20,7 +20,7 @@ from sitegen.model.site import Page
 from sitegen.model.values import Unusable
 from sitegen.pages.report import discrepancy_rows, report_rows
 from sitegen.pages.report import page as report
-from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.numbers import section
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, report_page
@@ -102,14 +102,15 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     assert rows_file(whole) is None
 
 
-def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_only_the_data_file_has(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.report.discrepancies.LOADABLE", 2)
-    view = sample.view_of(_page([replace(ONE, path=f"x{i}", attribute="x") for i in range(5)], limit=2))
-    assert [row.path for row in view.discrepancies.loadable] == ["x2", "x3"]
+def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_only_the_data_file_has():
+    number = LOADABLE + 3
+    page = _page([replace(ONE, path=f"x{i}", attribute="x") for i in range(number)], limit=2)
+    view = sample.view_of(page)
+    assert [row.path for row in view.discrepancies.loadable] == [f"x{i}" for i in range(2, LOADABLE + 2)]
     assert view.discrepancies.out_of_reach == 1
-    html = renderer_of(sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
-    assert 'data-rows="0006.js" data-loadable="2" data-beyond="1"' in html
-    assert "2 of 5 are drawn. Not drawn: 3 more of type omission." in html
+    html = renderer_of(sample.SITE).render(page).decode()
+    assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
+    assert f"2 of {number:,} are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
 
 
 def test_a_named_list_item_is_found_by_its_index_too():
