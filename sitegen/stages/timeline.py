@@ -39,7 +39,7 @@ from sitegen.render.environment import bytecode_folder
 from sitegen.render.template_files import template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.packages import installed_for
+from sitegen.scoring.judged import installed_for
 from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction

@@ -18,12 +18,12 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
 from sitegen.model.values import Unusable, Value
+from sitegen.scoring.judged import installed_for
 from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
 from sitegen.scoring.judged.formats import inspect_archive, read_results
 from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS
-from sitegen.scoring.judged.packages import installed_for
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -261,7 +261,7 @@ def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkey
     assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
     assert installed_for(["*_sums_*.[ej][vs][ao][ln]"]) == "zstandard"
     assert installed_for(["b.json", "auto", "runs/*/c.jsonl"]) == ""
-    for module in ("sitegen.scoring.judged.formats.inspect_archive", "sitegen.scoring.judged.packages"):
+    for module in ("sitegen.scoring.judged.formats.inspect_archive", "sitegen.scoring.judged"):
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     assert installed_for(["logs/a.eval"]) == ""
     with pytest.raises(UnreadableError) as refused:

@@ -181,18 +181,6 @@ def is_no_score(value: Value) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)
 
 
-class Graded(Frozen):
-    """One score of one case, which may have several answers."""
-
-    grades: tuple[AnswerGrade, ...]
-    """One for each answer."""
-    score: float | None = None
-    """The score of all answers, if the tool states it. None stands for their mean."""
-    reasoning: str = ""
-    details: Value = None
-    grader: Grader | None = None
-
-
 def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, high: float = 1.0) -> AnswerGrade | None:
     """Read a truth value, one of *words* (as written, else in lower case) or a number from low to high as a grade.
 
@@ -218,24 +206,57 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
     return AnswerGrade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
-def opinions(
-    cases: Sequence[Mapping[str, Graded]], grades: Collection[str]
-) -> tuple[list[tuple[Opinion, ...]], tuple[str, ...]]:
-    """Form the opinions on each case. A score is a field if it is right or wrong in all cases of the series.
+def graded(
+    name: str,
+    grades: Sequence[AnswerGrade],
+    score: float | None = None,
+    reasoning: str = "",
+    details: Value = None,
+    grader: Grader | None = None,
+) -> Opinion:
+    """Form an opinion on one case from a grade for each of its answers; *score* is the tool's own for all of them.
 
-    *grades*: the scores that are none, because another file of the series shows it. Returns the opinions, one for each
-    score, and the scores of which this file shows that they are grades (``JudgedResults.grades``).
+    It counts whether the answers are right. If a grade is neither right nor wrong, its field counts nothing.
     """
-    is_field: dict[str, bool] = {}
-    for case in cases:
-        for name, graded in case.items():
-            for score, right in graded.grades:
-                if right is not None or score is not None:
-                    is_field[name] = is_field.get(name, True) and (right is not None or score in (0, 1))
-    own_grades = tuple(name for name, is_right_or_wrong in is_field.items() if not is_right_or_wrong)
-    fields = {name for name, is_right_or_wrong in is_field.items() if is_right_or_wrong} - {*grades}
-    by_case = [tuple(_opinion(name, graded, name in fields) for name, graded in case.items()) for case in cases]
-    return by_case, own_grades
+    rights = [
+        score == 1 if right is None else right for score, right in grades if right is not None or score is not None
+    ]
+    wrong = rights.count(False)
+    counts = Counts(tp=len(rights) - wrong, fp=wrong, fn=wrong, wrong_value=wrong)
+    if any(grade.right is None and grade.score not in (None, 0, 1) for grade in grades):
+        counts = Counts()
+    return Opinion(
+        name=name,
+        score=mean(grade.score for grade in grades).value if score is None else score,
+        reasoning=reasoning,
+        counts=(FieldScore(name, counts),) if rights else (),
+        details=details,
+        grader=grader,
+    )
+
+
+def with_fields(
+    cases: Iterable[Sequence[Opinion]], grades: Collection[str]
+) -> tuple[list[tuple[Opinion, ...]], tuple[str, ...]]:
+    """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.
+
+    *grades*: the scores that are none, because another file of the series shows it. Returns the opinions on each case,
+    and the scores of which this file shows that they are grades (``JudgedResults.grades``).
+    """
+    by_case = list(cases)
+    fields = [field for opinions in by_case for opinion in opinions for field in opinion.counts]
+    own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
+    left_out = {*grades, *own_grades}
+    return [tuple([_as_field(opinion, left_out) for opinion in opinions]) for opinions in by_case], own_grades
+
+
+def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
+    """The opinion with what it misses, or without counts if its score is a grade."""
+    if opinion.name in grades:
+        return replace(opinion, counts=())
+    if not any(field.counts.fp for field in opinion.counts):
+        return opinion
+    return replace(opinion, misses=(": ".join(filter(None, (opinion.name, opinion.reasoning))),), reasoning="")
 
 
 def passed(judges: Iterable[Opinion]) -> float | None:
@@ -254,23 +275,6 @@ def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ..
 
 
 def _with_verdict_as_field(case: JudgedCase) -> JudgedCase:
-    verdict = _opinion("passed", Graded((AnswerGrade(case.passed, case.passed == 1),)), is_field=True)
+    verdict = _as_field(graded("passed", (AnswerGrade(case.passed),)), ())
     misses = (*case.opinion.misses, *verdict.misses)
     return replace(case, opinion=replace(case.opinion, counts=verdict.counts, misses=misses))
-
-
-def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
-    defined = [(score, right) for score, right in graded.grades if right is not None or score is not None]
-    rights = [score == 1 if right is None else right for score, right in defined] if is_field else []
-    wrong = rights.count(False)
-    score = graded.score if graded.score is not None else mean(grade.score for grade in graded.grades).value
-    counts = Counts(tp=len(rights) - wrong, fp=wrong, fn=wrong, wrong_value=wrong)
-    return Opinion(
-        name=name,
-        score=score,
-        misses=(f"{name}: {graded.reasoning}" if graded.reasoning else name,) if wrong else (),
-        reasoning="" if wrong else graded.reasoning,
-        counts=(FieldScore(name, counts),) if rights else (),
-        details=graded.details,
-        grader=graded.grader,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
@@ -17,7 +18,6 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels
@@ -134,16 +134,17 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
     fields: dict[str, list[Counts]] = {}
     for case_id, repeats in answers.items():
         totals = [Counts()]
-        by_attribute: dict[str, list[Counted]] = {}
+        by_attribute: dict[str, list[tuple[JudgedCase, Opinion, Counts]]] = {}
         for case in repeats:
             for opinion in case.opinions:
-                for attribute, cells in _counts_by_attribute(opinion, shared):
+                for field, cells in opinion.counts:
+                    attribute = f"{opinion.name}: {field}" if field in shared and opinion.name else field
                     totals.append(cells)
                     if attribute:
                         fields.setdefault(attribute, []).append(cells)
-                        by_attribute.setdefault(attribute, []).append(Counted(case, opinion.misses, cells))
-        for attribute, counted in by_attribute.items():
-            judgements += _case_judgements(attribute, counted)
+                        by_attribute.setdefault(attribute, []).append((case, opinion, cells))
+        for attribute, answers_of_case in by_attribute.items():
+            judgements += _case_judgements(attribute, answers_of_case)
         if not any(map(_has_result, repeats)):
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
@@ -245,43 +246,22 @@ def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> No
     )
 
 
-def _shared_attributes(cases: Sequence[JudgedCase]) -> frozenset[str]:
+def _shared_attributes(cases: Iterable[JudgedCase]) -> set[str]:
     """Attributes that several judges count. Their counts are kept apart, because each judge has its own rules."""
-    judges: dict[str, set[str]] = {}
-    for case in cases:
-        for opinion in case.opinions:
-            for attribute, _ in opinion.counts:
-                judges.setdefault(attribute, set()).add(opinion.name)
-    return frozenset(attribute for attribute, names in judges.items() if len(names) > 1)
+    counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
+    judges = Counter(field for field, _ in counted if field)
+    return {field for field, number in judges.items() if number > 1}
 
 
-def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[FieldScore]:
-    """The counts of a judge. Attributes that other judges count as well are preceded by its name."""
-    return [
-        field._replace(attribute=f"{opinion.name}: {field.attribute}")
-        if field.attribute in shared and field.attribute and opinion.name
-        else field
-        for field in opinion.counts
-    ]
-
-
-class Counted(NamedTuple):
-    """The counts of an attribute of one answer."""
-
-    case: JudgedCase
-    misses: tuple[str, ...]
-    counts: Counts
-
-
-def _case_judgements(attribute: str, answers: Sequence[Counted]) -> Iterator[Judgement]:
+def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion, Counts]]) -> Iterator[Judgement]:
     """Yield the judgements of an attribute of a case, with the answer in the file, else the number of values.
 
     Of several answers, the first wrong one is shown.
     """
-    wrong = [answer for answer in answers if answer.counts.fp + answer.counts.fn]
-    case, misses, counts = (*wrong, *answers)[0]
+    wrong = [answer for answer in answers if answer[2].fp + answer[2].fn]
+    case, opinion, counts = (*wrong, *answers)[0]
     name = attribute.rpartition(": ")[2]
-    note = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
+    note = next((miss[len(name) + 1 :].strip() for miss in opinion.misses if miss.startswith(f"{name}:")), "")
     if wrong and len(answers) > 1:
         note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)

@@ -9,13 +9,13 @@ from typing import Final
 
 from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
+from sitegen.scoring.judged import ending
 from sitegen.scoring.judged.case import HEAD, JudgedResults, ResultFormat
 from sitegen.scoring.judged.formats.inspect_logs import INSPECT
 from sitegen.scoring.judged.formats.junit import JUNIT
 from sitegen.scoring.judged.formats.lines import LINES, is_of_a_judge
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
-from sitegen.scoring.judged.packages import ending
 from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settings, stated_grades
 
 _LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')

@@ -21,15 +21,15 @@ from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     AnswerGrade,
-    Graded,
     JudgedCase,
     JudgedResults,
     JudgedRun,
     Opinion,
     ResultFormat,
     grade_of,
-    opinions,
+    graded,
     passed,
+    with_fields,
 )
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
@@ -160,7 +160,7 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
     _check_version(log)
     reader = _InspectReader(log, findings)
     unpacked_samples = samples_of(samples)
-    by_case, own_grades = opinions(list(map(reader.graded_scores, unpacked_samples)), grades)
+    by_case, own_grades = with_fields(map(reader.opinions, unpacked_samples), grades)
     cases = reader.cases(unpacked_samples, by_case)
     return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
 
@@ -213,8 +213,8 @@ class _InspectReader:
             self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
         return cases
 
-    def graded_scores(self, sample: LogSample) -> dict[str, Graded]:
-        """Return all scores by name. If a scorer gives several values, each has a separate name."""
+    def opinions(self, sample: LogSample) -> list[Opinion]:
+        """Return the opinions of all scorers. If a scorer gives several values, each has a separate name."""
         grades: dict[str, list[AnswerGrade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
@@ -232,16 +232,17 @@ class _InspectReader:
             for scorer in dict.fromkeys(scorer for epoch in sample.epochs for scorer in epoch.scores)
             for name, value in _named_values(scorer, self._reduced.get((scorer, sample.id)))
         }
-        return {
-            name: Graded(
-                grades=tuple(of_epochs),
+        return [
+            graded(
+                name,
+                of_epochs,
                 score=reduced.get(name),
                 reasoning="; ".join(filter(None, reasons[name])),
                 details=details[name],
                 grader=self._graders.get(scorers[name]),
             )
             for name, of_epochs in grades.items()
-        }
+        ]
 
     def _case(self, sample: LogSample, judges: tuple[Opinion, ...]) -> JudgedCase:
         error = next((epoch.error for epoch in sample.epochs if epoch.error), "")

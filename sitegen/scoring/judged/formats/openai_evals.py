@@ -21,7 +21,6 @@ from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
     AnswerGrade,
-    Graded,
     Grader,
     JudgedCase,
     JudgedResults,
@@ -29,9 +28,10 @@ from sitegen.scoring.judged.case import (
     Opinion,
     ResultFormat,
     grade_of,
+    graded,
     grader_name,
-    opinions,
     passed,
+    with_fields,
 )
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, text, truth, written
 from sitegen.text.plain import natural_order
@@ -72,7 +72,7 @@ def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
     if not reader.samples:
         raise UnreadableError("it has no events of samples", _FIX)
     names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
-    by_case, own_grades = opinions([reader.graded_metrics(reader.samples[name]) for name in names], grades)
+    by_case, own_grades = with_fields([reader.opinions(reader.samples[name]) for name in names], grades)
     cases = reader.cases(names, by_case)
     return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=own_grades)
 
@@ -130,16 +130,17 @@ class _OpenaiEvalsReader:
         models = items(self._spec.get("completion_fns"))
         return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
 
-    def graded_metrics(self, sample: SampleEvents) -> dict[str, Graded]:
+    def opinions(self, sample: SampleEvents) -> list[Opinion]:
         grader = self._grader
-        return {
-            name: Graded(
-                tuple(grades),
+        return [
+            graded(
+                name,
+                grades,
                 reasoning=sample.texts.get("reasoning", "") if name != MATCH else "",
                 grader=grader if name != MATCH else None,
             )
             for name, grades in sample.grades.items()
-        }
+        ]
 
     def _add_to_sample(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:

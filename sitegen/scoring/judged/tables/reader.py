@@ -17,15 +17,15 @@ from sitegen.scoring.judged.case import (
     WORDS,
     WRONG,
     AnswerGrade,
-    Graded,
     Grader,
     JudgedCase,
     JudgedResults,
     Opinion,
     grade_of,
+    graded,
     grader_name,
-    opinions,
     passed,
+    with_fields,
     with_verdicts_as_fields,
 )
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, number, text, whole, written
@@ -58,7 +58,7 @@ def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Colle
     """
     table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
-    by_case, own_grades = opinions([reader.graded_row(row) for row in table.rows], grades)
+    by_case, own_grades = with_fields(map(reader.opinions, table.rows), grades)
     cases = with_verdicts_as_fields(reader.cases(by_case))
     return JudgedResults(cases, (*table.findings, *reader.findings), grades=own_grades)
 
@@ -111,27 +111,28 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def graded_row(self, row: Mapping[str, Value]) -> dict[str, Graded]:
-        """The named scores of a row, else its score or verdict, else whether the answer matches exactly."""
+    def opinions(self, row: Mapping[str, Value]) -> list[Opinion]:
+        """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
         columns = self._score_columns(row)
         if not columns:
             parts = self._columns.parts
             columns = {name: name for name in (parts.get("score") or parts.get("passed") or ())[:1]}
         if columns:
             grader = self._grader(row)
-            return {
-                name: Graded(
+            return [
+                graded(
+                    name,
                     (self._grade(column, value_at(row, column)),),
                     reasoning=self._reason(row, name, column, is_only=len(columns) == 1),
                     grader=grader,
                 )
                 for name, column in columns.items()
-            }
+            ]
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
-            return {}
+            return []
         same = expected.strip().casefold() == output.strip().casefold()
-        return {EXACT_MATCH: Graded((RIGHT if same else WRONG,))}
+        return [graded(EXACT_MATCH, (RIGHT if same else WRONG,))]
 
     def _score_columns(self, row: Mapping[str, Value]) -> Mapping[str, str]:
         """Name of the score -> column."""

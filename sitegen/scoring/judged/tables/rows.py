@@ -14,8 +14,8 @@ from sitegen.model.problems import Finding
 from sitegen.model.usage import stated_judge
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import list_of_cases
+from sitegen.scoring.judged import PACKAGES
 from sitegen.scoring.judged.formats.json_values import items, members
-from sitegen.scoring.judged.packages import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
 from sitegen.scoring.judged.tables.usual_columns import with_named_checks
 from sitegen.scoring.mapping import CaseKeys
