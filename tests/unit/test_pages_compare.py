@@ -162,7 +162,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
     assert "1 document is in both; 1 only before, 0 only after." in html
     for name in ("rows-.x-4b117dd51dd6967a12f58d239961e592.html", "name.html"):
-        assert f'<tr><td><a href="fields/{name}">' in html
+        assert f'<tr><td class=c-field><a href="fields/{name}">' in html
 
 
 def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():

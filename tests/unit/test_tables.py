@@ -13,17 +13,8 @@ from sitegen.render.template_files import find_templates
 _ASSETS = find_templates() / "assets"
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _BY_INDEX = re.compile(r"\.cells\[-?\d|\.cells\]|cells: \[|cellIndex|nth-(?:last-)?child")
-_POSITIONS_LEFT = {
-    "compare",
-    "diff",
-    "effects",
-    "fields",
-    "lists",
-    "print",
-    "small",
-    "tables",
-}
-"""Style sheets of tables that are not declared as lists of columns yet."""
+_POSITIONS_LEFT = {"diff"}
+"""Style sheets of tables that are not declared as lists of columns: the lines of a diff."""
 
 
 def test_heads_and_cells_have_the_name_of_their_column_and_texts_are_escaped():

@@ -415,7 +415,7 @@ class Comparison {
   }
 
   cell({ document, field, path, extra, before, after }) {
-    const row = element("tr"), where = element("td"), link = element("a"), expected = element("td", "sides");
+    const row = element("tr"), where = element("td", "c-where"), link = element("a"), expected = element("td", "c-expected sides");
     link.href = `fields/${this.sides[0].block.fields[field][1]}`;
     link.append(element("code", "", short(path)));
     where.append(link);
@@ -427,13 +427,13 @@ class Comparison {
     if (there.length === 2 && before.expected !== after.expected) {
       expected.append(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
     }
-    row.append(where, expected, this.given(before), this.given(after));
+    row.append(where, expected, this.given(before, "c-before"), this.given(after, "c-after"));
     return row;
   }
 
-  given(run) {
-    if (!isThere(run)) { const none = element("td"); none.append(element("i", "", "not there")); return none; }
-    const cell = element("td", "sides"), wrong = isWrong(run);
+  given(run, name) {
+    if (!isThere(run)) { const none = element("td", name); none.append(element("i", "", "not there")); return none; }
+    const cell = element("td", `${name} sides`), wrong = isWrong(run);
     const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
     mark.title = wrong ? this.data.errors[run.state - 2] : "right";
     cell.dir = "auto";
