@@ -22,8 +22,7 @@ from sitegen.scoring.judged import installed_for
 from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
 from sitegen.scoring.judged.formats import inspect_archive, read_results
 from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
-from sitegen.scoring.judged.formats.inspect_graders import graders_of
-from sitegen.scoring.judged.formats.inspect_logs import WORDS
+from sitegen.scoring.judged.formats.inspect_logs import WORDS, graders_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, ScoringInputs

@@ -18,7 +18,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.judged import PACKAGES
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, whole
+from sitegen.scoring.values import items, members, name_of, whole
 
 MOST_BYTES: Final = 20_000_000
 """The most bytes of one unpacked file."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, TypeVar
-
-from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
@@ -21,6 +20,7 @@ from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     AnswerGrade,
+    Grader,
     JudgedCase,
     JudgedResults,
     JudgedRun,
@@ -28,13 +28,15 @@ from sitegen.scoring.judged.case import (
     ResultFormat,
     grade_of,
     graded,
+    grader_name,
     passed,
     with_fields,
 )
-from sitegen.scoring.judged.formats.inspect_graders import graders_of
-from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
+from sitegen.scoring.values import items, lone_item, members, name_of, number, text, whole, written
+from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
+_NUMBER_OF_EPOCH: Final = attrgetter("number")
 
 
 class Epoch(Frozen):
@@ -43,57 +45,31 @@ class Epoch(Frozen):
     number: int
     scores: dict[str, Value]
     """The score objects by scorer."""
+    input: str
+    expected: str
     output: str
     error: str
     usage: Usage
 
 
-class LogSample(Frozen):
-    """A sample of the data set, with its epochs in order."""
-
-    id: str
-    input: str
-    expected: str
-    epochs: tuple[Epoch, ...]
-
-    @property
-    def output(self) -> str:
-        """The answer, or all answers with the numbers of their epochs."""
-        if len(self.epochs) == 1:
-            return self.epochs[0].output
-        return text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in self.epochs if epoch.output))
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of all epochs together."""
-        numbers: Any = zip(*(epoch.usage for epoch in self.epochs), strict=True)
-        return Usage(*map(_sum, numbers))
-
-
-def samples_of(raw: Iterable[Value]) -> tuple[LogSample, ...]:
-    """Return the samples in the order of the log. *raw* holds one object for each epoch of a sample."""
-    samples: dict[str, LogSample] = {}
+def samples_of(raw: Iterable[Value]) -> dict[str, list[Epoch]]:
+    """Return the epochs of each sample in the order of the log. *raw* holds one object for each of them."""
+    samples: dict[str, list[Epoch]] = {}
     for place, entry in enumerate(filter(None, map(members, raw)), 1):
-        name = name_of(entry.get("id")) or f"sample {place}"
-        sample = samples.get(name)
-        if sample is None:
-            expected = written(lone_item(entry.get("target")))
-            sample = LogSample(id=name, input=_conversation(entry.get("input")), expected=expected, epochs=())
-        epochs = sorted((*sample.epochs, _epoch(entry)), key=lambda epoch: epoch.number)
-        samples[name] = replace(sample, epochs=tuple(epochs))
-    return tuple(samples.values())
-
-
-def _epoch(sample: Mapping[str, Value]) -> Epoch:
-    error, output = sample.get("error"), members(sample.get("output"))
-    choice = next(iter(items(output.get("choices"))), None)
-    return Epoch(
-        number=whole(sample.get("epoch")) or 1,
-        scores=members(sample.get("scores")),
-        output=text(output.get("completion")) or _message_text(members(members(choice).get("message")).get("content")),
-        error=text(error) or text(members(error).get("message")),
-        usage=_usage_of_epoch(sample),
-    )
+        error, output = entry.get("error"), members(entry.get("output"))
+        choice = members(next(iter(items(output.get("choices"))), None))
+        answer = text(output.get("completion")) or _message_text(members(choice.get("message")).get("content"))
+        epoch = Epoch(
+            number=whole(entry.get("epoch")) or 1,
+            scores=members(entry.get("scores")),
+            input=_conversation(entry.get("input")),
+            expected=written(lone_item(entry.get("target"))),
+            output=answer,
+            error=text(error) or text(members(error).get("message")),
+            usage=_usage_of_epoch(entry),
+        )
+        samples.setdefault(name_of(entry.get("id")) or f"sample {place}", []).append(epoch)
+    return samples
 
 
 def _usage_of_epoch(sample: Mapping[str, Value]) -> Usage:
@@ -146,6 +122,18 @@ WORDS: Final = {
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
 
+_MODEL_GRADED: Final = frozenset({"model_graded_qa", "model_graded_fact"})
+"""Scorers of Inspect that ask a model."""
+_MECHANICAL: Final = frozenset(
+    {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern", "perplexity", "target_perplexity"}
+)
+"""Scorers of Inspect that ask no model."""
+_MODEL: Final = ("model", "grader", "grader_model", "judge", "judge_model")
+"""Options that name the model, in Inspect's scorers and by convention in others."""
+_ROLE: Final = "grader"
+"""The model role of Inspect's scorers, unless they state another."""
+
+
 def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
     findings: list[Finding] = []
     if _BEGINNING.match(content):
@@ -159,9 +147,9 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
         log, samples = unpacked(content, findings)
     _check_version(log)
     reader = _InspectReader(log, findings)
-    unpacked_samples = samples_of(samples)
-    by_case, own_grades = with_fields(map(reader.opinions, unpacked_samples), grades)
-    cases = reader.cases(unpacked_samples, by_case)
+    epochs = samples_of(samples)
+    by_case, own_grades = with_fields(map(reader.opinions, epochs, epochs.values()), grades)
+    cases = reader.cases(epochs, by_case)
     return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
 
 
@@ -185,6 +173,55 @@ def _reduced_values(reductions: list[Value]) -> dict[tuple[str, str], Value]:
     return reduced
 
 
+def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
+    """Return the graders by scorer, from the member ``eval`` of a log. Scorers that ask no model are left out.
+
+    A scorer that names no model uses the model of its role. Without either, Inspect's own scorers use the evaluated
+    model. A custom scorer may ask the grader of the run without stating it: this is assumed if the run has a grader and
+    no scorer is certain to be a model.
+    """
+    roles, scorers = members(header.get("model_roles")), _scorers(header)
+    graders = {
+        name: _grader_of_scorer(options, roles, header)
+        for name, (scorer, options) in scorers.items()
+        if scorer in _MODEL_GRADED or any(options.get(key) for key in (*_MODEL, "model_role"))
+    }
+    if graders or _ROLE not in roles:
+        return graders
+    return {
+        name: _grader_of_scorer(options, roles, header)
+        for name, (scorer, options) in scorers.items()
+        if scorer not in _MECHANICAL
+    }
+
+
+def _scorers(header: Mapping[str, Value]) -> dict[str, tuple[str, dict[str, Value]]]:
+    """(scorer, options) by the name of its scores in samples, which is numbered if a scorer is used several times."""
+    scorers: dict[str, tuple[str, dict[str, Value]]] = {}
+    for stated in map(members, items(header.get("scorers"))):
+        scorer = name_of(stated.get("name")).rpartition("/")[2]
+        earlier = sum(name == scorer for name, _ in scorers.values())
+        scorers[f"{scorer}{earlier or ''}"] = scorer, members(stated.get("options"))
+    return scorers
+
+
+def _grader_of_scorer(options: Mapping[str, Value], roles: Mapping[str, Value], header: Mapping[str, Value]) -> Grader:
+    role = _model_names(options.get("model_role")) or _ROLE
+    stated = next((options[key] for key in _MODEL if options.get(key)), None)
+    model = _model_names(stated) or _model_names(roles.get(role)) or name_of(header.get("model"))
+    prompt_options: dict[str, Value] = {
+        key: value for key, value in sorted(options.items()) if value and key not in (*_MODEL, "model_role")
+    }
+    return Grader(grader_name(model, as_json(prompt_options) if prompt_options else ""))
+
+
+def _model_names(value: Value) -> str:
+    """The name of a model, or the names of several that vote, in any form that logs have."""
+    if isinstance(value, list):
+        return " and ".join(filter(None, map(_model_names, value)))
+    return name_of(value) or name_of(members(value).get("model")) or name_of(members(value).get("name"))
+
+
 class _InspectReader:
     def __init__(self, log: Mapping[str, Value], findings: list[Finding]) -> None:
         self._log = log
@@ -199,9 +236,11 @@ class _InspectReader:
         commit = text(members(self._eval.get("revision")).get("commit"))
         return JudgedRun(at=text(self._eval.get("created")), commit=commit)
 
-    def cases(self, samples: Sequence[LogSample], judges: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
+    def cases(
+        self, samples: Mapping[str, Sequence[Epoch]], judges: Sequence[tuple[Opinion, ...]]
+    ) -> tuple[JudgedCase, ...]:
         """Return a case for each sample, in the order of the log."""
-        cases = tuple(map(self._case, samples, judges))
+        cases = tuple(map(self._case, samples, samples.values(), judges))
         status = text(self._log.get("status"))
         if status != "success":
             why = text(members(self._log.get("error")).get("message"))
@@ -213,24 +252,27 @@ class _InspectReader:
             self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
         return cases
 
-    def opinions(self, sample: LogSample) -> list[Opinion]:
-        """Return the opinions of all scorers. If a scorer gives several values, each has a separate name."""
+    def opinions(self, name_of_sample: str, epochs: Sequence[Epoch]) -> list[Opinion]:
+        """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
         grades: dict[str, list[AnswerGrade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
         scorers: dict[str, str] = {}
-        for epoch in sample.epochs:
+        for epoch in sorted(epochs, key=_NUMBER_OF_EPOCH):
             for scorer, score in zip(epoch.scores, map(members, epoch.scores.values()), strict=True):
+                explanation = text(score.get("explanation"))
+                if explanation and len(epochs) > 1:
+                    explanation = f"{epoch.number}: {explanation}"
                 for name, value in _named_values(scorer, score.get("value")):
                     scorers[name] = scorer
                     grades.setdefault(name, []).append(self._grade(name, value))
-                    reasons.setdefault(name, []).append(_explanation(score, epoch.number, len(sample.epochs)))
+                    reasons.setdefault(name, []).append(explanation)
                     stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
                     details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
         reduced = {
             name: self._grade(name, value).score
-            for scorer in dict.fromkeys(scorer for epoch in sample.epochs for scorer in epoch.scores)
-            for name, value in _named_values(scorer, self._reduced.get((scorer, sample.id)))
+            for scorer in dict.fromkeys(scorer for epoch in epochs for scorer in epoch.scores)
+            for name, value in _named_values(scorer, self._reduced.get((scorer, name_of_sample)))
         }
         return [
             graded(
@@ -244,22 +286,27 @@ class _InspectReader:
             for name, of_epochs in grades.items()
         ]
 
-    def _case(self, sample: LogSample, judges: tuple[Opinion, ...]) -> JudgedCase:
-        error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
+    def _case(self, name: str, in_log: Sequence[Epoch], judges: tuple[Opinion, ...]) -> JudgedCase:
+        epochs = sorted(in_log, key=_NUMBER_OF_EPOCH)
+        output = epochs[0].output
+        if len(epochs) > 1:
+            output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
+        usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
+        error = next((epoch.error for epoch in epochs if epoch.error), "")
         if error:
-            message = f"The sample {sample.id[:80]!r} ended with an error"
+            message = f"The sample {name[:80]!r} ended with an error"
             self._report("warning", message, error[:200], fix="Run the task again, if the sample should count.")
         return JudgedCase(
-            id=sample.id,
+            id=name,
             opinion=Opinion("", None),
             judges=judges,
             passed=passed(judges),
-            input=sample.input,
-            expected=sample.expected,
-            output=sample.output,
+            input=in_log[0].input,
+            expected=in_log[0].expected,
+            output=output,
             error=error,
             call=Call(
-                usage=sample.usage,
+                usage=Usage(*map(_sum, usage)),
                 model=name_of(self._eval.get("model")),
                 parameters=canonical(members(self._eval.get("model_generate_config"))),
             ),
@@ -283,11 +330,6 @@ def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
         yield from ((f"{scorer}: {key}", member) for key, member in members_of_value)
     elif value is not None:
         yield scorer, value
-
-
-def _explanation(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
-    explanation = text(score.get("explanation"))
-    return f"{epoch}: {explanation}" if explanation and epochs > 1 else explanation
 
 
 INSPECT: Final = ResultFormat(

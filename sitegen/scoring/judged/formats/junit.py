@@ -14,7 +14,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat
-from sitegen.scoring.judged.formats.json_values import LONGEST
+from sitegen.scoring.values import LONGEST
 
 _FIX: Final = "Let the test runner write it again."
 _OUTCOMES: Final = ("failure", "error", "skipped")

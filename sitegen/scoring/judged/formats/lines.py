@@ -32,7 +32,7 @@ from sitegen.scoring.judged.case import (
     grader_name,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
+from sitegen.scoring.values import items, members, name_of, share, text, truth, whole
 from sitegen.text.keys import plain_key
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")

@@ -33,7 +33,7 @@ from sitegen.scoring.judged.case import (
     passed,
     with_fields,
 )
-from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, text, truth, written
+from sitegen.scoring.values import items, lone_item, members, name_of, text, truth, written
 from sitegen.text.plain import natural_order
 from sitegen.text.values import as_json
 

@@ -30,7 +30,7 @@ from sitegen.scoring.judged.case import (
     ResultFormat,
     grader_name,
 )
-from sitegen.scoring.judged.formats.json_values import (
+from sitegen.scoring.values import (
     items,
     members,
     name_of,

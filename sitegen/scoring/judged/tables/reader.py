@@ -28,11 +28,11 @@ from sitegen.scoring.judged.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.judged.formats.json_values import items, lone_item, members, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
 from sitegen.scoring.judged.tables.usual_columns import GRADES
 from sitegen.scoring.settings import settings_finding
+from sitegen.scoring.values import items, lone_item, members, number, text, whole, written
 from sitegen.stats.agreement import Ratings
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut

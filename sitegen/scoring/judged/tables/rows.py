@@ -15,10 +15,10 @@ from sitegen.model.usage import stated_judge
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import list_of_cases
 from sitegen.scoring.judged import PACKAGES
-from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.tables.columns import value_at
 from sitegen.scoring.judged.tables.usual_columns import with_named_checks
 from sitegen.scoring.mapping import CaseKeys
+from sitegen.scoring.values import items, members
 
 MOST_ROWS: Final = 100_000
 MOST_COLUMNS: Final = 1_000

@@ -9,8 +9,8 @@ from typing import Final
 
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
-from sitegen.scoring.judged.formats.json_values import members, name_of
 from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
+from sitegen.scoring.values import members, name_of
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
