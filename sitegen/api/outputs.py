@@ -230,16 +230,15 @@ def _file_of_records(records: Records, name: str) -> File:
         except OSError as error:
             why = error.strerror or "It cannot be read"
             raise NothingToReportError(f"{why}.", where=str(records), fix="Name a file that is there.") from error
-    present = [{key: value for key, value in record.items() if not _is_missing(value)} for record in records]
+    present = [
+        {key: value for key, value in record.items() if not (isinstance(value, float) and isnan(value))}
+        for record in records
+    ]
     try:
         return File(name, json.dumps(present, default=_plain_lists).encode())
     except (TypeError, ValueError) as error:
         fix = "Give texts, numbers, lists and dictionaries."
         raise ConfigurationError(f"The records cannot be written as JSON: {error}.", where=name, fix=fix) from error
-
-
-def _is_missing(value: object) -> bool:
-    return isinstance(value, float) and isnan(value)
 
 
 def _plain_lists(value: Any) -> Any:

@@ -61,7 +61,11 @@ def compare(request: CompareRequest) -> None:
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     if compared.revisions or compared.iterations:
         options = Options(repo=request.repo, cache=request.cache)
-        comparison, chosen = _compare_in_history(options, compared), None
+        if compared.revisions:
+            comparison = compare_revisions(options, compared.revisions[0], compared.revisions[1])
+        else:
+            comparison = compare_iterations(options, compared.eval_id, compared.iterations)
+        chosen = None
     else:
         project = WorktreeProject.open(request.repo)
         project = project.configured(compared.eval_id, request.config) if request.config else project
@@ -153,12 +157,6 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
     if pattern is _ITERATION:
         return ComparedSides(evals.pop(), iterations=names)
     return ComparedSides(evals.pop(), variants=names)
-
-
-def _compare_in_history(options: Options, sides: ComparedSides) -> ComparisonWithThresholds:
-    if sides.revisions:
-        return compare_revisions(options, sides.revisions[0], sides.revisions[1])
-    return compare_iterations(options, sides.eval_id, sides.iterations)
 
 
 def _write_files(

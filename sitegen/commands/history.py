@@ -41,7 +41,8 @@ def history_lines(series: Series) -> list[str]:
     from sitegen.pages.labels import how_copied, iterations_and_outputs
 
     series = replace(series, specs=defined_specs(series))
-    both = _clocks_differ(series)
+    first = series.specs[0].name
+    both = any(point.now and point.now.metric(first) != point.scorecard.metric(first) for point in series.points)
     labels = [f"{spec.label[:9]:>9}" for spec in series.specs[:METRICS]]
     if both:
         labels.insert(1, f"{'now':>9}")
@@ -56,11 +57,6 @@ def history_lines(series: Series) -> list[str]:
     if series.outputs < series.iterations:
         lines.append(iterations_and_outputs(series.iterations, series.outputs))
     return lines
-
-
-def _clocks_differ(series: Series) -> bool:
-    headline = series.specs[0].name
-    return any(point.now and point.now.metric(headline) != point.scorecard.metric(headline) for point in series.points)
 
 
 def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:

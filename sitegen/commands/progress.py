@@ -80,7 +80,7 @@ class CallProgress:
     @property
     def log(self) -> Callable[[str], None]:
         """The function to which the client reports each call."""
-        return _print_line if self._debug else _ignore
+        return _print_line if self._debug else lambda text: None
 
 
 def _new_bar(label: str, steps: int) -> Any:
@@ -93,7 +93,3 @@ def _new_bar(label: str, steps: int) -> Any:
 
 def _print_line(text: str) -> None:
     print_line(line(text), error=True)
-
-
-def _ignore(text: str) -> None:
-    pass

@@ -64,7 +64,9 @@ def respond(request: RespondRequest) -> None:
     if request.test_cases and not request.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
     prompt = (
-        request.prompt or _prompt_of_setting(project, place, "prompt") or _default_prompt(project, asked_eval.eval_id)
+        request.prompt
+        or _prompt_of_setting(project, place, "prompt")
+        or _inside(project, project.root / "prompts" / f"{asked_eval.eval_id}.md")
     )
     template = read_prompt(prompt)
     variant = request.variant
@@ -208,10 +210,6 @@ def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: s
     return _inside(project, project.root / name)
 
 
-def _default_prompt(project: WorktreeProject, eval_id: str) -> Path:
-    return _inside(project, project.root / "prompts" / f"{eval_id}.md")
-
-
 def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
     """The file of a variant's responses, which may not exist yet."""
     if variant is not None:
@@ -230,7 +228,9 @@ def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | Non
         pattern = files_of("responses").variants
         candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
     existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
-    existing = existing or [path for path in newest_outputs(project, place) if variant in (None, _variant_of(path))]
+    existing = existing or [
+        path for path in newest_outputs(project, place) if variant in (None, path.stem.partition("-")[2])
+    ]
     if not existing:
         raise NothingToReportError(
             f"The eval {place.entry.id!r} has no responses to grade.",
@@ -238,10 +238,6 @@ def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | Non
             fix=f"sitegen respond {place.entry.id}",
         )
     return [_inside(project, path) for path in existing]
-
-
-def _variant_of(path: Path) -> str:
-    return path.stem.partition("-")[2]
 
 
 def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:

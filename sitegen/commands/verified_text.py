@@ -44,7 +44,7 @@ def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, .
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
     lines += _interval_line(place.kind, card, nouns)
     counted = "  ".join(
-        f"{name} {count}{_error_share(count, errors(card.counts))}"
+        f"{name} {count}" + (f" ({100 * count / errors(card.counts):.1f} %)" if count else "")
         for name, count in zip(nouns.errors, error_numbers(card.counts), strict=True)
         if count or is_structured
     )
@@ -239,10 +239,6 @@ def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     label = specs_of(kind, (card,))[0].label
     units = interval_basis(interval.unit, interval.n, nouns)
     return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {units}"]
-
-
-def _error_share(part: int, whole: int) -> str:
-    return f" ({100 * part / whole:.1f} %)" if part else ""
 
 
 def _three_digits(value: float | None) -> str:

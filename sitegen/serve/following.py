@@ -64,7 +64,9 @@ def followed(place: RepositoryPlace, templates: Path, cache: Path) -> Followed:
         passed_over=frozenset((place.git_dir, place.common_dir, cache)),
         trees=tuple(trees),
         inodes=tuple(trees.values()),
-        folders=tuple(sorted({_nearest_folder(path) for path in paths if path not in trees})),
+        folders=tuple(
+            sorted({next(filter(Path.is_dir, path.parents)) for path in paths if path not in trees})  # the nearest ones
+        ),
     )
 
 
@@ -96,10 +98,6 @@ def _inode_of_folder(path: Path) -> int | None:
     except OSError:
         return None
     return status.st_ino if stat.S_ISDIR(status.st_mode) else None
-
-
-def _nearest_folder(path: Path) -> Path:
-    return next(parent for parent in path.parents if parent.is_dir())
 
 
 class ChangeWatcher:
