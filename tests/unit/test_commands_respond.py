@@ -542,7 +542,7 @@ def test_what_cannot_be_asked_ends_with_2(
         ("settings: {prompt: ../secret.md}", "The project names a file outside itself."),
         (
             "outputs: ../../../taken.json",
-            "evals.sums.outputs is text ('../../../taken.json'): it leads out of the project.",
+            "evals.sums.outputs is text ('../../../taken.json'): it leads out of the project. It does not count.",
         ),
     ],
 )
