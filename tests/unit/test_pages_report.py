@@ -108,7 +108,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     view = sample.view_of(page)
     assert [row.path for row in view.discrepancies.loadable] == [f"x{i}" for i in range(2, LOADABLE + 2)]
     assert view.discrepancies.out_of_reach == 1
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
     assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
     assert f"2 of {number:,} are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
 
