@@ -74,7 +74,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.evals import score_evals, write_evals, write_older_reports
     from sitegen.stages.instructions import count_effects, write_instructions
     from sitegen.stages.site import SiteWriter
-    from sitegen.stages.timeline import keep_built_head, read_timeline
+    from sitegen.stages.timeline import keep_end_of_walk, read_timeline
 
     progress.stage("Reading history", 0)
     with build_pool(project, memo, trusted_head=site_files.head) as pool_for:
@@ -100,5 +100,5 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
 
         progress.stage("Writing the site", 0)
         outcome = site.finish(instructions, commits, (*written.failures, *failures))
-    keep_built_head(timeline, memo)
+    keep_end_of_walk(timeline, memo, commits.tail, site.search)
     return site_files.close(outcome, timeline.head.sha, complete=timeline.update.complete)

@@ -13,9 +13,9 @@ import msgspec
 from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import CachedRow, stored
 
-Lifetime: TypeAlias = Literal["content", "inputs", "walk", "build"]
+Lifetime: TypeAlias = Literal["content", "inputs", "walk"]
 """``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until a value is
-stored for other inputs. ``walk``: until history is read from its root again. ``build``: until the end of the build."""
+stored for other inputs. ``walk``: until history is read from its root again."""
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 

@@ -19,6 +19,8 @@ from sitegen.html.cells import output
 class EscapingTemplate(jinja2.Template):
     """A template that writes values by ``cells.output``."""
 
+    environment: Environment
+
     @classmethod
     def from_code(cls, *arguments: Any, **more: Any) -> jinja2.Template:
         """Replace Jinja's function for values: ``output`` writes the same text in a third of the time."""
@@ -40,13 +42,16 @@ class EscapingTemplate(jinja2.Template):
         names = (vars or {}) if shared else {**self.globals, **(vars or {})}
         if locals:
             names = {**names, **{name: value for name, value in locals.items() if value is not missing}}
-        return self.environment.context_class(self.environment, names, self.name, self.blocks)
+        context = self.environment.context_class(self.environment, names, self.name, self.blocks)
+        if shared:
+            self.environment.included.append(context)
+        return context
 
     def render(self, *arguments: Any, **more: Any) -> str:
         """Render a page, and let go of what it shows.
 
         A macro and the names of the template that defines it refer to each other, and would hold the page until garbage
-        is collected, which is seldom.
+        is collected, which is seldom, or for ever if a value that the collector does not track refers to the macro.
         """
         context = self.new_context(dict(*arguments, **more))
         try:
@@ -54,7 +59,9 @@ class EscapingTemplate(jinja2.Template):
         except Exception:
             self.environment.handle_exception()
         finally:
-            context.vars.clear()
+            for made in (context, *self.environment.included):
+                made.vars.clear()
+            self.environment.included.clear()
 
 
 class DirectContext(jinja2.runtime.Context):
@@ -92,6 +99,11 @@ class Environment(jinja2.Environment):
     """What templates of ours and of a project have in common."""
 
     template_class = EscapingTemplate
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.included: list[jinja2.runtime.Context] = []
+        """The names of the templates that the page which is rendered now has included."""
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
         """Give a template its globals as one dict: they are copied at every render, include and import."""

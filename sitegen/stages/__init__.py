@@ -14,8 +14,8 @@ The modules in the order in which a build uses them:
    ``scorecard_store`` reads the scores that the memo has, ``scoring`` computes the others, and ``kept_results`` encodes
    them for the memo. Further tasks write the pages from these: ``eval_pages`` those that show all points, ``reports``
    the reports. ``sources`` finds the documents behind the outputs.
-5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects`` and
-   ``edit_diffs``; ``history_lists``.
+5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects``;
+   ``history_lists``.
 6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems.
 
 ``cached_kinds`` declares what the memo keeps, and ``failures`` turns faults of sitegen into problems.

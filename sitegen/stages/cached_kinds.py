@@ -19,11 +19,10 @@ from sitegen.model.error_summaries import Correction
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
-from sitegen.pages.commit import CommitEffect, CommitPageInputs
+from sitegen.pages.commit import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
-from sitegen.pages.edit import RenderedPatch
-from sitegen.pages.instruction import CountedEdit, DisplayedFile
+from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
@@ -67,6 +66,15 @@ class CommitListTail(Frozen):
     rows: tuple[ListedCommit, ...]
     """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
     to the last one."""
+
+
+class EndOfWalk(Frozen):
+    """Where a finished build ended, and the next one continues."""
+
+    head: str
+    """The commit that the fold had reached."""
+    commits: CommitListTail
+    search: SearchTail
 
 
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.
@@ -121,25 +129,11 @@ COUNTED_EDITS: Final = CachedKind(
 )
 """The edits of an instruction file, by the two contents of each, so that they survive a rewritten history."""
 
-NEWEST_EDITS: Final = CachedKind(name="newest edit", type=RenderedPatch, until="inputs", owner="instruction file")
-"""The diff of the newest edit of an instruction file. New outputs change the effects on its page, and nothing else."""
-
-DISPLAYED_FILES: Final = CachedKind(name="displayed file", type=DisplayedFile, until="inputs", owner="instruction file")
-"""The present text of an instruction file as its page shows it."""
-
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit with edits and no new output, by its position: later outputs show the effects of its edits."""
 
-SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
-COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
-BUILT_HEAD: Final = CachedKind(name="head of a finished site", type=str, until="walk")
-"""The commit that the fold had reached when a site was finished."""
-
-COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
-"""Effects of new commits on an eval, stored by the second stage for the fourth: too many to hold in memory."""
-
-EDIT_DIFFS: Final = CachedKind(name="edit diff", type=bytes, until="build")
-"""The diffs of new edits, as ``edit_diffs.py`` encodes them, stored by the third stage for the fourth."""
+END_OF_WALK: Final = CachedKind(name="end of the walk", type=EndOfWalk, until="walk")
+"""Where the last finished build ended."""
 
 CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 """Digests of the files of an output folder that hold no secret, by the version of the search."""
@@ -151,13 +145,12 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = tuple(kind for kind in vars().values
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:
     """Delete the values of an earlier walk through history, and the values of evals and files that no longer exist.
 
-    Called when history was read from its root. The only other values that are deleted are those that live until the
-    end of a build, by the stage that reads them last, and the built head, until the site is finished. Any other
-    outdated value was stored with a digest of other inputs, and the next value replaces it.
+    Called when history was read from its root. The only other value that is deleted is the end of the walk, until the
+    site is finished. Any other outdated value was stored with a digest of other inputs, and the next value replaces it.
     """
     owners = {"eval": evals, "instruction file": instruction_files}
     for kind in KINDS:
-        if kind.until in ("walk", "build"):  # of a build, only one that was stopped leaves any
+        if kind.until == "walk":
             memo.forget(kind.name)
         elif kind.owner is not None:
             memo.forget_others(kind.name, owners[kind.owner])

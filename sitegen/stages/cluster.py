@@ -27,7 +27,7 @@ from sitegen.frozen import Frozen
 from sitegen.history.process import share_processes
 from sitegen.history.sent_history import HistoryRead, can_read
 from sitegen.render.writer import QUICK
-from sitegen.stages.pool import COLLECTION_OF_PAGES, Pool
+from sitegen.stages.pool import COLLECTION, Pool
 from sitegen.stages.sent_files import BuildFiles, installed_here, refuse_other_versions
 from sitegen.stages.worker_context import WorkerContext
 
@@ -66,9 +66,9 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
 
 @contextmanager
 def _rare_collection() -> Iterator[None]:
-    """Have the garbage collector run rarely, whatever templates the project has, which saves a tenth of the time."""
+    """Have the garbage collector run rarely, which saves a tenth of the time."""
     before = gc.get_threshold()
-    gc.set_threshold(COLLECTION_OF_PAGES)
+    gc.set_threshold(COLLECTION)
     try:
         yield
     finally:

@@ -6,36 +6,34 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout, Watched
-from sitegen.history.memo_rows import CachedRow
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
+from sitegen.model.timeline import Edit
 from sitegen.pages import links, touched
 from sitegen.pages.commit import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
+from sitegen.pages.edit import RenderedPatch, draw_edit
 from sitegen.pages.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
-    COMMIT_LIST_TAIL,
     COMMITS_WITHOUT_OUTPUT,
-    EDIT_DIFFS,
+    CommitListTail,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
-from sitegen.stages.edit_diffs import diffs_of_commit, key_of_diff
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.history_lists import CommitList
@@ -48,6 +46,10 @@ from sitegen.stages.worker_context import WorkerContext
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
 """Number of commits in one task."""
+FILES: Final = 20
+"""Number of instruction files whose diff the page of a commit shows."""
+LINES: Final = 600
+"""Number of lines of these diffs together. The page of an edit shows more."""
 
 
 class Commits(Frozen):
@@ -59,6 +61,8 @@ class Commits(Frozen):
     """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, oldest first."""
+    tail: CommitListTail = CommitListTail(older=0, rows=())
+    """The end of the list of commits."""
 
 
 class CommitsTask(Frozen):
@@ -70,8 +74,6 @@ class CommitsTask(Frozen):
     """The pages of these commits that are known to be in the output folder."""
     folders: tuple[str, ...]
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
-    diffs: tuple[CachedRow, ...]
-    """The diffs of their edits that this build has stored."""
 
 
 class CommitsDone(Frozen):
@@ -96,7 +98,7 @@ def write_commits(
 ) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
     update = timeline.update
-    newest = _newest_listed(memo)
+    newest = _newest_listed(timeline)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
@@ -104,27 +106,30 @@ def write_commits(
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
     tasks = _commit_tasks(timeline, memo, inputs, present)
-    commit_list = CommitList(timeline, memo, site_files)
+    commit_list = CommitList(timeline, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add([row for row in done.rows if row.commit.sha in new])
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
-    memo.forget(EDIT_DIFFS.name)
-    COMMIT_LIST_TAIL.keep(memo, "", commit_list.finish())
-    return Commits(newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)))
+    return Commits(
+        newest=newest_commit(timeline),
+        uncommitted=uncommitted,
+        failures=tuple(reversed(failures)),
+        tail=commit_list.finish(),
+    )
 
 
-def newest_commit(timeline: Timeline, memo: Memo) -> str | None:
+def newest_commit(timeline: Timeline) -> str | None:
     """Id of the newest commit that has a page once the new ones are written."""
     records = timeline.update.records
-    return records[-1].commit.sha if records else _newest_listed(memo)
+    return records[-1].commit.sha if records else _newest_listed(timeline)
 
 
-def _newest_listed(memo: Memo) -> str | None:
+def _newest_listed(timeline: Timeline) -> str | None:
     """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
-    tail = COMMIT_LIST_TAIL.get(memo)
-    return tail.rows[-1].commit.sha if tail and tail.rows else None
+    rows = timeline.before.commits.rows if timeline.before else ()
+    return rows[-1].commit.sha if rows else None
 
 
 def _commit_tasks(
@@ -140,7 +145,6 @@ def _commit_tasks(
             commits=batch,
             pages=tuple(present[path] for path in paths if path in present),
             folders=literal_prefixes(timeline.config.instructions),
-            diffs=tuple(memo.rows(EDIT_DIFFS.name, [key_of_diff(edit) for inputs in batch for edit in inputs.edits])),
         )
 
 
@@ -171,7 +175,7 @@ def _page_inputs(
         sha = record.commit.sha
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
-        moves = moves_of_commit(record, summaries, histories, memo)
+        moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
         changed = touched.sort_out(record, layout, timeline.update.renamed, layouts)
         inputs = CommitPageInputs(
             record=record,
@@ -194,7 +198,6 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
-    diffs = TaskCache(task.diffs)
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
@@ -202,7 +205,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
         result = attempt(
             "the page of this commit",
-            partial(_rendered_commit, renderer, task, diffs, inputs, fresh=fresh),
+            partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
             commit=commit.sha,
         )
         if isinstance(result, Problem):
@@ -224,10 +227,24 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
 
 
 def _rendered_commit(
-    renderer: Renderer, task: CommitsTask, diffs: TaskCache, inputs: CommitPageInputs, *, fresh: bool
+    renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
-    patches = {} if fresh else diffs_of_commit(inputs.edits, diffs, task.context, task.folders)
+    patches = {} if fresh else _diffs(inputs.edits, task)
     page = commit_page(inputs, patches)
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
+
+
+def _diffs(edits: Sequence[Edit], task: CommitsTask) -> dict[str, RenderedPatch]:
+    """Return the diffs on the page of a commit, by path: diffs of few lines, until the page is full."""
+    edits = edits[:FILES]
+    diffs: dict[str, RenderedPatch] = {}
+    room = LINES
+    patches = task.context.open().patches(edits, task.folders) if edits else ()
+    for edit, patch in zip(edits, patches, strict=True):
+        diff = draw_edit(edit, patch, with_passages=False)
+        if 0 < diff.lines <= room:
+            diffs[edit.path] = diff
+            room -= diff.lines
+    return diffs

@@ -16,7 +16,7 @@ from sitegen.history.process import end_shared_processes, share_processes, share
 from sitegen.history.repository import Repository
 from sitegen.project import Project
 from sitegen.stages.configuration import kept_site_config
-from sitegen.stages.pool import COLLECTION, COLLECTION_OF_PAGES, Pool
+from sitegen.stages.pool import COLLECTION, Pool
 from sitegen.stages.worker_context import WorkerContext
 
 WORTH_A_PROCESS: Final = 300
@@ -87,7 +87,7 @@ def build_pool(
     timeline, and keeps it to its end: for 20,000 commits, 80 MB. ``trusted_head``: as for ``read_timeline``; unless it
     is None, only new commits are read.
     """
-    gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
+    gc.set_threshold(COLLECTION)
     processes = 1
     if project.head and not trusted_head and not project.dask:
         jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).value.engine.jobs

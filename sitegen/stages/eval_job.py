@@ -42,7 +42,7 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import CORRECTIONS, EDIT_OUTCOMES, EVAL_RECORDS, SOURCE_USES, EvalRecord, SourceUse
 from sitegen.stages.commit_effects import (
     edit_outcome,
-    keep_effects_of_commits,
+    effects_of_commits,
     mixtures_of_commits,
     spans_of_commits,
     spans_of_edits,
@@ -133,7 +133,6 @@ class _EvalJob:
             newest_inputs(self._task),
             field_work(eval_id, cells),
         )
-        keep_effects_of_commits(series, self._inputs, first_new, compared, cache)
         return EvalDone(
             record=replace(
                 record,
@@ -144,6 +143,7 @@ class _EvalJob:
             keys=tuple(self._page_keys),
             newest=next(iter(derived_values(series)[-1:]), None),
             cached=cache.new,
+            commit_effects=effects_of_commits(series, self._inputs, first_new, compared),
         )
 
     def _followed_cells(self, settled_until: int) -> tuple[CellMap, Result | None]:

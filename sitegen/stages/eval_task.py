@@ -18,6 +18,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.render.writer import WrittenFiles
 from sitegen.stages.cached_kinds import EvalRecord
+from sitegen.stages.commit_effects import EncodedEffects
 from sitegen.stages.scorecard_store import series_inputs
 from sitegen.stages.worker_context import WorkerContext
 
@@ -86,6 +87,8 @@ class EvalDone(Frozen):
     """What was computed of the newest point; the memo has that of all others."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
+    commit_effects: EncodedEffects
+    """The effects of commits with new points."""
     lost_contents: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 

@@ -20,6 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
+from sitegen.stages.commit_effects import EncodedEffects
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
 from sitegen.stages.eval_pages import write_eval, write_reports
@@ -51,6 +52,8 @@ class Evals(Frozen):
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_contents: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
+    commit_effects: Mapping[str, EncodedEffects]
+    """For each scored eval, by id, the effects of commits with new points."""
     new_peaks: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
@@ -79,6 +82,7 @@ def score_evals(
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_peaks: set[str] = set()
+    commit_effects: dict[str, EncodedEffects] = {}
     lost_contents = 0
     for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
         eval_id = task.info.id
@@ -90,6 +94,7 @@ def score_evals(
             continue
         memo.put_rows(done.cached)
         lost_contents += done.lost_contents
+        commit_effects[eval_id] = done.commit_effects
         if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
@@ -105,6 +110,7 @@ def score_evals(
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_contents=lost_contents,
+        commit_effects=commit_effects,
         new_peaks=frozenset(new_peaks),
     )
     to_write.sort(key=lambda task: (-_newest_position(task), task.info.id))

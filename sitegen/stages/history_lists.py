@@ -10,14 +10,13 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from sitegen.analysis.copies import first_points_with_output
-from sitegen.analysis.memo import Memo
 from sitegen.history.fold_state import encode
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.commits import ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.render.writer import digest
-from sitegen.stages.cached_kinds import COMMIT_LIST_TAIL, SEARCH_TAIL, CommitListTail, SearchTail
+from sitegen.stages.cached_kinds import CommitListTail, SearchTail
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
@@ -34,8 +33,8 @@ class CommitList:
     therefore reads and writes only the newest page; when that page is too long, its older half becomes another page.
     """
 
-    def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:
-        self._before = COMMIT_LIST_TAIL.get(memo) or CommitListTail(older=0, rows=())
+    def __init__(self, timeline: Timeline, site_files: SiteFiles) -> None:
+        self._before = timeline.before.commits if timeline.before else CommitListTail(older=0, rows=())
         self._commits = self._before.older + len(self._before.rows) + len(timeline.update.records)
         self._end = self._commits
         """Number of commits up to the newest one that is not on a page yet."""
@@ -56,7 +55,7 @@ class CommitList:
     def finish(self) -> CommitListTail:
         """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build.
 
-        Returns the end of the list, to which the next build adds if the memo keeps it.
+        Returns the end of the list, to which the next build adds.
         """
         self.add(self._before.rows[::-1])
         if not self._commits:
@@ -76,12 +75,12 @@ class CommitList:
         self._end = first
 
 
-def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles) -> int:
-    """Append the entries of this build. Returns how many entries the log has.
+def write_search_log(timeline: Timeline, evals: Evals, site_files: SiteFiles) -> SearchTail:
+    """Append the entries of this build. Returns the end of the log.
 
     The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
     """
-    tail = SEARCH_TAIL.get(memo) or SearchTail(length=0, entries=())
+    tail = timeline.before.search if timeline.before else SearchTail(length=0, entries=())
     log = chain(tail.entries, _new_entries(timeline, evals))
     last: Sequence[SearchEntry] = tail.entries
     count = tail.length - len(last)
@@ -92,8 +91,7 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, site_files: S
         count += len(entries)
         last = entries if len(entries) < SHARD else ()
     site_files.record(SEARCH_LOG, writer.files, whole=timeline.update.complete)
-    SEARCH_TAIL.keep(memo, "", SearchTail(length=count, entries=tuple(last)))
-    return count
+    return SearchTail(length=count, entries=tuple(last))
 
 
 _Place: TypeAlias = tuple[int, bool, str, int]

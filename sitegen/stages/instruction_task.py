@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby, repeat
 
-from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
-from sitegen.history.memo_rows import CachedRow
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
-from sitegen.model.timeline import Blob, Edit, InstructionHistory
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.file_history import thickens
@@ -26,8 +24,6 @@ from sitegen.pages.instruction import (
     word_counts,
 )
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.stages.cached_kinds import DISPLAYED_FILES, NEWEST_EDITS
-from sitegen.stages.edit_diffs import keep_diff
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
@@ -51,8 +47,6 @@ class InstructionTask(Frozen):
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
-    cached: tuple[CachedRow, ...]
-    """The text and the diff of the newest edit, as drawn by an earlier build."""
 
 
 class InstructionDone(Frozen):
@@ -61,8 +55,6 @@ class InstructionDone(Frozen):
     counted: tuple[CountedEdit, ...]
     """The size and sections of each edit."""
     files: WrittenFiles
-    cached: tuple[CachedRow, ...] = ()
-    """The diffs that were drawn, for the pages of their commits and for the next build, and the drawn text."""
 
 
 def owner(path: str) -> str:
@@ -89,7 +81,6 @@ class _InstructionWork:
         self._writer = task.context.writer(task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
-        self._cache = TaskCache(task.cached)
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._keys = list(map(self._page_key, range(len(self._edits))))
 
@@ -100,9 +91,8 @@ class _InstructionWork:
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
-        for index, drawn in self._drawn_edits(sorted(stale, reverse=True)):
-            keep_diff(self._cache, self._edits[index], drawn)
-            self._write_edit(index, drawn, sizes)
+        for index, patch in self._patches(sorted(stale, reverse=True)):
+            self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
         return self._finish()
 
     def _count(self, indices: Sequence[int]) -> None:
@@ -113,23 +103,6 @@ class _InstructionWork:
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
         return zip(indices, self._repository.patches(edits, self._task.folders), strict=True)
-
-    def _drawn_edits(self, indices: Sequence[int]) -> Iterator[tuple[int, RenderedPatch]]:
-        """Yield the diffs of edits, newest first. That of the newest edit of the file is drawn once."""
-        path, newest, inputs = self._history.path, len(self._edits) - 1, self._drawn_from(self._edits[-1])
-        earlier = NEWEST_EDITS.get(self._cache, path, [inputs]) if newest in indices else None
-        if earlier:
-            yield newest, earlier
-        for index, patch in self._patches(indices[1:] if earlier else indices):
-            drawn = draw_edit(self._edits[index], patch)
-            if index == newest:
-                NEWEST_EDITS.keep(self._cache, path, drawn, inputs)
-            yield index, drawn
-
-    def _drawn_from(self, source: Edit | Blob) -> str:
-        """Return the digest of everything that decides how an edit or a text is drawn."""
-        context = self._task.context
-        return digest(encode((context.templates, context.max_blob_bytes, source)))
 
     def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
         """Yield the sections of the text before and after each of these edits.
@@ -162,13 +135,8 @@ class _InstructionWork:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
         if newest is None:
             return None
-        path, inputs = self._history.path, self._drawn_from(newest)
-        earlier = DISPLAYED_FILES.get(self._cache, path, [inputs])
-        if earlier:
-            return earlier
         content = next(self._repository.read_blobs([newest.oid])).content
-        text = None if content is None else show_text(content)
-        return text and DISPLAYED_FILES.keep(self._cache, path, text, inputs)
+        return None if content is None else show_text(content)
 
     def _write_edit(self, index: int, drawn: RenderedPatch, sizes: Sequence[TextStats]) -> None:
         """Write the page of an edit. ``sizes``: the size of the file after each edit."""
@@ -190,7 +158,6 @@ class _InstructionWork:
         return InstructionDone(
             counted=counted,
             files=self._writer.files,
-            cached=self._cache.new,
         )
 
 

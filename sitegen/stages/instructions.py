@@ -24,9 +24,7 @@ from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.instructions import FileRecord
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
-    DISPLAYED_FILES,
     EDIT_OUTCOMES,
-    NEWEST_EDITS,
 )
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
@@ -96,7 +94,6 @@ def write_instructions(
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
-        memo.put_rows(done.cached)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.recorded.drop(owner(former))
@@ -177,7 +174,6 @@ def _task(
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
-        cached=tuple(row for kind in (NEWEST_EDITS, DISPLAYED_FILES) for row in memo.rows(kind.name, [file.path])),
     )
 
 

@@ -16,9 +16,6 @@ WAITING: Final = 1
 COLLECTION: Final = 1_000_000
 """Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
 time, the more the longer the history."""
-COLLECTION_OF_PAGES: Final = 50_000
-"""The threshold where a project has templates of its own: a template that a page includes and a macro that it defines
-refer to each other, and hold what the page shows. Of ours, only templates of the overview do."""
 
 T = TypeVar("T")
 R = TypeVar("R")

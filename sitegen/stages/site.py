@@ -22,7 +22,6 @@ from sitegen.pages.overview.focus import most_costly_patterns, words_of
 from sitegen.render.writer import digest
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.built_site import Site
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits, newest_commit
 from sitegen.stages.evals import Evals, ScoredEvals, addresses
 from sitegen.stages.failures import attempt
@@ -53,9 +52,10 @@ class SiteWriter:
         self._site_files = site_files
         self._renderer = timeline.context.renderer()
         self._writer = site_files.writer(OWNER)
-        self._entries = write_search_log(timeline, self._evals, memo, site_files)
-        commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
-        self._pages = SitePages.of(timeline, self._evals, expected, commits, memo, self._entries)
+        self.search = write_search_log(timeline, self._evals, site_files)
+        """The end of the search log."""
+        commits = Commits(newest=newest_commit(timeline), uncommitted=None)
+        self._pages = SitePages.of(timeline, self._evals, expected, commits, memo, self.search.length)
         self._problems = problems_of(timeline, self._evals, self._evals.failures)
         self._is_complete = bool(self._evals.summaries) and not timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
@@ -83,8 +83,7 @@ class SiteWriter:
 
         ``of_evals``: failures at pages of evals that were scored.
         """
-        pages = SitePages.of(self._timeline, self._evals, instructions, commits, self._memo, self._entries)
-        self._memo.forget(COMMIT_EFFECTS.name)
+        pages = SitePages.of(self._timeline, self._evals, instructions, commits, self._memo, self.search.length)
         failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
         problems = problems_of(self._timeline, self._evals, failures)
         if self._is_complete and problems == self._problems:

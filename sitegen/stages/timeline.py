@@ -43,7 +43,7 @@ from sitegen.scoring.judged import installed_for
 from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
-from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
+from sitegen.stages.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
 from sitegen.stages.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import WorkerContext
@@ -68,6 +68,8 @@ class Timeline(Frozen):
     """Problems of history."""
     files: FilesAt
     """The files of the built commit."""
+    before: EndOfWalk | None = None
+    """Where the build ended that this one continues; None if history was read from its root."""
 
     @property
     def jobs(self) -> int | None:
@@ -122,20 +124,23 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     new to the fold are not the ones that the folder lacks, so history is read from its root. ``foreign``: files of the
     folder that no page may replace.
     """
-    if trusted_head is None or BUILT_HEAD.get(memo) != trusted_head:
+    before = END_OF_WALK.get(memo)
+    if before is None or before.head != trusted_head:
         FoldStore(memo).clear()
     timeline = fold(project, memo)
-    memo.forget(BUILT_HEAD.name)  # until the site is finished: what a stopped build saved belongs to no finished one
+    memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
-    return replace(timeline, context=replace(timeline.context, mappings=mappings, foreign=frozenset(foreign)))
+    context = replace(timeline.context, mappings=mappings, foreign=frozenset(foreign))
+    return replace(timeline, context=context, before=None if timeline.update.complete else before)
 
 
-def keep_built_head(timeline: Timeline, memo: Memo) -> None:
+def keep_end_of_walk(timeline: Timeline, memo: Memo, commits: CommitListTail, search: SearchTail) -> None:
     """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
-    BUILT_HEAD.keep(memo, "", timeline.head.sha)
+    end = EndOfWalk(head=timeline.head.sha, commits=commits, search=search)
+    END_OF_WALK.keep(memo, "", end)
 
 
 _HINTS: Final = 3

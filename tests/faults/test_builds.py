@@ -252,7 +252,7 @@ def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
 
 
 def test_a_file_that_a_page_loads_comes_back_though_the_page_is_still_there(small, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.pages.compare.compare_cells.BOUND", 600)
+    monkeypatch.setattr("sitegen.pages.compare_cells.BOUND", 600)
     out = tmp_path / "public"
     build_site(small.path, out, jobs=1)
     (out / "evals" / "names" / "compare-0.js").unlink()

@@ -148,7 +148,7 @@ def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_buil
     with monkeypatch.context() as patched:
         failing(patched, "sitegen.stages.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
         assert build_site(project.path, out, jobs=1).failed == 1
-    place = "sitegen.stages.instruction_task._InstructionWork._drawn_edits"
+    place = "sitegen.stages.instruction_task._InstructionWork.run"
     assert f"the pages of this instruction file: KeyError in {place}.CLAUDE.md" in problems_text(out)
     assert broken_links(out) == []
     assert (out / "evals/bad/index.html").is_file()

@@ -15,7 +15,7 @@ from sitegen.pages import links
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, files_not_in_memo
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, edit_diffs, evals
+from sitegen.stages import commits, evals
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -212,24 +212,6 @@ def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, fi
         assert sorted(pages, key=last_place.__getitem__) == pages
     build_site(project, out, jobs=1, cache=tmp_path / "memo")
     assert differences(out, finished) == []
-
-
-def no_diff(*_: object, **__: object) -> None:
-    raise AssertionError("a diff was drawn again")
-
-
-def test_the_page_of_a_commit_shows_the_diffs_that_were_drawn_for_the_pages_of_its_edits(
-    project, finished, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(edit_diffs, "draw_edit", no_diff)
-    assert build_site(project, tmp_path / "public", jobs=1).failed == 0
-    assert differences(tmp_path / "public", finished) == []
-
-
-def test_the_page_of_a_commit_shows_diffs_that_are_too_large_to_be_stored(project, finished, tmp_path, monkeypatch):
-    monkeypatch.setattr(edit_diffs, "LARGEST", 0)
-    assert build_site(project, tmp_path / "public", jobs=1).failed == 0
-    assert differences(tmp_path / "public", finished) == []
 
 
 def test_reports_in_tasks_of_their_own_count_once(project, finished, tmp_path, monkeypatch):

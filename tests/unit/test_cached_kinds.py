@@ -16,9 +16,7 @@ from sitegen.stages.cached_kinds import (
     EDIT_OUTCOMES,
     KINDS,
     SCORECARDS,
-    SEARCH_TAIL,
     VECTORS,
-    SearchTail,
     forget_earlier_walk,
 )
 
@@ -62,7 +60,7 @@ def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
 
 def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        SEARCH_TAIL.keep(memo, "", SearchTail(length=0, entries=()))
+        EDIT_OUTCOMES.keep(memo, within("names", 3), Change(Overlap("comparable", 1), ()))
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})
         rows = [

@@ -3,6 +3,7 @@
 import gc
 import re
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,14 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
         garbage = {found.name for found in gc.garbage if isinstance(found, Context)}
+        held = Counter(found.name for found in gc.get_objects() if isinstance(found, Context))
     finally:
         gc.set_debug(flags)
         gc.enable()
         gc.garbage.clear()
     names = ("report", "tree", "field", "edit", "commit", "short_report", "trend", "compare", "instruction")
     assert {name for name in garbage if name and re.split("[/.]", name)[1] in names} == set()
+    assert {name for name, number in held.items() if number > 1} == set(), "templates that pages include, too"
 
 
 def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sitegen.pages import links
 from tests.gitrepo import GitRepo
 
 RUN = """
@@ -115,24 +114,3 @@ def test_a_shorter_instruction_file_imports_only_what_draws_its_pages(tmp_path: 
     assert {"jinja2", "markdown_it"} <= libraries
     assert OF_NEW_OUTPUTS.intersection(imported) == set()
     assert slow.isdisjoint({"email", "fractions", "multiprocessing", "statistics"})
-
-
-def test_another_output_draws_no_instructions_again(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit(
-        {
-            "evals/names/ground_truth.csv": "id,name\na,Ann\n",
-            "evals/names/results/iteration-001/extracted.json": '[{"id": "a"}]',
-            "CLAUDE.md": "# Names\n\nRead.\n",
-        }
-    )
-    edit = repo.commit({"CLAUDE.md": "# Names\n\nRead twice.\n"})
-    build = ("build", str(repo.path), "--out", str(tmp_path / "site"), "--cache", str(tmp_path / "memo"), "--jobs", "1")
-    imported_by(*build)
-    page = tmp_path / "site" / links.edit("CLAUDE.md", edit)
-    before = page.read_text()
-    repo.commit({"evals/names/results/iteration-002/extracted.json": '[{"id": "a", "name": "Ann"}]'})
-    imported, _ = imported_by(*build)
-    assert page.read_text() != before
-    libraries = {name.partition(".")[0] for name in imported} - {"sitegen"}
-    assert libraries <= {"jinja2", "markupsafe", "msgspec", "typing_extensions"}

@@ -12,7 +12,6 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import RowCache
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import number
 from sitegen.html.tables import Column, class_name
@@ -107,23 +106,15 @@ def fields(scores: Sequence[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
 
     A field of which nothing is judged has no link, because it may have no page.
     """
-    return Markup("".join(_field_rows(eval_id, nouns).rows_of(scores)))
-
-
-@lru_cache(maxsize=64)
-def _field_rows(eval_id: str, nouns: Nouns) -> RowCache[FieldScore, str]:
-    """A function that writes the row of a field. Scoring reuses the counts of fields in which nothing changed."""
     cells = _count_cells(nouns, ratios=True)
-    return RowCache(
-        lambda score: (
-            (
-                f"<tr><td class=label><a href={field_file(eval_id, score.attribute)}>{_text(score.attribute)}</a>"
-                if judged(score.counts)
-                else f"<tr><td class=label>{_text(score.attribute)}"
-            )
-            + cells(score.counts)
-        )
+    return Markup(
+        "".join([f"<tr><td class=label>{_field_label(score, eval_id)}{cells(score.counts)}" for score in scores])
     )
+
+
+def _field_label(score: FieldScore, eval_id: str) -> str:
+    name = _text(score.attribute)
+    return f"<a href={field_file(eval_id, score.attribute)}>{name}</a>" if judged(score.counts) else name
 
 
 def documents(
