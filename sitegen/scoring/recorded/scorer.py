@@ -18,7 +18,6 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage, stated_judge
-from sitegen.model.values import Value
 from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
 from sitegen.scoring.recorded.layouts import RecordedNumber, first_of_each_name, numbers_of_layout, read_record
 from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
@@ -63,12 +62,14 @@ def read_recorded_settings(settings: str) -> Parsed[RecordedSettings]:
     findings = [*unknown]
     lists = {}
     for key in _LISTS:
-        names = _listed_names(stated.get(key))
-        if names is None:
+        value = stated.get(key)
+        values = [] if value is None else value if isinstance(value, list) else [value]
+        lists[key] = tuple(name for name in values if isinstance(name, str))
+        if len(lists[key]) != len(values):
+            lists[key] = ()
             findings.append(
                 settings_finding(f"{key!r} is not a list of names", 'Write a list such as ["*.f1", "accuracy"].')
             )
-        lists[key] = names or ()
     headline = stated.get("headline")
     if not isinstance(headline, str | None):
         findings.append(
@@ -83,12 +84,6 @@ def read_recorded_settings(settings: str) -> Parsed[RecordedSettings]:
         where = None
     run = {key: str(value) for key, value in (where or {}).items()}
     return Parsed(RecordedSettings(headline=headline, where=run, **lists), tuple(findings))
-
-
-def _listed_names(value: Value) -> tuple[str, ...] | None:
-    values = [] if value is None else value if isinstance(value, list) else [value]
-    names = tuple(name for name in values if isinstance(name, str))
-    return names if len(names) == len(values) else None
 
 
 MOST: Final = 50

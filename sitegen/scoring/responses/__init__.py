@@ -1,5 +1,5 @@
 """Kind ``responses``: the responses of prompts to test cases (rules 29 to 32).
 
 ``files`` reads the test cases and the responses of every variant. ``measures`` computes the metrics,
-``scorer`` builds the result, ``panels`` shows its details on reports, and ``document`` writes it for other programs.
+``scorer`` builds the result with its details for reports, and ``document`` writes it for other programs.
 """

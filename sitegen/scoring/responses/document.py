@@ -198,15 +198,11 @@ def _quality_section(result: Result, verdict: Verdict) -> Quality:
     )
 
 
-def _rouge_section(result: Result, _: Verdict) -> RougeScores:
-    return RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"]))
-
-
 _SECTIONS: Final[dict[str, Callable[[Result, Verdict], MethodSection]]] = {
     "exact_match": _exact_match_section,
     "consistency": _consistency_section,
     "quality": _quality_section,
-    "rouge": _rouge_section,
+    "rouge": lambda result, _: RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"])),
 }
 
 

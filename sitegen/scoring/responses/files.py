@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -247,7 +247,11 @@ class _ResponsesReader:
                 self.beside = stated(value, value.get("metadata")).of_run
                 value = below
         if isinstance(value, dict):
-            value = list(_responses_by_case_id(value))
+            value = [  # of an object by case id: a text, a response, or a list of these if a case has several
+                {**(response if isinstance(response, dict) else {"output": response}), "case_id": case_id}
+                for case_id, of_case in value.items()
+                for response in (of_case if isinstance(of_case, list) else [of_case])
+            ]
         if not isinstance(value, list):
             raise UnreadableError("it is not a list of responses", "Write a list of {case_id, output}.")
         for number, response in enumerate(value, 1):
@@ -272,6 +276,10 @@ class _ResponsesReader:
         self._add_response(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
 
     def _add_response(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
+        judge = ""
+        if value.get("quality") is not None:  # the model that graded, and the beginning of the hash of its prompt
+            model, prompt = id_text(value.get("judge")), id_text(value.get("judge_prompt"))
+            judge = " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
         self.responses.append(
             Response(
                 case_id=case_id,
@@ -280,26 +288,10 @@ class _ResponsesReader:
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
-                call=replace(stated(value).call, judge=_judge_of_grade(value), failed=bool(error)),
+                call=replace(stated(value).call, judge=judge, failed=bool(error)),
                 human_quality=value.get("human_quality"),
             )
         )
 
     def _report(self, severity: Severity, message: str, line: int | None) -> None:
         self._findings.append(Finding(severity=severity, message=message, fix=_FIX, line=line))
-
-
-def _judge_of_grade(value: dict[str, Value]) -> str:
-    """The judge of a response that has a grade: the model, and the beginning of the hash of its prompt."""
-    if value.get("quality") is None:
-        return ""
-    model, prompt = id_text(value.get("judge")), id_text(value.get("judge_prompt"))
-    return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
-
-
-def _responses_by_case_id(value: dict[str, Value]) -> Iterator[Value]:
-    """Responses of an object by case id, each a text, a response, or a list of these if a case has several."""
-    for case_id, below in value.items():
-        for response in below if isinstance(below, list) else [below]:
-            stated_response = response if isinstance(response, dict) else {"output": response}
-            yield {**stated_response, "case_id": case_id}

@@ -46,7 +46,10 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
         message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
         return Parsed((None,) * len(responses), (Finding("note", message, fix),))
-    return Parsed(_embedded_vectors(responses, embedder))
+    texts = [text for text in dict.fromkeys(response.output for response in responses) if text.strip()]
+    by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
+    zero = [0.0] * (len(by_text[texts[0]]) if texts else 1)
+    return Parsed(tuple(by_text.get(response.output, zero) for response in responses))
 
 
 def _recorded_vectors(responses: Sequence[Response]) -> Parsed[Vectors]:
@@ -60,13 +63,6 @@ def _recorded_vectors(responses: Sequence[Response]) -> Parsed[Vectors]:
     message = f"{len(lines)} of {len(vectors)} responses have no usable embedding and are left out of consistency"
     fix = "Record a list of numbers, as long as the others."
     return Parsed(vectors, (Finding(severity="warning", message=message, fix=fix, line=lines[0]),))
-
-
-def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:
-    texts = [text for text in dict.fromkeys(response.output for response in responses) if text.strip()]
-    by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
-    zero = [0.0] * (len(by_text[texts[0]]) if texts else 1)
-    return tuple(by_text.get(response.output, zero) for response in responses)
 
 
 def _recorded_embedding(value: Value) -> list[float] | None:
@@ -182,24 +178,26 @@ class CaseConsistency(Frozen):
 def measured_response(
     case: TestCase, response: Response | None, number: int, vector: Vector | None
 ) -> MeasuredResponse:
-    """Compare a response with its case. A missing response is measured like an empty one."""
+    """Compare a response with its case. A missing response is measured like an empty one.
+
+    Each measure of ROUGE is taken against the accepted answer that is most like the response by it.
+    """
     unmeasured = MeasuredResponse(
         case=case, response=response, number=number, correct=None, quality=None, rouge=None, vector=vector
     )
     if unmeasured.failed:
         return unmeasured
+    measured = replace(unmeasured, quality=grade(response.quality) if response else None)
+    if not case.is_scored:
+        return measured
+    text = measured.text.strip().casefold()
+    accepted = (*case.expected, *filter(None, [case.listed]))
+    every = [rouge(expected, measured.text) for expected in case.expected]
     return replace(
-        unmeasured,
-        correct=_is_accepted(case, unmeasured.text) if case.is_scored else None,
-        quality=grade(response.quality) if response else None,
-        rouge=_best_rouge(case.expected, unmeasured.text) if case.is_scored else None,
+        measured,
+        correct=any(text == other.strip().casefold() for other in accepted),
+        rouge=Rouge(*map(max, zip(*every, strict=True))),
     )
-
-
-def _best_rouge(expected: Sequence[str], actual: str) -> Rouge:
-    """Each measure against the accepted answer that is most like the response by it."""
-    every = [rouge(text, actual) for text in expected]
-    return Rouge(*(max(measures) for measures in zip(*every, strict=True)))
 
 
 def grade(value: Value) -> int | None:
@@ -246,8 +244,3 @@ def within_cases(group: Iterable[MeasuredResponse]) -> list[CaseConsistency]:
 
 def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:
     return mean_pairwise_cosine([answer.vector for answer in answers if answer.vector is not None])
-
-
-def _is_accepted(case: TestCase, actual: str) -> bool:
-    text = actual.strip().casefold()
-    return any(text == accepted.strip().casefold() for accepted in (*case.expected, *filter(None, [case.listed])))

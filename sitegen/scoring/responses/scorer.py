@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -11,12 +11,14 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question, Result, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Question, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
+from sitegen.scoring.judged.panels import agreement_note
 from sitegen.scoring.responses.files import (
     CasesById,
     Response,
@@ -36,13 +38,13 @@ from sitegen.scoring.responses.measures import (
     response_vectors,
     within_cases,
 )
-from sitegen.scoring.responses.panels import response_panels
 from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
 UNCATEGORISED: Final = "(no category)"
 MISSING: Final = "no response"
+_ROWS: Final = 200
 GRADED: Final = ("average_quality",)
 """Metrics that depend on the grades of a judge."""
 
@@ -89,7 +91,11 @@ class _ResponsesScoring:
         self._cases = cases.value
         self._findings = [*cases.findings, *answers.findings]
         variants = [self._without_unknown_cases(variant) for variant in answers.value]
-        vectors = self._vectors(variants, embedder)
+        # One model makes the vectors of all variants, so that they are comparable.
+        answered = [response for variant in variants for response in variant.responses if not response.error]
+        made, findings = response_vectors(answered, embedder)
+        self._findings += findings
+        vectors = {id(response): vector for response, vector in zip(answered, made, strict=True)}
         self._groups = [self._group(variant, vectors) for variant in variants]
 
     def result(self) -> Result:
@@ -98,6 +104,7 @@ class _ResponsesScoring:
         counts = stats.total(document.counts for document in documents)
         every = [group.measured for group in self._groups]
         readable = any(document.status == "scored" for document in documents)
+        questions = {_response_path(answer): answer.case.question for measured in every for answer in measured}
         self._report_grades()
         usage = self._usage()
         agreement = agreement_with_people(answer for measured in every for answer in measured)
@@ -115,12 +122,12 @@ class _ResponsesScoring:
         return Result(
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
-            panels=tuple(response_panels(self._groups, agreement)),
+            panels=tuple(_panels(self._groups, agreement)),
             answers=tuple(
                 _compact_answer(group.variant, answer) for group in self._groups for answer in group.measured
             ),
             data=self._data(),
-            questions=_questions_by_path(every),
+            questions=tuple(Question(path, text) for path, text in questions.items() if text),
             agreement=agreement,
         )
 
@@ -174,13 +181,6 @@ class _ResponsesScoring:
     ) -> None:
         message = f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
         self._findings.append(Finding(severity=severity, message=message, fix=fix, line=line, value=value))
-
-    def _vectors(self, variants: Sequence[VariantResponses], embedder: Embedder | None) -> dict[int, Vector | None]:
-        """The vectors by the identity of the response, from one model for all variants, so that they are comparable."""
-        answered = [response for variant in variants for response in variant.responses if not response.error]
-        vectors, findings = response_vectors(answered, embedder)
-        self._findings += findings
-        return {id(response): vector for response, vector in zip(answered, vectors, strict=True)}
 
     def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> MeasuredVariant:
         by_case: dict[str, list[Response]] = {}
@@ -269,12 +269,6 @@ def _response_path(answer: MeasuredResponse) -> str:
     return answer.case.id if answer.number == 1 else f"{answer.case.id} #{answer.number}"
 
 
-def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[Question, ...]:
-    """Return the questions by path; all variants have the same ones."""
-    questions = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
-    return tuple(Question(path, text) for path, text in questions.items() if text)
-
-
 def _compact_answer(variant: VariantResponses, answer: MeasuredResponse) -> Answer:
     call, beside = answer.response.call if answer.response else Call(), variant.beside or RunUsage()
     return Answer(
@@ -307,3 +301,46 @@ def _response_row(variant: str, answer: MeasuredResponse) -> Value:
             name: Decimal(repr(value)) for name, value in zip(("rouge1", "rouge2", "rougeL"), answer.rouge, strict=True)
         }
     return row
+
+
+def _panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) -> Iterator[Panel]:
+    """Yield the agreement of judge and people, and the tables that have rows."""
+    if agreement:
+        yield agreement_note(agreement, "responses")
+    within = [
+        (group.variant.name, case.case_id, str(case.responses), f"{case.cosine:.3f}")
+        for group in groups
+        for case in within_cases(group.measured)
+    ]
+    unscored = [
+        (
+            group.variant.name,
+            answer.case.id,
+            str(answer.quality or ""),
+            f"error: {answer.response.error}" if answer.response and answer.response.error else answer.text,
+        )
+        for group in groups
+        for answer in group.measured
+        if answer.correct is None
+    ]
+    for title, note, columns, rows in (
+        (
+            "Consistency within cases",
+            "mean cosine of the answers that one variant gave to one case",
+            (PanelColumn("Responses", "number"), PanelColumn("Consistency", "number")),
+            within,
+        ),
+        (
+            "Responses without an exact match",
+            "nothing is expected of them, or the call failed",
+            (PanelColumn("Grade", "number"), PanelColumn("Response")),
+            unscored,
+        ),
+    ):
+        if rows:
+            yield TablePanel(
+                title=title,
+                note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
+                columns=(PanelColumn("Variant"), PanelColumn("Case", "code"), *columns),
+                rows=tuple(rows[:_ROWS]),
+            )

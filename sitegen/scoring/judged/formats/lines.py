@@ -197,7 +197,10 @@ class _LinesReader:
         Attributes are below ``metrics``, else directly in the details.
         """
         by_attribute = list(_entries(details.get("metrics"))) or _direct_entries(details)
-        totals = (("", details.get("metrics")), ("", _unprefixed(details.get("summary"))))
+        summary: Value = {
+            key.removeprefix("total_"): value for key, value in members(details.get("summary")).items()
+        }  # {"total_tp": 1} as {"tp": 1}
+        totals = (("", details.get("metrics")), ("", summary))
         for entries, most in ((by_attribute, None), (totals, 1)):
             counts = [
                 FieldScore(name, cells) for name, value in entries if (cells := self._cells(value, case)) is not None
@@ -255,13 +258,6 @@ def _direct_entries(details: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """
     entries = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
     return [] if entries.keys() <= _OF_TOTALS else list(entries.items())
-
-
-def _unprefixed(summary: Value) -> Value:
-    """``{"total_tp": 1}`` as ``{"tp": 1}``."""
-    if not isinstance(summary, dict):
-        return None
-    return {key.removeprefix("total_"): value for key, value in summary.items()}
 
 
 def _count(value: Value) -> int | None:

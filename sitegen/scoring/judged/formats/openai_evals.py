@@ -14,7 +14,6 @@ from typing import Final
 
 from sitegen.data_files.json_reader import json_lines
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage, stated
 from sitegen.model.values import Value
@@ -46,14 +45,6 @@ _JUDGE: Final = ("modelgraded_spec", "modelgraded_spec_args", "eval_type", "eval
 """Arguments of an eval that define what its grader is asked, and how its answer is read."""
 
 
-class Sampling(Frozen):
-    """One call of a model."""
-
-    input: str
-    output: str
-    usage: Usage
-
-
 class SampleEvents(NamedTuple):
     """The events of one sample."""
 
@@ -61,7 +52,7 @@ class SampleEvents(NamedTuple):
     """By metric, of which ``match`` is one."""
     texts: dict[str, str]
     """expected, output, error, and the reasoning of a grader: the last of each."""
-    samplings: list[Sampling]
+    samplings: list[Mapping[str, Value]]
     """The calls that gave an answer, except calls of a grader."""
 
 
@@ -96,16 +87,21 @@ class _OpenaiEvalsReader:
         cases = []
         for name, judges in zip(names, by_sample, strict=True):
             _, texts, answers = self.samples[name]
+            calls = [stated(answer).usage for answer in answers]
+            usage = Usage(
+                tokens_in=_sum_if_complete([call.tokens_in for call in calls]),
+                tokens_out=_sum_if_complete([call.tokens_out for call in calls]),
+            )
             case = JudgedCase(
                 id=name,
                 opinion=Opinion("", None),
                 judges=judges,
                 passed=passed(judges),
-                input=answers[-1].input if answers else "",
+                input=_conversation(answers[-1].get("prompt")) if answers else "",
                 expected=texts.get("expected", ""),
-                output=texts.get("output", "") or (answers[-1].output if answers else ""),
+                output=texts.get("output", "") or (_answer(answers[-1]) if answers else ""),
                 error=texts.get("error", ""),
-                call=Call(usage=_total_usage([answer.usage for answer in answers]), model=model),
+                call=Call(usage=usage, model=model),
             )
             if case.error:
                 message = f"The sample {name[:80]!r} ended with an error"
@@ -150,17 +146,20 @@ class _OpenaiEvalsReader:
                 sample.texts["output"] = answer
         elif kind == "metrics":
             if self._grader and sample.samplings:
-                sample.texts["reasoning"] = sample.samplings.pop().output
+                sample.texts["reasoning"] = _answer(sample.samplings.pop())
             for name, value in data.items():
                 if (grade := grade_of(value, {})) is not None:
                     sample.grades.setdefault(name, []).append(grade)
                 elif not isinstance(value, str):
                     self._off_scale[name] += 1
         elif kind == "sampling":
-            answer = written(lone_item(data.get("sampled")))
-            sample.samplings.append(Sampling(_conversation(data.get("prompt")), answer, stated(data).usage))
+            sample.samplings.append(data)
         elif kind == "error":
             sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
+
+
+def _answer(sampling: Mapping[str, Value]) -> str:
+    return written(lone_item(sampling.get("sampled")))
 
 
 def _conversation(value: Value) -> str:
@@ -169,14 +168,6 @@ def _conversation(value: Value) -> str:
     if not messages or not all("content" in message for message in messages):
         return written(value)
     return text("\n\n".join(f"{name_of(row.get('role'))}: {written(row['content'])}" for row in messages))
-
-
-def _total_usage(calls: list[Usage]) -> Usage:
-    """The tokens of all calls of a sample. None if a call does not state them."""
-    return Usage(
-        tokens_in=_sum_if_complete([call.tokens_in for call in calls]),
-        tokens_out=_sum_if_complete([call.tokens_out for call in calls]),
-    )
 
 
 def _sum_if_complete(numbers: list[int | None]) -> int | None:

@@ -20,7 +20,6 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
     Grader,
     JudgedCase,
@@ -84,13 +83,6 @@ _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
 
 
-class PromptOfProvider(NamedTuple):
-    """One column of promptfoo's table."""
-
-    prompt: str
-    provider: str
-
-
 def _read_promptfoo(content: bytes) -> JudgedResults:
     value, findings = read_json(content)
     root = members(value)
@@ -106,7 +98,8 @@ def _read_promptfoo(content: bytes) -> JudgedResults:
     reader = _PromptfooReader(_columns(prompts), _members_at(root, "config", "defaultTest", "options"))
     rows = [row for row in items(results.get("results")) if isinstance(row, dict)]
     # promptfoo writes rows as answers arrive, which is a different order in every run.
-    cases = tuple(map(reader.case, sorted(rows, key=_place_in_table)))
+    rows.sort(key=lambda row: (whole(row.get("testIdx")) or 0, whole(row.get("promptIdx")) or 0))
+    cases = tuple(map(reader.case, rows))
     if not cases:
         reader.report("warning", "There are no results in it")
     hashes = filter(None, (name_of(prompt.get("id")) for prompt in prompts))
@@ -121,12 +114,8 @@ def _members_at(root: Mapping[str, Value], *keys: str) -> Mapping[str, Value]:
     return root
 
 
-def _place_in_table(row: Mapping[str, Value]) -> tuple[int, int]:
-    return whole(row.get("testIdx")) or 0, whole(row.get("promptIdx")) or 0
-
-
-def _columns(prompts: list[dict[str, Value]]) -> tuple[PromptOfProvider, ...]:
-    """The columns, with names of prompts that stay the same when a prompt is edited.
+def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
+    """(prompt, provider) of each column, with names of prompts that stay the same when a prompt is edited.
 
     By default a label contains the text of the prompt. In the name of a case it would start new cases with every edit
     of the prompt.
@@ -136,17 +125,12 @@ def _columns(prompts: list[dict[str, Value]]) -> tuple[PromptOfProvider, ...]:
     for prompt in prompts:
         label, raw = text(prompt.get("label")), written(prompt.get("raw"))
         if (label, raw) not in names:
-            names[label, raw] = _numbered(_prompt_name(label, raw, len(names) + 1), names.values())
-        columns.append(PromptOfProvider(names[label, raw], name_of(prompt.get("provider"))))
-    return tuple(columns)
-
-
-def _prompt_name(label: str, raw: str, place: int) -> str:
-    if file := _FILE.match(label):
-        return file[1]
-    if not label or label == raw or "\n" in label or len(label) > _ID:
-        return f"prompt {place}"
-    return label
+            file = _FILE.match(label)
+            states_text = not label or label == raw or "\n" in label or len(label) > _ID
+            name = file[1] if file else f"prompt {len(names) + 1}" if states_text else label
+            names[label, raw] = _numbered(name, names.values())
+        columns.append((names[label, raw], name_of(prompt.get("provider"))))
+    return columns
 
 
 def _numbered(name: str, used: Collection[str]) -> str:
@@ -154,21 +138,24 @@ def _numbered(name: str, used: Collection[str]) -> str:
 
 
 class _PromptfooReader:
-    def __init__(self, columns: tuple[PromptOfProvider, ...], default_options: Mapping[str, Value]) -> None:
+    def __init__(self, columns: list[tuple[str, str]], default_options: Mapping[str, Value]) -> None:
         """*default_options*: the options of tests that do not state their own."""
         self.findings: list[Finding] = []
         self._default_options = default_options
         self._columns = columns
-        self._prompts = len({column.prompt for column in columns})
-        self._providers = len({column.provider for column in columns})
+        self._prompts = len({prompt for prompt, _ in columns})
+        self._providers = len({provider for _, provider in columns})
         self._ids: dict[tuple[str, str], str] = {}
         """The id of each test, by its name and as JSON."""
         self._tests: dict[str, int] = {}
         """Number of tests of each name."""
 
     def case(self, row: Mapping[str, Value]) -> JudgedCase:
-        column = self._column(row)
-        case_id = self._id_of_test(row, self._case_id(row, column))
+        prompt, provider_name = self._column(row)
+        # A case is a test, with its prompt and its provider if there are several of these. The cases of a run with a
+        # single provider therefore keep their names when the model is replaced.
+        parts = (_test_name(row), prompt if self._prompts > 1 else "", provider_name if self._providers > 1 else "")
+        case_id = self._id_of_test(row, _BETWEEN.join(filter(None, parts)))
         grading, response = members(row.get("gradingResult")), members(row.get("response"))
         score = share(row.get("score"))
         if score is None and row.get("score") is not None:
@@ -183,15 +170,17 @@ class _PromptfooReader:
             message = f"A judge failed at the case {case_id!r}, which is not judged"
             self.report("warning", message, unjudged[:200], "Let promptfoo judge the answers again.")
         provider = members(row.get("provider"))
+        asserted = map(members, items(members(row.get("testCase")).get("assert")))
+        equals = (assertion for assertion in asserted if assertion.get("type") == "equals" and "value" in assertion)
         options = {**self._default_options, **_members_at(row, "testCase", "options")}
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
             judges=tuple(_assertions(components, options)),
-            variant=_BETWEEN.join(filter(None, column)),
+            variant=_BETWEEN.join(filter(None, (prompt, provider_name))),
             passed=truth(row.get("success")),
             input=text(members(row.get("prompt")).get("raw")),
-            expected=_expected_text(row),
+            expected=written(next(equals, {}).get("value")),
             output=written(response.get("output")),
             error=error,
             unjudged=unjudged,
@@ -208,12 +197,12 @@ class _PromptfooReader:
     ) -> None:
         self.findings.append(Finding(severity, message, fix, value=value))
 
-    def _column(self, row: Mapping[str, Value]) -> PromptOfProvider:
+    def _column(self, row: Mapping[str, Value]) -> tuple[str, str]:
         index = whole(row.get("promptIdx"))
         if index is not None and index < len(self._columns):
             return self._columns[index]
         provider = members(row.get("provider"))
-        return PromptOfProvider("", name_of(provider.get("label")) or name_of(provider.get("id")))
+        return "", name_of(provider.get("label")) or name_of(provider.get("id"))
 
     def _id_of_test(self, row: Mapping[str, Value], name: str) -> str:
         """Return the name, with a number if another test has it. Repeats of one test have one id."""
@@ -222,15 +211,6 @@ class _PromptfooReader:
             tests = self._tests[name] = self._tests.get(name, 0) + 1
             self._ids[name, test] = name if tests == 1 else f"{name} ({tests})"
         return self._ids[name, test]
-
-    def _case_id(self, row: Mapping[str, Value], column: PromptOfProvider) -> str:
-        """The test, with its prompt and its provider if there are several of these.
-
-        The cases of a run with a single provider therefore keep their names when the model is replaced.
-        """
-        prompt = column.prompt if self._prompts > 1 else ""
-        provider = column.provider if self._providers > 1 else ""
-        return _BETWEEN.join(filter(None, (_test_name(row), prompt, provider)))
 
 
 def _test_name(row: Mapping[str, Value]) -> str:
@@ -243,13 +223,6 @@ def _test_name(row: Mapping[str, Value]) -> str:
     variables.sort(key=lambda variable: (len(variable[1]) > _SHORT, variable))
     listed = ", ".join(f"{key}={value}" for key, value in variables)
     return cut(" ".join((description or listed).split()), _ID) or f"test {(whole(row.get('testIdx')) or 0) + 1}"
-
-
-def _expected_text(row: Mapping[str, Value]) -> str:
-    """The value of the first assertion of type ``equals``."""
-    assertions = map(members, items(members(row.get("testCase")).get("assert")))
-    equals = (assertion for assertion in assertions if assertion.get("type") == "equals" and "value" in assertion)
-    return written(next(equals, {}).get("value"))
 
 
 def _failure_of_judge(component: Mapping[str, Value]) -> str:

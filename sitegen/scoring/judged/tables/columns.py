@@ -77,7 +77,10 @@ class Columns(Frozen):
 
 def columns_of(column_map: ColumnMap, names: Sequence[str], numeric: Iterable[str]) -> Columns:
     """Match the columns of a table, of which *numeric* hold only numbers."""
-    parts = {part: _matching_names(patterns, names) for part, patterns in column_map.parts.items()}
+    parts = {
+        part: tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))
+        for part, patterns in column_map.parts.items()
+    }
     used = {name for columns in parts.values() for name in columns}
     scores: dict[str, str] = {}
     for score in column_map.scores:
@@ -106,10 +109,6 @@ def value_at(row: Mapping[str, Value], column: str) -> Value:
         else:
             return None
     return value
-
-
-def _matching_names(patterns: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))
 
 
 def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:

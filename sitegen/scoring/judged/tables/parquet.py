@@ -178,7 +178,8 @@ def _weight(array: Any) -> int:
     own = _OF_A_VALUE * len(array)
     kind = array.type
     if pa.types.is_dictionary(kind):
-        if not _is_bytes(kind.value_type):
+        tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+        if not any(test(kind.value_type) for test in tests):
             return own
         lengths = pc.take(pc.binary_length(array.dictionary), array.indices)
         return own + (pc.sum(lengths).as_py() or 0)
@@ -189,11 +190,6 @@ def _weight(array: Any) -> int:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return own + _weight(array.flatten())
     return own + int(array.nbytes)
-
-
-def _is_bytes(kind: Any) -> bool:
-    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    return any(test(kind) for test in tests)
 
 
 def _as_json_value(value: Any, depth: int = 0) -> Value:

@@ -72,7 +72,10 @@ class _TableReader:
         self._judge_errors = [name for name in table.columns if plain_key(name) in _JUDGE_ERRORS]
         self._judge_columns = [name for name in table.columns if plain_key(name) in JUDGES]
         self._map = column_map
-        numeric = _numeric_columns(table) if any(score.pattern == EVERY for score in column_map.scores) else ()
+        asks_for_every = any(score.pattern == EVERY for score in column_map.scores)
+        numeric = [
+            name for name in table.columns if asks_for_every and _is_numeric(row.get(name) for row in table.rows)
+        ]
         self._columns = columns = columns_of(column_map, _names_with_members(table, column_map), numeric)
         self._lists_scores = column_map.names_of_scores in table.columns
         listed = ", ".join(name[:60] for name in table.columns[:_LISTED])
@@ -270,12 +273,8 @@ def _names_with_members(table: ResultTable, column_map: ColumnMap) -> tuple[str,
     return tuple(dict.fromkeys((*table.columns, *(f"{name}.{key}" for name, key in inner))))
 
 
-def _numeric_columns(table: ResultTable) -> tuple[str, ...]:
-    """Return the columns that hold only numbers, truth values and empty cells."""
-    return tuple(name for name in table.columns if _is_numeric(row.get(name) for row in table.rows))
-
-
 def _is_numeric(values: Iterable[Value]) -> bool:
+    """Whether the cells of a column are numbers, truth values or empty, and not all of them are empty."""
     has_number = False
     for value in values:
         grade = grade_of(value, {}, -1e300, 1e300)

@@ -81,20 +81,14 @@ def _json_table(content: bytes, list_at: str = "") -> ResultTable:
     elif isinstance(value, dict):
         names = [str(name) for name in items(value.get("columns"))]
         in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
-        value = in_columns or _list_in(value)
+        # The cases with an expected side and an output, else the longest list of objects below a key.
+        lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
+        value = in_columns or [*(list_of_cases(value, CaseKeys()) or max(lists, key=len, default=[]))]
     rows = [row for row in items(value) if isinstance(row, dict)]
     if not rows:
         fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
         raise UnreadableError("it has no rows", fix)
     return _table_of_objects(rows, findings, judge)
-
-
-def _list_in(root: dict[str, Value]) -> list[Value]:
-    """Return the list of cases with an expected side and an output, else the longest list of objects below a key."""
-    if cases := list_of_cases(root, CaseKeys()):
-        return list(cases)
-    lists = (value for value in root.values() if isinstance(value, list) and any(map(members, value)))
-    return max(lists, key=len, default=[])
 
 
 def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding], judge: str = "") -> ResultTable:
