@@ -138,23 +138,27 @@ def test_test_cases_in_a_pipe_are_an_error(tmp_path):
         read_prompt_cases(tmp_path / "cases.json")
 
 
-def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):
-    os.mkfifo(repo.path / ".gitignore")
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git may be silent for half a second, and for no longer where it is waited for."""
     monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
+    monkeypatch.setattr(repository_place, "LONGEST", 0.6)
+
+
+def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, impatient):
+    os.mkfifo(repo.path / ".gitignore")
     with pytest.raises(
         RepositoryError, match=r"git ls-files was silent for 0.5 s. This file is a pipe[^/]*at: .*/.gitignore"
     ):
         work_tree_paths(Repository.open(repo.path))
 
 
-def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, monkeypatch):
+def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, impatient):
     os.mkfifo(repo.path / "pipe")
     with (repo.path / ".git" / "config").open("a", encoding="utf-8") as config:
         config.write("[include]\npath = ../pipe\n")
-    monkeypatch.setattr(repository_place, "PATIENCE", 0.3)
-    monkeypatch.setattr(repository_place, "LONGEST", 0.6)
     with (
-        pytest.warns(Notice, match=r"git rev-parse was silent for 0.3 s; waiting for 0.6 s at most\."),
+        pytest.warns(Notice, match=r"git rev-parse was silent for 0.5 s; waiting for 0.6 s at most\."),
         pytest.raises(RepositoryError, match=r"(?s)git rev-parse was silent for 0.6 s\..*include.path"),
     ):
         repository_place.find_repository(repo.path)
@@ -179,23 +183,21 @@ PIPES: dict[str, Callable[[GitRepo], str]] = {
 
 @pytest.mark.parametrize("name", PIPES)
 @pytest.mark.parametrize("worktree", [False, True])
-def test_a_pipe_in_the_folder_of_git_is_named_and_not_waited_for(repo, tmp_path, monkeypatch, name, worktree):
+def test_a_pipe_in_the_folder_of_git_is_named_and_not_waited_for(repo, tmp_path, impatient, name, worktree):
     pipe = repo.path / ".git" / PIPES[name](repo)
     pipe.parent.mkdir(parents=True, exist_ok=True)
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
-    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="(?s)a pipe or a device, for which git") as refused:
         build_site(repo.path, tmp_path / "site", jobs=1, worktree=worktree)
     assert refused.value.where == str(pipe)
 
 
-def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path, monkeypatch):
+def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path, impatient):
     (repo.path / ".git/objects/pack").mkdir(exist_ok=True)
     pipe = repo.path / ".git" / _loose(repo, "HEAD:evals/a/extracted.json")
     pipe.unlink()
     os.mkfifo(pipe)
-    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="git cat-file was silent for 0.5 s"):
         build_site(repo.path, tmp_path / "site", jobs=2)
 

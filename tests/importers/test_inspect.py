@@ -20,8 +20,8 @@ from sitegen.model.usage import Usage
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged import installed_for
 from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
-from sitegen.scoring.judged.formats import inspect_archive, read_results
-from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.judged.formats.inspect_archive import MOST_BYTES, JsonArchive
 from sitegen.scoring.judged.formats.inspect_logs import WORDS, graders_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.run_statements import recorded_in
@@ -243,12 +243,11 @@ def test_an_archive_that_cannot_be_read_is_refused(body: bytes, what: str) -> No
     assert refused.value.message == what
 
 
-def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_that_is_too_large_counts_by_its_summary() -> None:
     parts, whole = deflated(), read_results("x.json", JSON)
     summaries = [{key: each[key] for key in each if key != "output"} for each in json.loads(JSON)["samples"]]
     parts["summaries.json"] = json.dumps(summaries).encode()
-    parts["samples/2_epoch_1.json"] += b" " * 50_000
-    monkeypatch.setattr(inspect_archive, "MOST_BYTES", 50_000)
+    parts["samples/2_epoch_1.json"] += b" " * MOST_BYTES
     read = read_results("x.eval", packed(parts))
     by_id = {case.id: case for case in read.cases}
     assert by_id == {case.id: replace(case, output="") if case.id == "2" else case for case in whole.cases}

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import pickle
+import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -85,9 +86,10 @@ def consistency(site: Path) -> list[float | None]:
     return [point["then"]["metrics"]["consistency_score"] for point in body["points"]]
 
 
-def test_nothing_is_installed_unless_all_of_it_is(model: Path, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_installed_unless_all_of_it_is(model: Path):
     assert embedding.installed() == "all-MiniLM-L6-v2"
-    monkeypatch.setattr(embedding, "WEIGHTS", "no_such_package")
+    shutil.rmtree(model.parent)
+    importlib.invalidate_caches()
     assert (embedding.installed(), embedding.embedder()) == ("", None)
 
 

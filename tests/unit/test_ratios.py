@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -20,17 +18,6 @@ from sitegen.stages.scorecard_store import ScorecardKeys
 from sitegen.stats.counts import ACCURACY
 from sitegen.text.json_bytes import to_json_bytes
 from tests import pages_sample as sample
-
-PACKAGE = Path(__file__).parents[2] / "sitegen"
-
-NAMES = {"precision", "recall"}
-
-HOME = "stats/counts.py"
-WITH_OTHERS_OF_THIS_NAME = {
-    "scoring/highlights/scorer.py",  # three metrics of its own, explained in its own words
-    "scoring/documents.py",
-    "text/similarity.py",  # ROUGE: those of words that two texts share
-}
 
 WITH_ONE_MORE = """
 import json
@@ -95,20 +82,6 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
         "averages": 0.5,
         "interval": [2, 3],
     }
-
-
-def test_no_other_module_names_a_ratio() -> None:
-    modules = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
-    named = {name for name, file in modules.items() if NAMES & _names_in(file)}
-    assert named == {HOME, *WITH_OTHERS_OF_THIS_NAME}
-
-
-def _names_in(file: Path) -> set[str]:
-    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return texts | names | {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
 
 
 def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,12 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.project import Options
 from sitegen.serve.watch import Layers, build_layers
-from sitegen.stages.cached_kinds import SCORECARDS
 from tests.gitrepo import GitRepo
 from tests.receipts import EVAL, FIRST, MAPPING, SECOND, TRUTH, write_receipts
 from tests.sites import build_site, content
@@ -145,20 +143,6 @@ def test_only_what_an_edit_changed_is_written(repo):
     again = watched(repo)
     assert again.site is not None
     assert (again.site.written, again.site.removed) == (0, 0)
-
-
-def test_an_edit_is_scored_once_and_nothing_else_again(repo, monkeypatch):
-    watched(repo)
-    EDITS["an output"](repo)
-    first = watched(repo)
-    EDITS["instructions"](repo)
-    with monkeypatch.context() as patched:
-        read_only = SimpleNamespace(get=SCORECARDS.get, keep=None)
-        patched.setattr("sitegen.stages.scorecard_store.SCORECARDS", read_only)
-        second = watched(repo)
-    assert first.site is not None
-    assert second.site is not None
-    assert second.site.iterations == first.site.iterations == 3
 
 
 def test_the_published_site_and_its_memo_are_left_alone(repo):
