@@ -98,7 +98,9 @@ def open_project(options: Options, templates: str) -> Project:
         place, head = find_repository(options.repo, revision)
     own = own_templates(place.root) if options.own_templates else None
     if own:
-        templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
+        names = files_below(own)
+        names_digest = hashlib.sha256(repr(names).encode()).hexdigest()
+        templates = hashlib.sha256(f"{templates} {names_digest} {_digest(own, names)}".encode()).hexdigest()[:16]
     asked = (options.worktree, options.allow_shallow, options.base_url)
     decisive = repr((__version__, installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
@@ -118,11 +120,6 @@ def open_project(options: Options, templates: str) -> Project:
 def own_templates(root: Path | None) -> Path | None:
     """The folder of templates in a work tree; None if it is missing or a link."""
     return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
-
-
-def _digest_folder(folder: Path) -> str:
-    names = files_below(folder)
-    return f"{hashlib.sha256(repr(names).encode()).hexdigest()} {_digest(folder, names)}"
 
 
 def _digest(root: Path, names: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from sitegen.verifying.eval_files import iterations
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, verify_iterations
 
-LARGEST_COPIED: Final = 1_000_000_000
+_LARGEST_COPIED: Final = 1_000_000_000
 """The size of the largest output that is copied, in bytes."""
 
 
@@ -67,7 +67,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> tu
         folder = results / f"iteration-{number:03d}"
         for output in verified.outputs:
             name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"
-            write_inside(place.folder, name, read_file(output, LARGEST_COPIED), replace=False)
+            write_inside(place.folder, name, read_file(output, _LARGEST_COPIED), replace=False)
         document = replace(document, metadata=replace(document.metadata, iteration=number))
     else:
         folder = verified.outputs[0].parent
@@ -89,7 +89,7 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
         raise SitegenError(message, where=str(folder), fix="Name another folder.") from None
     for output in verified.outputs:
         if real(output.parent) != real(folder):
-            write_inside(folder, _saved_name(verified, output), read_file(output, LARGEST_COPIED))
+            write_inside(folder, _saved_name(verified, output), read_file(output, _LARGEST_COPIED))
     write_inside(folder, RECORDED, to_json_bytes(document))
     return folder / RECORDED
 

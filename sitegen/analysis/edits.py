@@ -30,7 +30,7 @@ from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 if TYPE_CHECKING:
     from sitegen.model.gate import GateInstruction
 
-SHORTEST_ID: Final = 7
+_SHORTEST_ID: Final = 7
 """Fewest digits of a recorded commit id; a shorter id is ignored."""
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
@@ -193,8 +193,8 @@ class _KnownCommits:
         return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
 
     def with_prefix(self, prefix: str) -> Commit | None:
-        """Return the first commit whose id begins with these digits; None for fewer than ``SHORTEST_ID`` of them."""
-        candidates = self._by_prefix.get(prefix[:SHORTEST_ID], ())
+        """Return the first commit whose id begins with these digits; None for fewer than ``_SHORTEST_ID`` of them."""
+        candidates = self._by_prefix.get(prefix[:_SHORTEST_ID], ())
         return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 
     @cached_property
@@ -202,7 +202,7 @@ class _KnownCommits:
         """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
         by_prefix: dict[str, list[Commit]] = {}
         for commit in sorted((*(edit.commit for edit in self._edits), *self._outputs), key=_POSITION):
-            by_prefix.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
+            by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
         return by_prefix
 
 

@@ -42,7 +42,7 @@ _TABLES: Final = {
 }
 """The columns of each table and the end of its declaration. A constraint of each column lets SQLite's check of the file
 find values of another type, which the type alone does not exclude."""
-CACHE_KB: Final = 8_000
+_CACHE_KB: Final = 8_000
 """The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
 _PAGE: Final = "owner, path, key, size, content"
 
@@ -291,7 +291,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     try:
         # Scorecards take about 2 KB, other values up to hundreds of KB: with pages of 4 KB, files were 40 % larger.
         connection.execute("PRAGMA page_size = 16384")
-        connection.execute(f"PRAGMA cache_size = {-CACHE_KB}")
+        connection.execute(f"PRAGMA cache_size = {-_CACHE_KB}")
         patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -34,7 +34,7 @@ NEAR: Final = 5
 """Number of points on either side of a step: the documents or cases that these have in common are measured."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
-SETTLED: Final = 3
+_SETTLED: Final = 3
 """Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
 
 _UNITS: Final[tuple[OverlapUnit, ...]] = ("cases", "documents")
@@ -180,7 +180,7 @@ class _StepSearch(Frozen):
         """
         here = [index for index in of if level.start <= index < level.end]  # no others: a series may have many levels
         values = [value for value in self._evidence(here, fall.over) if value is not None]
-        for number in range(SETTLED, len(values)):
+        for number in range(_SETTLED, len(values)):
             yield fall.regained_by(mean(values[:number]))
 
     def _evidence(self, of: Iterable[int], over: Over | None = None) -> list[float | None]:

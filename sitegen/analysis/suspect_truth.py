@@ -35,7 +35,7 @@ MOST: Final = 50
 Certainty: TypeAlias = Literal["high", "medium", "low"]
 SharedRule: TypeAlias = Literal["pattern", "same change", "same field"]
 HIGH: Final = 0.75
-MEDIUM: Final = 0.5
+_MEDIUM: Final = 0.5
 """Smallest ``least_share`` of each certainty."""
 
 
@@ -151,7 +151,7 @@ def least_share(suspect: SuspectTruth) -> float:
 def certainty(suspect: SuspectTruth) -> Certainty:
     """Rate how certain it is that most outputs, including future ones, contradict the label with this value."""
     least = least_share(suspect)
-    return "high" if least >= HIGH else "medium" if least >= MEDIUM else "low"
+    return "high" if least >= HIGH else "medium" if least >= _MEDIUM else "low"
 
 
 def _as_error(label: SuspectLabel) -> Judgement:

@@ -15,7 +15,7 @@ from sitegen.model.noise import Interval
 from sitegen.pages.change_text import MINUS
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
-from sitegen.stats.significance import ALPHA, Significance
+from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
 _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "rougeL")
@@ -200,7 +200,11 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         else "Judgements"
     )
     tests = ((counted, change.judgements), ("Documents, by the first metric", change.by_document))
-    rows = [_significance_row(label, test) for label, test in tests if test.p_value is not None]
+    rows = [
+        (label, test.method, number(test.statistic), probability(test.p_value), test.note)
+        for label, test in tests
+        if test.p_value is not None
+    ]
     heads = ("Of", "Test", "Statistic", "p", "Remark")
     yield from (*table(heads, rows, (2, 3)), "")
     yield f"Right on both sides: {count(change.still_right)}."
@@ -243,10 +247,6 @@ def _interval_rows(
 ) -> tuple[str, str, str]:
     ends = [f"{written(interval.low)} to {written(interval.high)}" if interval else NIL for interval in (closed, drawn)]
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
-
-
-def _significance_row(label: str, test: Significance) -> tuple[str, ...]:
-    return (label, test.method, number(test.statistic), probability(test.p_value), test.note)
 
 
 def _outcome_words(outcome: str | None) -> str:

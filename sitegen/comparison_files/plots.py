@@ -42,7 +42,7 @@ METRICS: Final[tuple[_Metric, ...]] = (
 SHOWN: Final = 12
 """Largest number of evals in a picture."""
 
-COLOURS: Final = ("#12161c", "#b25508", "#1257d0", "#128577", "#571a4e", "#8a5a00")
+_COLOURS: Final = ("#12161c", "#b25508", "#1257d0", "#128577", "#571a4e", "#8a5a00")
 SETTINGS: Final[dict[str, Any]] = {
     "svg.hashsalt": "sitegen",
     "svg.fonttype": "path",
@@ -202,7 +202,7 @@ def _share_of_best(variant: VariantNumbers, metric: _Metric) -> float | None:
 
 
 def _colour(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
+    return _COLOURS[index % len(_COLOURS)]
 
 
 def _plain_text(text: str) -> str:

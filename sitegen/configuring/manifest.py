@@ -145,7 +145,9 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     findings: list[Finding] = []
 
     def line(location: Location) -> int | None:
-        return _first_line(lines, ("evals", eval_id, *location)) or lines.get(("evals", eval_id))
+        """Return the line of the innermost key of a location whose line is known."""
+        keys: Location = ("evals", eval_id, *location)
+        return next((lines[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in lines), None)
 
     def lose(location: Location, expected: str, value: Any) -> None:
         message = f"{key_path(('evals', eval_id, *location))} is {describe(value)}{expected}."
@@ -250,8 +252,3 @@ def _with_text_keys(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _with_text_keys(member) for key, member in value.items()}
     return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
-
-
-def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:
-    """Return the line of the innermost key of a location whose line is known."""
-    return next((lines[location[:end]] for end in range(len(location), 0, -1) if location[:end] in lines), None)

@@ -11,7 +11,7 @@ from sitegen.configuring.finders.searched_files import SearchedFiles
 from sitegen.configuring.found_evals import with_found_evals
 from sitegen.configuring.manifest import manifest_in_force
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
-from sitegen.discovery.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
+from sitegen.discovery.files import BlobReader, TrackedHistory, tracked_files
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals
 from sitegen.discovery.trial import TrialResult, fold_evals, score_newest
@@ -60,7 +60,11 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
     searched = SearchedFiles(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
     layout = Layout(*with_found_evals(config, manifest, searched), Watched())
-    existing_ids = _existing_ids(history.files, layout, manifest)
+    # Known are the evals that a manifest names, and the folders that have expected values by convention.
+    truths = (role for file in history.files for role in layout.places(file.path) if role.role == "ground_truth")
+    existing_ids = frozenset(
+        (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
+    )
     unassigned = [
         file for file in history.files if not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
@@ -91,12 +95,6 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         manifest=_commented_manifest(accepted, by_id, globs, history, head) if accepted else None,
         site=site_text(globs) if is_site_needed else None,
     )
-
-
-def _existing_ids(files: tuple[TrackedFile, ...], layout: Layout, manifest: Manifest) -> frozenset[str]:
-    """Return the evals that a manifest names, and the folders that have expected values by convention."""
-    truths = (place.eval_id for file in files for place in layout.places(file.path) if place.role == "ground_truth")
-    return frozenset((*truths, *layout.stated, *(entry.id for entry in manifest.evals)))
 
 
 def _evidence_of_proposal(proposal: Proposal) -> str:

@@ -103,13 +103,8 @@ def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
     if is_namesake and is_truth_by_name(truth.folder) and not is_truth_by_name(series.folder):
         is_namesake = False  # truth/a.json beside output/a.json
     is_output = is_namesake or (series.is_glob and bool(run_globs_of(truth.path)))
-    return not is_output and _are_related(truth.folder, series.folder)
-
-
-def _are_related(folder: str, output_folder: str) -> bool:
-    if not folder or not output_folder or folder.startswith(output_folder) or output_folder.startswith(folder):
-        return True
-    return folder.partition("/")[0] == output_folder.partition("/")[0]
+    above, below = sorted((truth.folder, series.folder), key=len)
+    return not is_output and (below.startswith(above) or below.partition("/")[0] == above.partition("/")[0])
 
 
 def _shape_of(value: Value) -> Shape | None:

@@ -94,12 +94,13 @@ def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_id
         proposals_in[folder] += 1
         if proposals_in[folder] > _MOST_BESIDE:
             continue
+        entry = {**recognition.keys, "dir": series.folder or ".", "outputs": series.outputs}
         if recognition.truth:
             truths.add(recognition.truth)
+            entry["ground_truth"] = relpath(recognition.truth, entry["dir"])
         eval_id = _free_id(series, ids)
         ids.add(eval_id)
         proposed += 1
-        entry = {**recognition.keys, **_place_keys(series, recognition.truth)}
         yield Proposal(id=eval_id, entry=entry, why=recognition.why, series=series)
 
 
@@ -108,11 +109,6 @@ def _is_candidate(series: OutputSeries) -> bool:
     if is_truth_by_name(series.newest.path) and not series.is_glob and series.versions < 3:
         return False
     return series.hinted or series.versions >= 3
-
-
-def _place_keys(series: OutputSeries, truth: str) -> dict[str, Any]:
-    keys = {"dir": series.folder or ".", "outputs": series.outputs}
-    return {**keys, "ground_truth": relpath(truth, series.folder or ".")} if truth else keys
 
 
 def _without_accents(name: str) -> str:

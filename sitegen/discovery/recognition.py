@@ -18,7 +18,7 @@ from sitegen.kind_files import files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.case import HEAD, VERDICTS, JudgedCase, is_no_score
+from sitegen.scoring.judged.case import HEAD, VERDICTS, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.tables.usual_columns import (
@@ -81,16 +81,12 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
     except UnreadableError:
         return None
     judged = [case for case in cases if case.passed is not None or case.score is not None]
-    if form is LINES and not any(_is_named(case) for case in judged):
+    # A line without a name and with only a score may be the total of a run.
+    if form is LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
         return None
     if not judged or len(judged) * 2 < len(cases):
         return None
     return Recognition({"kind": "judged"}, f"results in the format {form.name}, with {counted(len(cases), 'case')}")
-
-
-def _is_named(case: JudgedCase) -> bool:
-    """Whether a line names its case; a line with only a score may be the total of a run."""
-    return bool(case.judges) or not re.fullmatch(r"line [0-9]+", case.id)
 
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:

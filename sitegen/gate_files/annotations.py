@@ -35,7 +35,9 @@ class Annotation(Frozen):
     def __str__(self) -> str:
         """The workflow command on one line."""
         properties = ",".join(
-            f"{key}={_escaped_property(value)}" for key, value in (("file", self.file), ("title", self.title)) if value
+            f"{key}={_escaped_data(value).replace(':', '%3A').replace(',', '%2C')}"
+            for key, value in (("file", self.file), ("title", self.title))
+            if value
         )
         return f"::{self.level} {properties}::{_escaped_data(self.message)}"
 
@@ -103,7 +105,3 @@ def _within_limits(annotations: list[Annotation]) -> list[Annotation]:
 
 def _escaped_data(text: str) -> str:
     return encodable(line(text, 1_000)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escaped_property(text: str) -> str:
-    return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -31,7 +31,7 @@ LARGEST: Final = 20_000_000
 MOST: Final = 10_000
 """Largest number of entries of a list or characters of a text."""
 
-HIGHEST: Final = 1e9
+_HIGHEST: Final = 1e9
 """The largest absolute value of a number."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -82,8 +82,8 @@ def _checked_document(content: bytes) -> GateReport:
 def _check_bounds(value: Any) -> None:
     if isinstance(value, str | list | dict) and len(value) > MOST:
         raise ValueError(f"one of its texts or lists is longer than {MOST:,}")
-    if isinstance(value, int | float) and not abs(value) <= HIGHEST:  # NaN compares false
-        raise ValueError(f"one of its numbers is larger than {HIGHEST:,.0f}")
+    if isinstance(value, int | float) and not abs(value) <= _HIGHEST:  # NaN compares false
+        raise ValueError(f"one of its numbers is larger than {_HIGHEST:,.0f}")
     for member in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_bounds(member)
 

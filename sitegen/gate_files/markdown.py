@@ -206,7 +206,11 @@ def _eval_section(check: GateEval) -> str:
     title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
     title += " (recorded)" if traits_of(check.kind).is_recorded else ""
     parts = [f"### {code(check.eval_id, 60)}{_without_mentions(title)}: {check.verdict}"]
-    rows = [_metric_row(metric) for metric in check.metrics if _is_shown(metric, check)]
+    rows = [
+        _metric_row(metric)
+        for metric in check.metrics
+        if metric is check.metrics[0] or metric.limits != (None, None) or metric.change
+    ]
     if rows:
         heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
         parts.append("\n".join(table(heads, rows, range(1, 4))))
@@ -216,10 +220,6 @@ def _eval_section(check: GateEval) -> str:
     parts += (_without_mentions(prose(sentence)) for sentence in (*averages, *reason_sentences(check)))
     parts += _circumstances(check)
     return "\n\n".join(parts)
-
-
-def _is_shown(metric: GateMetric, check: GateEval) -> bool:
-    return metric is check.metrics[0] or metric.limits != (None, None) or bool(metric.change)
 
 
 def _metric_row(metric: GateMetric) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
     folder_before, inputs_before = state.active, state.inputs
     for place, change in eval_commit.changes:
         _update_files(state, place, change, eval_commit)
-    folder = _active_folder(state)
+    folder = next((name for name in state.folders if _has_files(state, name)), None)  # listed by precedence
     state.active = folder_before if folder is None else folder
     moved = state.active != folder_before
     if moved:
@@ -144,11 +144,6 @@ def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_c
         state.files.put(change.path, change.new)
     if place.role == "output":
         keep_newest_run(state, place, change)
-
-
-def _active_folder(state: EvalState) -> str | None:
-    """Return the first of the eval's folders that holds a file; ``folders`` lists them by precedence."""
-    return next((folder for folder in state.folders if _has_files(state, folder)), None)
 
 
 def _has_files(state: EvalState, folder: str) -> bool:

@@ -8,9 +8,9 @@ folded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
-TOGETHER: Final = 8
+_TOGETHER: Final = 8
 """Number of commits whose outputs are requested from git at once."""
 _READ_ROLES: Final[tuple[FileRole, ...]] = ("output", "overwritten", "recorded")
 OTHERS: Final = 50
@@ -102,7 +102,7 @@ class HistoryFold:
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._outputs = outputs = ReadAhead(repository)
         self._read = read = outputs.read
-        load = _no_history if self.complete else store.instruction
+        load = (lambda _: None) if self.complete else store.instruction
         load_all = tuple if self.complete else store.instructions
         self.instructions = InstructionHistories(load, load_all, lambda oid: read(oid).content)
         self._contents = contents
@@ -150,9 +150,15 @@ class HistoryFold:
         Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed.
         """
         remaining = iter(revisions)
-        while several := tuple(islice(remaining, TOGETHER)):
+        while several := tuple(islice(remaining, _TOGETHER)):
             by_role = [self._sort_changes(revision.changes) for revision in several]
-            self._outputs.request(chain.from_iterable(map(_new_outputs, by_role)))
+            self._outputs.request(
+                change.new
+                for sorted_changes in by_role
+                for _, changes in sorted(sorted_changes.by_eval.items())
+                for place, change in changes
+                if change.new is not None and place.role in _READ_ROLES
+            )
             for revision, sorted_changes in zip(several, by_role, strict=True):
                 self._fold_revision(revision, sorted_changes)
         for irregular in self._irregular.values():  # of the work tree, if nothing else in it has changed
@@ -297,18 +303,6 @@ class HistoryFold:
                 self.before[eval_id] = history_of(state, self.layout.entry(eval_id))
             self.evals[eval_id] = state
         return state
-
-
-def _new_outputs(sorted_changes: _SortedChanges) -> Iterator[str]:
-    """Yield the blob ids of the outputs that a commit adds or changes, and of the records beside them."""
-    for _, changes in sorted(sorted_changes.by_eval.items()):
-        for place, change in changes:
-            if change.new is not None and place.role in _READ_ROLES:
-                yield change.new
-
-
-def _no_history(path: str) -> None:
-    """Replace the store when history is read from its root."""
 
 
 def _commit_time(commit: Commit) -> float:

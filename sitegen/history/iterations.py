@@ -34,10 +34,13 @@ from sitegen.text.plain import natural_order
 def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bool) -> None:
     """Fold one commit into the series of iterations. With *everything*, all folders count as touched."""
     series = state.iterations
-    names = _touched_names(state, eval_commit)
+    roles = ("output", "recorded", "run")
+    places = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
+    names = {place.iteration for place in places} - {""}
     if everything:
         names |= {*series.units, *_names_on_file(state, eval_commit)}
-    files_by_name = {name: _iteration_files(state, eval_commit, name) for name in sorted(names, key=_place_in_series)}
+    in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
+    files_by_name = {name: _iteration_files(state, eval_commit, name) for name in in_order}
     touched = [
         name
         for name, iteration_files in files_by_name.items()
@@ -63,12 +66,6 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
         if name not in files_by_name:
             files_by_name[name] = _iteration_files(state, eval_commit, name)
     start_snapshots(series, eval_commit, touched, files_by_name)
-
-
-def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
-    roles = ("output", "recorded", "run")
-    touched = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
-    return {place.iteration for place in touched} - {""}
 
 
 def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
@@ -147,9 +144,16 @@ def _continue_renamed_iterations(
 
 
 def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIteration:
-    """Make a new iteration, with a slug that is unique in the series on every file system."""
+    """Make a new iteration, with a slug that is unique in the series on every file system.
+
+    A run has the number in its name, otherwise its position among all runs so far.
+    """
     if runs_of(eval_commit.entry) is not None:
-        return _new_run(state.iterations, name)
+        stated = iteration_number(name.rpartition("/")[2])
+        position = len(state.iterations.units) + 1
+        if stated is None:
+            return _with_unique_slug(state.iterations, position, slug_of_run(name, position))
+        return _with_unique_slug(state.iterations, stated, f"{stated:04d}")
     number = iteration_number(name) or 0
     slug = f"{number:04d}"
     if slug in state.iterations.slugs:
@@ -159,23 +163,12 @@ def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIte
     return _with_unique_slug(state.iterations, number, slug)
 
 
-def _new_run(series: SeriesState, name: str) -> SeriesIteration:
-    """Make a new run, with the number in its name, otherwise its position among all runs so far."""
-    stated = iteration_number(name.rpartition("/")[2])
-    number = len(series.units) + 1 if stated is None else stated
-    return _with_unique_slug(series, number, f"{number:04d}" if stated is not None else slug_of_run(name, number))
-
-
 def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIteration:
     unique, copy = slug, 2
     while unique in series.slugs:
         unique, copy = f"{slug}-{copy}", copy + 1
     series.slugs[unique] = True
     return SeriesIteration(number, unique)
-
-
-def _place_in_series(name: str) -> tuple[int, tuple[tuple[int, str], ...], str]:
-    return iteration_number(name) or 0, natural_order(name), name
 
 
 def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:

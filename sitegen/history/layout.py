@@ -90,7 +90,12 @@ class Layout:
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
         self._overwritten = _OVERWRITTEN | explicit
         recorded = (entry for entry in manifest.evals if traits_of(entry.kind).is_recorded)
-        self._recorded = {entry.id: _recorded_files(entry) for entry in recorded}
+        self._recorded = {  # paths relative to the eval's folder
+            entry.id: frozenset(
+                (normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten
+            )
+            for entry in recorded
+        }
         self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
@@ -135,8 +140,14 @@ class Layout:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
-            candidates = [self._path_role(eval_id, folder, inside) for eval_id in eval_ids]
-            roles = tuple([place for place in candidates if place is not None])
+            candidates = [(eval_id, *self._role(eval_id, inside)) for eval_id in eval_ids]
+            roles = tuple(
+                [
+                    PathRole(eval_id=name, folder=folder, role=role, iteration=at)
+                    for name, role, at in candidates
+                    if role
+                ]
+            )
             if roles:
                 return roles
         return ()
@@ -144,10 +155,6 @@ class Layout:
     def share_folder(self, first_id: str, second_id: str) -> bool:
         """Whether the manifest gives two different evals one folder."""
         return first_id != second_id and any({first_id, second_id} <= ids for ids in self._sharing)
-
-    def _path_role(self, eval_id: str, folder: str, inside: str) -> PathRole | None:
-        role, iteration = self._role(eval_id, inside)
-        return role and PathRole(eval_id=eval_id, folder=folder, role=role, iteration=iteration)
 
     def _role(self, eval_id: str, inside: str) -> tuple[FileRole | None, str]:
         """Return the role of a path in the eval's folder, and the iteration, run or stranger that it belongs to."""
@@ -271,11 +278,6 @@ def _may_hold_files(inside: str) -> bool:
     """Whether an eval's files that are read could lie below a path, which is relative to the eval's folder."""
     first, _, rest = inside.partition("/")
     return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
-
-
-def _recorded_files(entry: EvalConfig) -> frozenset[str]:
-    """Return the paths of the numbers of a recorded eval, relative to its folder, if it has no glob of runs."""
-    return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten)
 
 
 @cache

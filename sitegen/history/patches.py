@@ -177,7 +177,8 @@ def _patches_of_commit(
     whole, left = True, room
     while (line := stream.readline(LARGEST)) != _END:
         if not line.endswith(b"\n"):
-            _skip_line(stream)
+            while (rest := stream.readline(LARGEST)) and not rest.endswith(b"\n"):
+                pass  # the rest of a line that is longer than what is read
         if not line:
             raise MissingObjectsError  # git ended because it lacks a content
         if line.startswith(b"diff --git "):
@@ -196,12 +197,6 @@ def _patches_of_commit(
             patch += line
             left -= len(line)
     return {ids: bytes(patch[:LARGEST]) for ids, patch in (others | patches).items()}, whole
-
-
-def _skip_line(stream: IO[bytes]) -> None:
-    """Read the rest of a line that was truncated to ``LARGEST``."""
-    while (rest := stream.readline(LARGEST)) and not rest.endswith(b"\n"):
-        pass
 
 
 def _blob_ids(edit: Edit) -> _BlobIds:

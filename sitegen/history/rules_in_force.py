@@ -74,8 +74,11 @@ class RulesInForce:
         if traits_of(entry.kind).is_recorded:
             # Nothing is scored, and the newest manifest decides which of the numbers are displayed.
             return EvalInputs(settings=self._layout.rules(eval_state.id).settings)
-        in_cases = case_settings(rules.settings) is not None
-        truth = self._in_cases(eval_state, entry, rules) if in_cases else self._own_file(eval_state, entry, rules)
+        if case_settings(rules.settings) is None:
+            truth = self._own_file(eval_state, entry, rules)
+        else:
+            file = newest_case_file(eval_state, entry)
+            truth = file and expected_side(eval_state, file, rules.settings, self._read, self._contents)
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(
@@ -84,10 +87,6 @@ class RulesInForce:
             schema=self._schema(rules, folder),
             settings=rules.settings,
         )
-
-    def _in_cases(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        file = newest_case_file(eval_state, entry)
-        return file and expected_side(eval_state, file, rules.settings, self._read, self._contents)
 
     def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         stated = rules.ground_truth

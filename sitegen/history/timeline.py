@@ -100,8 +100,10 @@ def advance(
     new = None if state is None else _new_commits(repository, site, state, head, structure, boundary)
     if new is None:
         state = None
-    if state is not None and _borrowed_rules_changed(Layout(site, manifest, watched), state):
-        state = None
+    if state is not None:  # the built manifest may change the rules of commits whose own manifests do not name the eval
+        layout = Layout(site, manifest, watched)
+        if any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items()):
+            state = None
     while True:
         fold = HistoryFold(
             repository, site, manifest, store, state or FoldState(structure, boundary), watched, renamed, contents
@@ -140,11 +142,6 @@ def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: 
     if state is None or not state.was_scorable:
         return None
     return history_of(state, Layout(site, manifest, Watched()).entry(eval_id))
-
-
-def _borrowed_rules_changed(layout: Layout, state: FoldState) -> bool:
-    """Whether the built manifest changed rules for commits whose own manifests do not name the eval."""
-    return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
 def _new_commits(

@@ -55,7 +55,19 @@ def grade_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallO
     repeats both. Raises SitegenError if no call can succeed.
     """
     template, rows = calls.template, calls.file.rows
-    jobs = [Job(slot, template.fill(_judge_placeholders(case, rows[slot]["output"]))) for case, slot in todo]
+    jobs = [
+        Job(
+            slot,
+            template.fill(
+                {
+                    **case.values(),
+                    "expected": _NO_REFERENCE if case.expected is None else case.expected,
+                    "output": rows[slot]["output"],
+                }
+            ),
+        )
+        for case, slot in todo
+    ]
     malformed = 0
 
     def row_of(job: Job, result: ModelReply | CallError) -> ResponseRow:
@@ -72,11 +84,6 @@ def grade_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallO
         return {**row, "quality": quality}
 
     return replace(calls.record(jobs, row_of), malformed=malformed)
-
-
-def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:
-    expected = _NO_REFERENCE if case.expected is None else case.expected
-    return {**case.values(), "expected": expected, "output": output}
 
 
 def _is_graded(quality: object) -> bool:

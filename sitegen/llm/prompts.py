@@ -163,7 +163,11 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
     if are_anonymous(cases_value):
         cases_value = [{**value, "id": str(number)} for number, value in enumerate(cases_value, 1)]
     cases = tuple(_prompt_case(value, number, file) for number, value in enumerate(cases_value, 1))
-    _refuse_twins(cases, file)
+    ids = set[str]()
+    for case in cases:
+        if case.id in ids:
+            raise ConfigurationError(f"Two test cases have the id {case.id!r}.", where=str(file), fix="Rename one.")
+        ids.add(case.id)
     return cases
 
 
@@ -193,11 +197,3 @@ def _case_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _refuse_twins(cases: tuple[PromptCase, ...], file: Path) -> None:
-    ids: set[str] = set()
-    for case in cases:
-        if case.id in ids:
-            raise ConfigurationError(f"Two test cases have the id {case.id!r}.", where=str(file), fix="Rename one.")
-        ids.add(case.id)

@@ -89,19 +89,18 @@ class ResponsesFile:
         positions = {case: place for place, case in enumerate(self._order)}
         slots = sorted(self.rows, key=lambda slot: positions.get(slot.case_id, len(positions)))
         rows = [self.rows[slot] for slot in slots]
-        write_inside(self.path.parent, self.path.name, _responses_bytes(rows, lines=self.path.suffix == ".jsonl"))
+        content = (
+            b"".join(map(_json_line, rows))
+            if self.path.suffix == ".jsonl"
+            else f"{json.dumps(rows, indent=2, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
+        )
+        write_inside(self.path.parent, self.path.name, content)
         self._partial.unlink(missing_ok=True)
 
 
 def partial_of(path: Path) -> Path:
     """The file that holds rows until the command ends."""
     return path.with_name(f"{path.name}.partial")
-
-
-def _responses_bytes(rows: list[ResponseRow], *, lines: bool) -> bytes:
-    if lines:
-        return b"".join(map(_json_line, rows))
-    return (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _json_line(value: ResponseRow | list[int | ResponseRow]) -> bytes:

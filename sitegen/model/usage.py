@@ -216,13 +216,15 @@ def canonical(parameters: Any) -> str:
     if not parameters:
         return ""
     try:
-        return json.dumps(parameters, sort_keys=True, ensure_ascii=False, default=_number_or_text)[:_LONGEST_PARAMETERS]
+        text = json.dumps(
+            parameters,
+            sort_keys=True,
+            ensure_ascii=False,
+            default=lambda value: float(value) if isinstance(value, Decimal) else str(value),
+        )
+        return text[:_LONGEST_PARAMETERS]
     except (TypeError, ValueError, RecursionError):
         return ""
-
-
-def _number_or_text(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else str(value)
 
 
 def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:

@@ -124,7 +124,8 @@ def read_patch(patch: bytes) -> Patch:
 
 def _hunks(body: str) -> Iterator[Hunk]:
     """Yield the hunks of a text that begins with one; raises ValueError if a hunk is longer or shorter than stated."""
-    parts = re.split(_HEAD, "\n" + _visible_but_returns(body).removesuffix("\n"))[1:]
+    shown = "\r\n".join(map(visible, body.split("\r\n")))  # lines are compared by carriage returns at their ends
+    parts = re.split(_HEAD, "\n" + shown.removesuffix("\n"))[1:]
     for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
         old_start, new_start = int(old), int(new)
         lines, old_end, new_end = _numbered_lines(text.split("\n")[1:], old_start, new_start)
@@ -162,13 +163,6 @@ def _numbered_lines(lines: Iterable[str], old: int, new: int) -> tuple[tuple[Pat
             numbered.append(PatchLine(kind="context", text=text, old=old, new=new))
             old, new = old + 1, new + 1
     return tuple(numbered), old, new
-
-
-def _visible_but_returns(body: str) -> str:
-    """Make hidden characters visible, except carriage returns at line ends, by which lines are compared."""
-    if "\r" not in body:
-        return visible(body)
-    return "\r\n".join(map(visible, body.split("\r\n")))
 
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:

@@ -71,7 +71,9 @@ class Detector:
                 above = text.count("\n", 0, text.index(tag))
                 inside |= {Secret(above + line, rule) for line, rule in self._search(unescape(tag))}
         divided = any("\n" in tag for tag in tags)
-        words = _TAG.sub(_lines_and_space if divided else " ", _INLINE.sub(_lines if divided else "", text))
+        words = _TAG.sub(
+            (lambda tag: _lines(tag) or " ") if divided else " ", _INLINE.sub(_lines if divided else "", text)
+        )
         return tuple(sorted(inside | set(self._search(unescape(words)))))
 
     def _search(self, text: str) -> Iterator[Secret]:
@@ -100,10 +102,6 @@ class Detector:
 def _lines(tag: re.Match[str]) -> str:
     """Return the line breaks inside a tag, so that later lines keep their numbers when the tag is removed."""
     return "\n" * tag[0].count("\n")
-
-
-def _lines_and_space(tag: re.Match[str]) -> str:
-    return _lines(tag) or " "
 
 
 def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:

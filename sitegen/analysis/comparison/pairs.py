@@ -82,7 +82,7 @@ def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) ->
     return tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))
 
 
-TWO_JUDGES: Final = "another judge"
+_TWO_JUDGES: Final = "another judge"
 """The note if grades were not tested."""
 
 
@@ -169,7 +169,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     independent = tests.t_test(*grades)
     paired = tests.paired_t_test(*grades)
     if not comparable:
-        independent, paired = structs.replace(independent, note=TWO_JUDGES), structs.replace(paired, note=TWO_JUDGES)
+        independent, paired = structs.replace(independent, note=_TWO_JUDGES), structs.replace(paired, note=_TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
     lead = mean(grades[1]) - mean(grades[0]) if all(grades) else 0.0
     lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)

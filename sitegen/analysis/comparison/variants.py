@@ -35,10 +35,10 @@ from sitegen.stats.significance import ALPHA
 WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality", 0.3, 5.0))
 """(metric, weight, best value)."""
 
-FEWEST_ANSWERS: Final = 30
+_FEWEST_ANSWERS: Final = 30
 """Fewest responses of each variant for high confidence: with fewer, a few other cases could reverse the result."""
 
-DIGITS: Final = 12
+_DIGITS: Final = 12
 """Number of decimals to which scores are compared: finer than any metric, coarser than rounding errors of a sum."""
 
 
@@ -78,7 +78,7 @@ def _ranking_score(numbers: VariantNumbers) -> float | None:
         (weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(numbers, metric)) is not None
     ]
     whole = fsum(weight for weight, _ in parts)
-    return round(fsum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
+    return round(fsum(weight * share for weight, share in parts) / whole, _DIGITS) if parts else None
 
 
 def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:
@@ -91,13 +91,13 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
     """Rate how well the tests support the ranking.
 
     high: the variant that ranks first is also the overall winner, all variants were measured on the same metrics, and
-    it won each comparison by a test with at least ``FEWEST_ANSWERS`` responses of either variant. medium: at least one
+    it won each comparison by a test with at least ``_FEWEST_ANSWERS`` responses of either variant. medium: at least one
     test, independent or paired, favours it significantly, and none favours another variant. low: otherwise.
     """
     first = sole_leader(rows)
     if first is None:
         return "low"
-    if first.comparable and first.name == overall_winner and _fewest_answers(first.name, pairs) >= FEWEST_ANSWERS:
+    if first.comparable and first.name == overall_winner and _fewest_answers(first.name, pairs) >= _FEWEST_ANSWERS:
         return "high"
     verdicts = {
         tested.better
@@ -109,7 +109,7 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
     return "medium" if verdicts == {first.name} else "low"
 
 
-TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
+_TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 _SAME_NAMES: Final = (
     "accuracy",
     "rouge1",
@@ -173,7 +173,7 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
         pairs=tested,
         winners={
             metric: _beats_all(names, [(pair, pair.tests[k].independent.better) for pair in tested])
-            for k, metric in enumerate(TESTED)
+            for k, metric in enumerate(_TESTED)
         },
         overall_winner=winner,
         ranking=rows,
@@ -269,7 +269,7 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
 
 def _better_metrics(name: str, tested: Iterable[VariantPair]) -> str:
     better = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
-    return " and ".join(metric for metric in TESTED if metric in better)
+    return " and ".join(metric for metric in _TESTED if metric in better)
 
 
 def _is_conflict(pair: VariantPair) -> bool:

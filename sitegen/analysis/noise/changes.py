@@ -26,13 +26,13 @@ from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sig
 FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
 
-LIKELY: Final = 0.8
+_LIKELY: Final = 0.8
 """A change is called likely if chance is excluded at this level."""
 
-ONE_SIDED: Final = 0.01
+_ONE_SIDED: Final = 0.01
 """A change whose flips all have one direction, with a smaller p value, is at least likely, however repeats differ."""
 
-FEWEST_LOST: Final = 3
+_FEWEST_LOST: Final = 3
 """The fewest values in which a field must have been right for its loss to make a change worse."""
 
 _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
@@ -147,8 +147,8 @@ def _direction(pair: Paired) -> int:
 def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
     """Return the fields that broke wherever they were right, with the number of their values.
 
-    Such a field was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged
-    now. All answers to one case are one value.
+    Such a field was right wherever it was judged, in ``_FEWEST_LOST`` values or more, and is wrong wherever it is
+    judged now. All answers to one case are one value.
     """
     answers = sum([case.counts.tp + case.counts.fn for case in before.cases])
     repeats = max(1, answers // max(1, len(before.cases)))
@@ -158,7 +158,7 @@ def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
     for attribute, broken in flips.broken:
         was, now = first.get(attribute, nothing), last.get(attribute, nothing)
         values = min(broken, was.tp) // repeats
-        if values >= FEWEST_LOST and not (was.fp or was.fn or now.tp or attribute in fixed):
+        if values >= _FEWEST_LOST and not (was.fp or was.fn or now.tp or attribute in fixed):
             lost.append((attribute, values))
     return tuple(lost)
 
@@ -182,7 +182,7 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
         if attribute not in gone
     )
     ways, values_lost = comb(3 * unsteady + len(gone), len(gone)), sum(gone.values())
-    return sum(ways <= 4 ** (values_lost - fewest) for fewest in (FEWEST_LOST, FEWEST_LOST - 1))
+    return sum(ways <= 4 ** (values_lost - fewest) for fewest in (_FEWEST_LOST, _FEWEST_LOST - 1))
 
 
 def _judged(
@@ -225,12 +225,12 @@ def _judged(
     )
     if abs(change) < ROUNDING and not fixed and not broken:
         return verdict
-    by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - LIKELY else 0
+    by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - _LIKELY else 0
     by_repeats = _certainty_beyond_repeats(change, difference_of_repeats(*noise, change))
     certainty, why = min(by_flips, by_repeats), _why(by_flips, by_repeats)
     if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
         certainty, why = max(0, certainty - 1), "flips go the other way"
-    if p_value < ONE_SIDED and not (fixed and broken):
+    if p_value < _ONE_SIDED and not (fixed and broken):
         certainty = max(1, certainty)
     if loss == 2 or (loss == 1 and (fixed < broken or certainty < 2)):
         certainty = max(loss, certainty if fixed < broken else 0)
@@ -251,7 +251,7 @@ def _certainty_beyond_repeats(change: float, repeats: Spread | None) -> int:
         return 2
     if repeats.value * change < 0:
         return 0
-    limits = (repeats.error * student(level, repeats.freedom) for level in (LEVEL, LIKELY))
+    limits = (repeats.error * student(level, repeats.freedom) for level in (LEVEL, _LIKELY))
     return sum(abs(repeats.value) > limit for limit in limits)
 
 

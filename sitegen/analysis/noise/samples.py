@@ -21,7 +21,7 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import Paired
 
-ENOUGH: Final = 5
+_ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""
 
 _NONE: Final = Counts()
@@ -59,7 +59,7 @@ def sample_of(card: Scorecard, metric: str) -> UnitSample:
     documents = _counted_shares(metric, (document.counts for document in card.documents))
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
-    if documents.total() < ENOUGH:
+    if documents.total() < _ENOUGH:
         fields = _counted_shares(metric, (field.counts for field in card.fields))
         if fields.total() > documents.total():
             return UnitSample("fields", fields, trials)
@@ -97,7 +97,7 @@ class PairedCounts:
         if self._before.cases or self._after.cases:
             return PairedSample("cases", Counter(case_pairs(self._before, self._after, metric).values()))
         documents = _paired_shares(metric, self._documents)
-        if documents.total() < ENOUGH:
+        if documents.total() < _ENOUGH:
             fields = _paired_shares(metric, self._fields)
             if fields.total() > documents.total():
                 return PairedSample("fields", fields)

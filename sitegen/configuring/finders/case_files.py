@@ -117,7 +117,9 @@ class _Kinds:
             return None
         self._remaining -= 1
         path = f"{folder}/{candidate.newest}"
-        if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _judged_mark):
+        if candidate.newest in _MAYBE_JUDGED and self._files.answer(
+            "scores", path, LARGEST_CASES, lambda content: "judged" if re.search(_JUDGED, content) else ""
+        ):
             return None
         return self._files.kind_of_series(_newest_first(self._files, folder, candidate.outputs.split("/")))
 
@@ -152,10 +154,6 @@ def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]
             of_run = files.names(f"{folder}/{below}/{runs[-1]}")
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
                 yield _Candidate(f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}")
-
-
-def _judged_mark(content: bytes) -> str:
-    return "judged" if re.search(_JUDGED, content) else ""
 
 
 def _newest_first(files: SearchedFiles, folder: str, segments: list[str]) -> Iterator[str]:

@@ -96,11 +96,10 @@ def _holds_runs(files: SearchedFiles, folder: str) -> bool:
 
 
 def _measures(files: SearchedFiles, path: str) -> bool:
-    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, _measure_mark))
+    def mark(content: bytes) -> str:
+        return "measured" if re.search(_MEASURE, content) else ""
 
-
-def _measure_mark(content: bytes) -> str:
-    return "measured" if re.search(_MEASURE, content) else ""
+    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, mark))
 
 
 def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:
@@ -119,8 +118,15 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each prompt that results name: the runs that name it, driven by the prompt."""
     if _PROMPT_EVALUATIONS in search.homes:
         return
+    folders = (name for name, is_folder in search.files.names(_PROMPT_EVALUATIONS).items() if is_folder)
+    paths = (
+        f"{home}/{name}"
+        for home in (_PROMPT_EVALUATIONS, *(f"{_PROMPT_EVALUATIONS}/{folder}" for folder in folders))
+        for name, is_folder in search.files.names(home).items()
+        if not is_folder and name.endswith(".json")
+    )
     prompts: dict[str, None] = {}
-    for path in sorted(_prompt_evaluations(search.files), reverse=True)[:_MOST_FILES]:
+    for path in sorted(paths, reverse=True)[:_MOST_FILES]:
         prompts |= dict.fromkeys(
             json.loads(search.files.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
         )
@@ -135,14 +141,6 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
             {"where": {"prompt_path": prompt}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
         yield replace(recorded_entry(eval_id, _PROMPT_EVALUATIONS, "**/*.json", _glob_of(prompt)), settings=where)
-
-
-def _prompt_evaluations(files: SearchedFiles) -> Iterator[str]:
-    names = files.names(_PROMPT_EVALUATIONS)
-    for home in (_PROMPT_EVALUATIONS, *(f"{_PROMPT_EVALUATIONS}/{name}" for name in names if names[name])):
-        yield from (
-            f"{home}/{name}" for name, below in files.names(home).items() if not below and name.endswith(".json")
-        )
 
 
 def _prompts_of(content: bytes) -> str:

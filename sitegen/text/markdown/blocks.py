@@ -91,7 +91,7 @@ _BLOCKS: Final = CODE | _MARKED
 def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
     """Add the class ``chg`` to every block with changed lines. Blocks of code mark their own lines."""
     for token in tokens if changed else ():
-        if token.type in _MARKED and _is_block(token) and _touches(token, changed):
+        if token.type in _MARKED and _is_block(token) and token.map and not changed.isdisjoint(range(*token.map)):
             token.attrJoin("class", "chg")
 
 
@@ -104,7 +104,8 @@ def strike(tokens: list[Token], gone: Gone) -> Gone:
     from_code: dict[int, Sequence[str]] = {}
     for line in sorted(gone):
         place = _place(tokens, line)
-        if place < len(tokens) and _in_code(tokens[place], line):
+        code = tokens[place].map if place < len(tokens) and tokens[place].type in CODE else None
+        if code is not None and code[0] < line < code[1]:
             from_code[line] = gone[line]
         else:
             inside.setdefault(place, []).append(gone[line])
@@ -118,10 +119,6 @@ def _is_block(token: Token) -> bool:
     return token.type in _BLOCKS and token.map is not None and not token.hidden
 
 
-def _touches(token: Token, lines: frozenset[int]) -> bool:
-    return token.map is not None and not lines.isdisjoint(range(*token.map))
-
-
 def _place(tokens: Sequence[Token], line: int) -> int:
     """Return the index of the innermost block that holds the line, else of the first block after it, else the end."""
     best = None
@@ -133,10 +130,6 @@ def _place(tokens: Sequence[Token], line: int) -> int:
         elif token.map[0] > line:
             return index if best is None else best
     return len(tokens) if best is None else best
-
-
-def _in_code(token: Token, line: int) -> bool:
-    return token.type in CODE and token.map is not None and token.map[0] < line < token.map[1]
 
 
 def _struck(before: Token | None, lines: Sequence[str]) -> Token:

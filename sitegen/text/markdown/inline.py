@@ -32,12 +32,8 @@ _BEGINS: Final = {
 """Rules that apply only to lines with these first characters. Any other rule may apply to any line."""
 
 
-def _is_indented(text: str) -> bool:
-    return "    " in text or "\t" in text
-
-
 _SIGNS: Final[dict[tuple[str, ...], Callable[[str], object]]] = {
-    ("code",): _is_indented,
+    ("code",): lambda text: "    " in text or "\t" in text,
     ("hr",): re.compile(r"[-_*][ \t]*$", re.MULTILINE).search,
     ("table", "lheading"): re.compile(r"[-=]:?[ \t|]*$", re.MULTILINE).search,
 }
