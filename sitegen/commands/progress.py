@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from sitegen.build import Progress
@@ -77,10 +76,10 @@ class CallProgress:
         if self._bar is not None:
             self._bar.update(1)
 
-    @property
-    def log(self) -> Callable[[str], None]:
-        """The function to which the client reports each call."""
-        return _print_line if self._debug else lambda text: None
+    def log(self, text: str) -> None:
+        """Print what the client reports of a call, for ``--debug``."""
+        if self._debug:
+            print_line(line(text), error=True)
 
 
 def _new_bar(label: str, steps: int) -> Any:
@@ -89,7 +88,3 @@ def _new_bar(label: str, steps: int) -> Any:
     bar = typer.progressbar(length=steps, label=label, file=sys.stderr)
     bar.render_progress()
     return bar
-
-
-def _print_line(text: str) -> None:
-    print_line(line(text), error=True)

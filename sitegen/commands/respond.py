@@ -218,7 +218,9 @@ def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
         names = (place.entry.outputs,)
     else:
         names = files_of("responses").overwritten
-    return _first_existing(place.folder, names) or place.folder / names[0]
+    partial = first_file(place.folder, tuple(str(partial_of(Path(name))) for name in names))
+    interrupted = partial.with_suffix("") if partial else place.folder / names[0]
+    return first_file(place.folder, names) or interrupted
 
 
 def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
@@ -238,12 +240,6 @@ def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | Non
             fix=f"sitegen respond {place.entry.id}",
         )
     return [_inside(project, path) for path in existing]
-
-
-def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:
-    """The first file that exists, or whose partial file an interruption has left."""
-    partial = first_file(folder, tuple(str(partial_of(Path(name))) for name in names))
-    return first_file(folder, names) or (partial.with_suffix("") if partial else None)
 
 
 def _inside(project: WorktreeProject, path: Path) -> Path:
