@@ -5,7 +5,7 @@ and ``stages/site_files.py`` the files of each output folder. Changing the type 
 ``SCHEMA_VERSION`` in ``analysis/memo.py``. Decision record 0062 lists the time that each kind saves.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sitegen.analysis.cached import CachedKind
@@ -47,6 +47,8 @@ class EvalRecord(Frozen):
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
     newest_report: str = ""
     """The digest of everything that its newest report shows, which decides its steps and error patterns."""
+    corrections: Mapping[str, Correction | None] = {}
+    """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
 
 class SearchTail(Frozen):
@@ -109,9 +111,6 @@ SETTLED_POINTS: Final = CachedKind(name="settled points", type=tuple[Derived, ..
 """What was computed of all points of an eval but the newest, by what their reports show and by the newest rules.
 
 The newest point can still become stale."""
-
-CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
-"""The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
 """The parts of its source that each output shows, by the digest of everything that its report shows."""

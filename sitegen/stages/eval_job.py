@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.cached import CacheStore, TaskCache
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import changes
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
@@ -39,7 +39,7 @@ from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.stages.cached_kinds import CORRECTIONS, EDIT_OUTCOMES, EVAL_RECORDS, SOURCE_USES, EvalRecord, SourceUse
+from sitegen.stages.cached_kinds import EDIT_OUTCOMES, EVAL_RECORDS, SOURCE_USES, EvalRecord, SourceUse
 from sitegen.stages.commit_effects import (
     edit_outcome,
     effects_of_commits,
@@ -95,7 +95,7 @@ class _EvalJob:
         self._inputs = inputs_of(task)
         self._sources = sources_of(task)
         self._page_keys = self._digests_of_reports()
-        before = EVAL_RECORDS.get(self._cache, self._info.id)
+        self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
         self._known = before if before and self._page_keys[-1:] == [before.newest_report] else None
         """The record of the last build, if the newest report shows what it showed then."""
 
@@ -123,12 +123,14 @@ class _EvalJob:
         for edit, pair in edits.items():
             outcome = EDIT_OUTCOMES.keep(cache, within(eval_id, edit), edit_outcome(compared[pair]))
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
+        known = self._before.corrections if self._before else {}
+        suspects, corrections = suspects_of(self._context, series, self._cards.key, known)
         record = record_of(
             series,
             self._inputs.edits.made_with,
             tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows),
             steps,
-            suspects_of(self._context, series, self._cards.key, cache),
+            suspects,
             patterns,
             newest_inputs(self._task),
             field_work(eval_id, cells),
@@ -138,6 +140,7 @@ class _EvalJob:
                 record,
                 problems=(*record.problems, *self._problems_of_source(newest)),
                 newest_report=self._page_keys[-1] if self._page_keys else "",
+                corrections=corrections,
             ),
             history=self._task.history,
             keys=tuple(self._page_keys),
@@ -234,26 +237,29 @@ def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:
 
 
 def suspects_of(
-    context: WorkerContext, series: Series, key: Callable[[Snapshot], str], store: CacheStore
-) -> tuple[SuspectTruth, ...]:
+    context: WorkerContext,
+    series: Series,
+    key: Callable[[Snapshot], str],
+    known: Mapping[str, Correction | None],
+) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
     """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
 
-    Lines are cached by everything that decides them. ``key``: the digest of everything that decides a scorecard.
+    Returns these lines a second time, as ``EvalRecord.corrections``; ``known``: those of the last build. ``key``: the
+    digest of everything that decides a scorecard.
     """
     newest = series.points[-1].snapshot if series.points else None
     truth = newest.ground_truth if newest else None
     if newest is None or truth is None:  # outputs that another tool judged have no labels
-        return ()
+        return (), {}
     suspects = suspect_truth(series.cells, series.points)
     if context.redact:  # a line of the file can hold hidden fields
-        return suspects
+        return suspects, {}
     snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
     keys = [
         digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
         for suspect, snapshot in zip(suspects, snapshots, strict=False)
     ]
-    cached = CORRECTIONS.get(store, series.info.id) or {}
-    corrections = {inputs_key: cached[inputs_key] for inputs_key in keys if inputs_key in cached}
+    corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
     missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
     score = scorer(series.info.kind).score
     for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
@@ -265,13 +271,11 @@ def suspects_of(
             if line is None
             else Correction(path=truth.path, oid=truth.oid, line=line.number, before=line.before, after=line.after)
         )
-    if corrections != cached:
-        CORRECTIONS.keep(store, series.info.id, corrections)
     located = (
         replace(suspect, correction=corrections[inputs_key])
         for suspect, inputs_key in zip(suspects, keys, strict=False)
     )
-    return (*located, *suspects[LOCATED:])
+    return (*located, *suspects[LOCATED:]), corrections
 
 
 def record_of(

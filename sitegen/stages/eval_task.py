@@ -37,7 +37,6 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
-    CORRECTIONS,
     EVAL_RECORDS,
     RESULTS,
     SCORECARDS,
@@ -229,7 +228,7 @@ def cached_rows(
     if scored:
         yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
         yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, context.redact), _shown(history, reports)))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, EVAL_RECORDS):
+    for kind in (CELLS, SETTLED_POINTS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)
