@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 from unicodedata import normalize
@@ -235,19 +235,23 @@ def graded(
     )
 
 
-def with_fields(
-    cases: Iterable[Sequence[Opinion]], grades: Collection[str]
-) -> tuple[list[tuple[Opinion, ...]], tuple[str, ...]]:
+def with_fields(cases: Sequence[JudgedCase], grades: Collection[str]) -> tuple[tuple[JudgedCase, ...], tuple[str, ...]]:
     """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.
 
-    *grades*: the scores that are none, because another file of the series shows it. Returns the opinions on each case,
-    and the scores of which this file shows that they are grades (``JudgedResults.grades``).
+    A case without a verdict passed in the share of answers for which the field that is right least often is right.
+
+    *grades*: the scores that are none, because another file of the series shows it. Returns the cases, and the scores
+    of which this file shows that they are grades (``JudgedResults.grades``).
     """
-    by_case = list(cases)
-    fields = [field for opinions in by_case for opinion in opinions for field in opinion.counts]
+    fields = [field for case in cases for judge in case.judges for field in judge.counts]
     own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
     left_out = {*grades, *own_grades}
-    return [tuple([_as_field(opinion, left_out) for opinion in opinions]) for opinions in by_case], own_grades
+    kept = []
+    for case in cases:
+        judges = tuple([_as_field(judge, left_out) for judge in case.judges])
+        passed = min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
+        kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
+    return tuple(kept), own_grades
 
 
 def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
@@ -257,11 +261,6 @@ def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
     if not any(field.counts.fp for field in opinion.counts):
         return opinion
     return replace(opinion, misses=(": ".join(filter(None, (opinion.name, opinion.reasoning))),), reasoning="")
-
-
-def passed(judges: Iterable[Opinion]) -> float | None:
-    """The share of answers for which the field that is right least often is right. None if there is no field."""
-    return min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
 
 
 def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ...]:

@@ -73,11 +73,31 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
         raise UnreadableError("it is not a list of test cases", "Write a list of {id, input, expected, category}.")
-    reader = _TestCasesReader([replace(finding, about="ground_truth") for finding in findings])
+    remarks = [*findings]
+    cases: dict[str, TestCase] = {}
     anonymous = are_anonymous(value)
     for number, case in enumerate(value, 1):
-        reader.add(number, {**case, "id": str(number)} if anonymous and isinstance(case, dict) else case)
-    return Parsed(reader.cases, tuple(reader.findings))
+        if not isinstance(case, dict):
+            message = f"Test case {number} is not an object"
+            remarks.append(Finding("error", message, "Write {id, input, expected, category}."))
+            continue
+        name = str(number) if anonymous else id_text(case.get("id"))
+        if not name:
+            message = f"Test case {number} has no id"
+            remarks.append(Finding("error", message, "Give it one: responses name their case."))
+            continue
+        if name in cases:
+            message = f"The test case {name[:80]!r} occurs twice; the last one counts"
+            remarks.append(Finding("warning", message, "Rename one."))
+        expected = case.get("expected")
+        cases[name] = TestCase(
+            id=name,
+            expected=accepted_texts(expected, case.get(ACCEPTED)),
+            category=id_text(case.get("category")),
+            question=text_of_value(case.get("input")),
+            listed=text_of_value(expected) if isinstance(expected, list) else "",
+        )
+    return Parsed(cases, tuple(replace(remark, about="ground_truth") for remark in remarks))
 
 
 @lru_cache(maxsize=16)
@@ -107,34 +127,6 @@ def accepted_texts(expected: Value, accepted: Value) -> tuple[str, ...]:
 def are_anonymous(cases: Sequence[Any]) -> bool:
     """Whether no test case has an id. The id of a case is then its number, from 1."""
     return bool(cases) and all(isinstance(case, dict) and "id" not in case for case in cases)
-
-
-class _TestCasesReader:
-    def __init__(self, findings: list[Finding]) -> None:
-        self.findings = findings
-        self.cases: dict[str, TestCase] = {}
-
-    def add(self, number: int, value: Value) -> None:
-        if not isinstance(value, dict):
-            self._report("error", f"Test case {number} is not an object", "Write {id, input, expected, category}.")
-            return
-        name = id_text(value.get("id"))
-        if not name:
-            self._report("error", f"Test case {number} has no id", "Give it one: responses name their case.")
-            return
-        if name in self.cases:
-            self._report("warning", f"The test case {name[:80]!r} occurs twice; the last one counts", "Rename one.")
-        expected = value.get("expected")
-        self.cases[name] = TestCase(
-            id=name,
-            expected=accepted_texts(expected, value.get(ACCEPTED)),
-            category=id_text(value.get("category")),
-            question=text_of_value(value.get("input")),
-            listed=text_of_value(expected) if isinstance(expected, list) else "",
-        )
-
-    def _report(self, severity: Severity, message: str, fix: str) -> None:
-        self.findings.append(Finding(severity=severity, message=message, fix=fix, about="ground_truth"))
 
 
 _FIX: Final = "Correct the file, or run the prompt again."

@@ -29,14 +29,12 @@ from sitegen.scoring.judged.case import (
     grade_of,
     graded,
     grader_name,
-    passed,
     with_fields,
 )
 from sitegen.scoring.values import items, lone_item, members, name_of, number, text, whole, written
 from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
-_NUMBER_OF_EPOCH: Final = attrgetter("number")
 
 
 class Epoch(Frozen):
@@ -147,9 +145,7 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
         log, samples = unpacked(content, findings)
     _check_version(log)
     reader = _InspectReader(log, findings)
-    epochs = samples_of(samples)
-    by_case, own_grades = with_fields(map(reader.opinions, epochs, epochs.values()), grades)
-    cases = reader.cases(epochs, by_case)
+    cases, own_grades = with_fields(reader.cases(samples_of(samples)), grades)
     return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
 
 
@@ -236,11 +232,9 @@ class _InspectReader:
         commit = text(members(self._eval.get("revision")).get("commit"))
         return JudgedRun(at=text(self._eval.get("created")), commit=commit)
 
-    def cases(
-        self, samples: Mapping[str, Sequence[Epoch]], judges: Sequence[tuple[Opinion, ...]]
-    ) -> tuple[JudgedCase, ...]:
+    def cases(self, samples: Mapping[str, Sequence[Epoch]]) -> list[JudgedCase]:
         """Return a case for each sample, in the order of the log."""
-        cases = tuple(map(self._case, samples, samples.values(), judges))
+        cases = list(map(self._case, samples, samples.values()))
         status = text(self._log.get("status"))
         if status != "success":
             why = text(members(self._log.get("error")).get("message"))
@@ -252,13 +246,13 @@ class _InspectReader:
             self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
         return cases
 
-    def opinions(self, name_of_sample: str, epochs: Sequence[Epoch]) -> list[Opinion]:
+    def _opinions(self, name_of_sample: str, epochs: Sequence[Epoch]) -> tuple[Opinion, ...]:
         """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
         grades: dict[str, list[AnswerGrade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
         scorers: dict[str, str] = {}
-        for epoch in sorted(epochs, key=_NUMBER_OF_EPOCH):
+        for epoch in epochs:
             for scorer, score in zip(epoch.scores, map(members, epoch.scores.values()), strict=True):
                 explanation = text(score.get("explanation"))
                 if explanation and len(epochs) > 1:
@@ -274,7 +268,7 @@ class _InspectReader:
             for scorer in dict.fromkeys(scorer for epoch in epochs for scorer in epoch.scores)
             for name, value in _named_values(scorer, self._reduced.get((scorer, name_of_sample)))
         }
-        return [
+        return tuple(
             graded(
                 name,
                 of_epochs,
@@ -284,10 +278,10 @@ class _InspectReader:
                 grader=self._graders.get(scorers[name]),
             )
             for name, of_epochs in grades.items()
-        ]
+        )
 
-    def _case(self, name: str, in_log: Sequence[Epoch], judges: tuple[Opinion, ...]) -> JudgedCase:
-        epochs = sorted(in_log, key=_NUMBER_OF_EPOCH)
+    def _case(self, name: str, in_log: Sequence[Epoch]) -> JudgedCase:
+        epochs = sorted(in_log, key=attrgetter("number"))
         output = epochs[0].output
         if len(epochs) > 1:
             output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
@@ -299,8 +293,7 @@ class _InspectReader:
         return JudgedCase(
             id=name,
             opinion=Opinion("", None),
-            judges=judges,
-            passed=passed(judges),
+            judges=self._opinions(name, epochs),
             input=in_log[0].input,
             expected=in_log[0].expected,
             output=output,

@@ -29,7 +29,6 @@ from sitegen.scoring.judged.case import (
     grade_of,
     graded,
     grader_name,
-    passed,
     with_fields,
 )
 from sitegen.scoring.values import items, lone_item, members, name_of, text, truth, written
@@ -63,8 +62,7 @@ def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
     if not reader.samples:
         raise UnreadableError("it has no events of samples", _FIX)
     names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
-    by_case, own_grades = with_fields([reader.opinions(reader.samples[name]) for name in names], grades)
-    cases = reader.cases(names, by_case)
+    cases, own_grades = with_fields(reader.cases(names), grades)
     return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=own_grades)
 
 
@@ -81,11 +79,11 @@ class _OpenaiEvalsReader:
             sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))
             self._add_to_sample(sample, text(event.get("type")), members(event.get("data")))
 
-    def cases(self, names: Sequence[str], by_sample: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
+    def cases(self, names: Sequence[str]) -> list[JudgedCase]:
         """Return a case for each of these samples."""
         model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
         cases = []
-        for name, judges in zip(names, by_sample, strict=True):
+        for name in names:
             _, texts, answers = self.samples[name]
             calls = [stated(answer).usage for answer in answers]
             usage = Usage(
@@ -95,8 +93,7 @@ class _OpenaiEvalsReader:
             case = JudgedCase(
                 id=name,
                 opinion=Opinion("", None),
-                judges=judges,
-                passed=passed(judges),
+                judges=self._opinions(self.samples[name]),
                 input=_conversation(answers[-1].get("prompt")) if answers else "",
                 expected=texts.get("expected", ""),
                 output=texts.get("output", "") or (_answer(answers[-1]) if answers else ""),
@@ -110,7 +107,7 @@ class _OpenaiEvalsReader:
         for metric, times in self._off_scale.items():
             message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
             self.findings.append(Finding("warning", message, "Nothing has to be done if the eval intends this."))
-        return tuple(cases)
+        return cases
 
     def run(self) -> JudgedRun:
         """Return what the specification states about the run."""
@@ -126,9 +123,9 @@ class _OpenaiEvalsReader:
         models = items(self._spec.get("completion_fns"))
         return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
 
-    def opinions(self, sample: SampleEvents) -> list[Opinion]:
+    def _opinions(self, sample: SampleEvents) -> tuple[Opinion, ...]:
         grader = self._grader
-        return [
+        return tuple(
             graded(
                 name,
                 grades,
@@ -136,7 +133,7 @@ class _OpenaiEvalsReader:
                 grader=grader if name != MATCH else None,
             )
             for name, grades in sample.grades.items()
-        ]
+        )
 
     def _add_to_sample(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:

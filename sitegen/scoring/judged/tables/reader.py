@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from itertools import chain
 from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
@@ -24,7 +26,6 @@ from sitegen.scoring.judged.case import (
     grade_of,
     graded,
     grader_name,
-    passed,
     with_fields,
     with_verdicts_as_fields,
 )
@@ -58,8 +59,8 @@ def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Colle
     """
     table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
-    by_case, own_grades = with_fields(map(reader.opinions, table.rows), grades)
-    cases = with_verdicts_as_fields(reader.cases(by_case))
+    cases, own_grades = with_fields(reader.cases(), grades)
+    cases = with_verdicts_as_fields(tuple(map(reader.with_rating, cases, table.rows)))
     return JudgedResults(cases, (*table.findings, *reader.findings), grades=own_grades)
 
 
@@ -92,9 +93,17 @@ class _TableReader:
             )
         self._off_scale: Counter[str] = Counter()
 
-    def cases(self, judges: Sequence[tuple[Opinion, ...]]) -> tuple[JudgedCase, ...]:
+    def with_rating(self, case: JudgedCase, row: Mapping[str, Value]) -> JudgedCase:
+        """Add whether the case passed, and whether it did for a person, if the row of the case states this."""
+        person = grade_of(self._value(row, "human"), WORDS)
+        if case.passed is None or person is None or person.score not in (0, 1):
+            return case
+        return replace(case, verdicts=Ratings(case.passed == 1, person.score == 1))
+
+    def cases(self) -> list[JudgedCase]:
         """Return a case for each row, in the order of the table."""
-        cases = tuple(map(self._case, self._rows, self._row_names(), judges))
+        judges = list(map(self._opinions, self._rows))
+        cases = list(map(self._case, self._rows, self._row_names(), judges))
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
             fix = "Run these cases again."
@@ -114,7 +123,7 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def opinions(self, row: Mapping[str, Value]) -> list[Opinion]:
+    def _opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
         """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
         columns = self._score_columns(row)
         if not columns:
@@ -122,7 +131,7 @@ class _TableReader:
             columns = {name: name for name in (parts.get("score") or parts.get("passed") or ())[:1]}
         if columns:
             grader = self._grader(row)
-            return [
+            return tuple(
                 graded(
                     name,
                     (self._grade(column, value_at(row, column)),),
@@ -130,12 +139,12 @@ class _TableReader:
                     grader=grader,
                 )
                 for name, column in columns.items()
-            ]
+            )
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
-            return []
+            return ()
         same = expected.strip().casefold() == output.strip().casefold()
-        return [graded(EXACT_MATCH, (RIGHT if same else WRONG,))]
+        return (graded(EXACT_MATCH, (RIGHT if same else WRONG,)),)
 
     def _score_columns(self, row: Mapping[str, Value]) -> Mapping[str, str]:
         """Name of the score -> column."""
@@ -167,24 +176,19 @@ class _TableReader:
         stated = verdict is not None and verdict.score in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
             self._off_scale[parts["passed"][0]] += 1
-        judged = verdict.score if verdict is not None and stated else passed(judges)
-        person = grade_of(self._value(row, "human"), WORDS)
         grader = self._grader(row) if stated or score is not None else None
         return JudgedCase(
             id=name,
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
             judges=judges,
             variant=self._text(row, "variant"),
-            passed=judged,
+            passed=verdict.score if verdict is not None and stated else None,
             input=self._text(row, "input"),
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
             error=self._text(row, "error"),
             unjudged=self._failure_of_judge(row),
             call=Call(self._usage(row), self._text(row, "model")),
-            verdicts=Ratings(judged == 1, person.score == 1)
-            if judged is not None and person and person.score in (0, 1)
-            else None,
         )
 
     def _failure_of_judge(self, row: Mapping[str, Value]) -> str:
