@@ -87,8 +87,9 @@ def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
 
 
 def problems_text(folder: Path) -> str:
-    """The text of the problems page."""
-    text = re.sub(r"<[^>]+>", "", (folder / "problems.html").read_text(encoding="utf-8"))
+    """The text of the problems page, with a space between the cells of a table."""
+    page = (folder / "problems.html").read_text(encoding="utf-8").replace("</td>", " ")
+    text = re.sub(r"<[^>]+>", "", page)
     return " ".join(unescape(text).split())
 
 

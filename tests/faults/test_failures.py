@@ -58,7 +58,7 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
     what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_job._EvalJob.run."
-    assert f"{what}bad{FIX}" in problems_text(out)
+    assert f"{what} bad {FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()
     assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
     assert (out / "evals/good/index.html").is_file()
@@ -138,7 +138,7 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 
     monkeypatch.setattr(scorer("fields"), "score", score)
     build_site(project.path, tmp_path / "public", jobs=1)
-    where = "sitegen.scoring.own.scored_with_own_metrics.bad evals/bad/extracted.json"
+    where = "sitegen.scoring.own.scored_with_own_metrics. bad evals/bad/extracted.json"
     said = f"the pages of this eval: ZeroDivisionError in {where}"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 
@@ -149,7 +149,7 @@ def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_buil
         failing(patched, "sitegen.stages.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
         assert build_site(project.path, out, jobs=1).failed == 1
     place = "sitegen.stages.instruction_task._InstructionWork.run"
-    assert f"the pages of this instruction file: KeyError in {place}.CLAUDE.md" in problems_text(out)
+    assert f"the pages of this instruction file: KeyError in {place}. CLAUDE.md" in problems_text(out)
     assert broken_links(out) == []
     assert (out / "evals/bad/index.html").is_file()
     build_site(project.path, out, jobs=1)

@@ -140,7 +140,7 @@ def test_limits_of_sitegen_toml_are_finite(tmp_path, text, number):
     repo.checkout()
     ended = run("build", "-o", tmp_path / "site", cwd=repo.path)
     assert ended.returncode == 0
-    assert "a finite number is wanted. It does not count.sitegen.toml:2" in problems_text(tmp_path / "site")
+    assert "a finite number is wanted. It does not count. sitegen.toml:2" in problems_text(tmp_path / "site")
 
 
 @pytest.mark.parametrize("threshold", ["1.0e+308", "-1.0e+308", "1.0e+30"])
