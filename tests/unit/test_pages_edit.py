@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -125,44 +126,27 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     assert not effects.is_without_loss(effect_rows((judged[0],)))
 
 
+def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effect:
+    sides = sample.headline(1, before), sample.headline(2, after)
+    return Effect(eval_id="a", name="A", before=sides[0], after=sides[1], **more)
+
+
 @pytest.mark.parametrize(
     ("effect", "grade", "why"),
     [
+        (effect(before=None), "first output", "nothing to compare with"),
         (
-            Effect(eval_id="a", name="A", before=sample.headline(1, None), after=sample.headline(2, 0.4)),
-            "first output",
-            "nothing to compare with",
-        ),
-        (
-            Effect(
-                eval_id="a",
-                name="A",
-                before=sample.headline(1, 0.3),
-                after=sample.headline(2, 0.4),
-                window=Window(edit=1, before=0, after=1, model=Exchange(("m",), ("n",), ())),
-            ),
+            effect(window=Window(edit=1, before=0, after=1, model=Exchange(("m",), ("n",), ()))),
             "not judged",
             "the model changed too",
         ),
         (
-            Effect(
-                eval_id="a",
-                name="A",
-                before=sample.headline(1, 0.3),
-                after=sample.headline(2, 0.4),
-                specs=(MetricSpec("n", "N", "", recorded=True),),
-            ),
+            effect(specs=(MetricSpec("n", "N", "", recorded=True),)),
             "recorded",
             "whether this is more than chance is unknown",
         ),
         (
-            Effect(
-                eval_id="a",
-                name="A",
-                before=sample.headline(1, 0.3),
-                after=sample.headline(2, 0.4),
-                verdict=verdict("worse", "beyond chance"),
-            ),
+            effect(verdict=verdict("worse", "beyond chance")),
             "worse",
             "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050",
         ),
@@ -174,23 +158,13 @@ def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, wh
 
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
-    effect = Effect(eval_id="a", name="A", before=sample.headline(1, 0.3), after=sample.headline(2, 0.4))
-    assert [spec.label for spec, _ in effect_rows((effect,))[0].metrics] == ["F1"]
+    assert [spec.label for spec, _ in effect_rows((effect(),))[0].metrics] == ["F1"]
 
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
-    before = replace(
-        sample.headline(1, 0.5), interval=Interval(low=0.4, high=0.6, unit="fields", n=12, method="Wilson")
-    )
-    effect = Effect(
-        eval_id="a",
-        name="A",
-        before=before,
-        after=sample.headline(2, 0.25),
-        specs=sample.SPECS,
-        flips=Flips((), (("x", 3),)),
-    )
-    html = written_with(effect)
+    interval = Interval(low=0.4, high=0.6, unit="fields", n=12, method="Wilson")
+    of = effect(before=0.5, after=0.25, specs=sample.SPECS, flips=Flips((), (("x", 3),)))
+    html = written_with(replace(of, before=replace(sample.headline(1, 0.5), interval=interval)))
     assert '<a href="../../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
     assert '<a class="delta dn" href="../../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
 

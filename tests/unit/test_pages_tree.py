@@ -4,58 +4,35 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
+from sitegen.model.values import Value
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
 from sitegen.render.environment import Renderer
 from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
+
+def judged(outcome: Outcome, path: str, expected: Value, actual: Value, *, item: str = "", note: str = "") -> Judgement:
+    return Judgement(
+        document="",
+        path=path,
+        attribute=re.sub(r"\d+", "", path),
+        outcome=outcome,
+        expected=expected,
+        actual=actual,
+        note=note,
+        named_path=f"cargo[{item}].name" if item else "",
+    )
+
+
 JUDGED = [
-    Judgement(document="", path="port", attribute="port", outcome="correct", expected="Oslo", actual="Oslo"),
-    Judgement(
-        document="",
-        path="cargo[0].name",
-        attribute="cargo[].name",
-        outcome="correct",
-        expected="Cod",
-        actual="cod",
-        note="",
-        named_path="cargo[Cod].name",
-    ),
-    Judgement(
-        document="",
-        path="cargo[0].lots[0].mass",
-        attribute="cargo[].lots[].mass",
-        outcome="wrong_value",
-        expected=5,
-        actual=7,
-        note="",
-        named_path="cargo[Cod].lots[A].mass",
-    ),
-    Judgement(
-        document="",
-        path="cargo[1].name",
-        attribute="cargo[].name",
-        outcome="omission",
-        expected="Ling",
-        actual=None,
-        note="missing item",
-        named_path="cargo[Ling].name",
-    ),
-    Judgement(
-        document="", path="cargo[2].name", attribute="cargo[].name", outcome="true_negative", expected=None, actual=None
-    ),
-    Judgement(
-        document="",
-        path="cargo[1].name",
-        attribute="cargo[].name",
-        outcome="hallucination",
-        expected=None,
-        actual="Eel",
-        note="extra item",
-        named_path="cargo[Eel].name",
-    ),
+    judged("correct", "port", "Oslo", "Oslo"),
+    judged("correct", "cargo[0].name", "Cod", "cod", item="Cod"),
+    replace(judged("wrong_value", "cargo[0].lots[0].mass", 5, 7), named_path="cargo[Cod].lots[A].mass"),
+    judged("omission", "cargo[1].name", "Ling", None, item="Ling", note="missing item"),
+    judged("true_negative", "cargo[2].name", None, None),
+    judged("hallucination", "cargo[1].name", None, "Eel", item="Eel", note="extra item"),
 ]
 PAIRED = AlignmentPanel(
     document="",

@@ -11,9 +11,17 @@ from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.paths import follow, parse_path
 from sitegen.scoring.scorer import File, ScoringInputs
+
+
+def score(*outputs: File, truth: File | None, settings: str = "{}") -> Result:
+    return scorer("fields").score(
+        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=None, schema=None, settings=settings)
+    )
+
 
 TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
 
@@ -49,19 +57,7 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
     ],
 )
 def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes, what: str, line: int | None) -> None:
-    card = (
-        scorer("fields")
-        .score(
-            ScoringInputs(
-                outputs=(File("e.json", b"{}"),),
-                ground_truth=File(path, content),
-                mapping=None,
-                schema=None,
-                settings="{}",
-            )
-        )
-        .scorecard
-    )
+    card = score(File("e.json", b"{}"), truth=File(path, content)).scorecard
     assert card.status == "no_ground_truth"
     assert card.counts == Counts()
     assert {metric.value for metric in card.metrics} == {None}
@@ -75,13 +71,7 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
 
 
 def test_a_missing_ground_truth_says_so() -> None:
-    card = (
-        scorer("fields")
-        .score(
-            ScoringInputs(outputs=(File("e.json", b"{}"),), ground_truth=None, mapping=None, schema=None, settings="{}")
-        )
-        .scorecard
-    )
+    card = score(File("e.json", b"{}"), truth=None).scorecard
     assert card.findings == (
         Finding(
             severity="error",
@@ -107,11 +97,7 @@ def test_a_missing_ground_truth_says_so() -> None:
     ],
 )
 def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ...], what: str) -> None:
-    card = (
-        scorer("fields")
-        .score(ScoringInputs(outputs=outputs, ground_truth=TRUTH, mapping=None, schema=None, settings="{}"))
-        .scorecard
-    )
+    card = score(*outputs, truth=TRUTH).scorecard
     assert card.status == "unreadable"
     assert card.counts == Counts(fn=2, omission=2)
     assert card.metric("f1") == 0.0
@@ -136,11 +122,7 @@ def test_a_byte_order_mark_is_accepted_everywhere() -> None:
 def test_a_broken_line_costs_its_own_document_only() -> None:
     truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
     output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
-    card = (
-        scorer("fields")
-        .score(ScoringInputs(outputs=(output,), ground_truth=truth, mapping=None, schema=None, settings="{}"))
-        .scorecard
-    )
+    card = score(output, truth=truth).scorecard
     assert [(each.id, each.status, each.counts) for each in card.documents] == [
         ("1", "scored", Counts(tp=1)),
         ("2", "unreadable", Counts(fn=1, omission=1)),
@@ -152,15 +134,7 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
 def test_findings_are_bounded_and_the_rest_is_counted() -> None:
     truth = File("t.csv", b"id,a\n" + b"".join(b"d%d,maybe\n" % number for number in range(150)))
     settings = '{"fields": {"a": {"type": "boolean"}}}'
-    card = (
-        scorer("fields")
-        .score(
-            ScoringInputs(
-                outputs=(File("e.json", b"[]"),), ground_truth=truth, mapping=None, schema=None, settings=settings
-            )
-        )
-        .scorecard
-    )
+    card = score(File("e.json", b"[]"), truth=truth, settings=settings).scorecard
     assert len(card.findings) == 101
     assert card.findings[-1] == Finding(
         severity="warning",
@@ -173,9 +147,7 @@ def test_findings_are_bounded_and_the_rest_is_counted() -> None:
 
 def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
     output = File("e.json", b'{"a": ' + b"9" * 5_000 + b', "b": 2}')
-    result = scorer("fields").score(
-        ScoringInputs(outputs=(output,), ground_truth=TRUTH, mapping=None, schema=None, settings="{}")
-    )
+    result = score(output, truth=TRUTH)
     assert [(each.path, each.outcome) for each in result.judgements] == [
         ("a", "format_error"),
         ("b", "correct"),

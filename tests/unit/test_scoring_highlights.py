@@ -128,74 +128,24 @@ def test_what_was_left_out_is_noted_on_the_report():
 
 
 @pytest.mark.parametrize(
-    ("settings", "finding"),
+    ("settings", "message", "fix"),
     [
-        (
-            '{"rang": "1-8"}',
-            Finding(
-                severity="error",
-                message="Unknown key 'rang'",
-                fix="Write 'range' instead.",
-                line=None,
-                about="settings",
-            ),
-        ),
-        (
-            '{"zz": 1}',
-            Finding(
-                severity="error",
-                message="Unknown key 'zz'",
-                fix="Use one of: categories, range, run_id.",
-                line=None,
-                about="settings",
-            ),
-        ),
-        (
-            '{"range": "8"}',
-            Finding(
-                severity="error",
-                message="'range' does not go from a lower to a higher number",
-                fix='Write two numbers such as "1-8".',
-                line=None,
-                about="settings",
-            ),
-        ),
+        ('{"rang": "1-8"}', "Unknown key 'rang'", "Write 'range' instead."),
+        ('{"zz": 1}', "Unknown key 'zz'", "Use one of: categories, range, run_id."),
+        ('{"range": "8"}', "'range' does not go from a lower to a higher number", 'Write two numbers such as "1-8".'),
         (
             '{"categories": "terms"}',
-            Finding(
-                severity="error",
-                message="'categories' is not a list of names",
-                fix='Write a list such as ["terms", "concepts"].',
-                line=None,
-                about="settings",
-            ),
+            "'categories' is not a list of names",
+            'Write a list such as ["terms", "concepts"].',
         ),
-        (
-            '{"run_id": []}',
-            Finding(
-                severity="error",
-                message="'run_id' is neither text nor a whole number",
-                fix="Write the id of a run of the log.",
-                line=None,
-                about="settings",
-            ),
-        ),
-        (
-            "[]",
-            Finding(
-                severity="error",
-                message="The settings are not an object of keys",
-                fix="Write keys and values.",
-                line=None,
-                about="settings",
-            ),
-        ),
+        ('{"run_id": []}', "'run_id' is neither text nor a whole number", "Write the id of a run of the log."),
+        ("[]", "The settings are not an object of keys", "Write keys and values."),
     ],
 )
-def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings: str, finding: Finding):
-    result = score(settings=settings)
-    assert result.scorecard.findings[0] == finding
-    assert result.scorecard.metrics == score().scorecard.metrics
+def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings: str, message: str, fix: str):
+    card = score(settings=settings).scorecard
+    assert card.findings[0] == Finding(severity="error", message=message, fix=fix, about="settings")
+    assert card.metrics == score().scorecard.metrics
 
 
 def test_the_ground_truth_format_of_every_eval_means_nothing_here():
