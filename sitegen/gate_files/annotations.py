@@ -15,7 +15,7 @@ from sitegen.gate_files.wording import (
     nothing_compared,
     spread_sentences,
 )
-from sitegen.model.gate import GateEval, GateReport, GateVerdict
+from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 SHOWN: Final = 10
@@ -76,15 +76,10 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
                     file=check.file or "",
                 )
         if check.verdict == "fail":
-            yield from _edit_annotations(check, title)
-
-
-def _edit_annotations(check: GateEval, title: str) -> Iterator[Annotation]:
-    for edit in check.instructions:
-        message = (
-            f"Edited since the base, and {check.eval_id} fails the gate: association in time, the cause may be another."
-        )
-        yield Annotation(level="warning", message=message, title=title, file=edit.path)
+            nothing_proven = "association in time, the cause may be another"
+            message = f"Edited since the base, and {check.eval_id} fails the gate: {nothing_proven}."
+            for edit in check.instructions:
+                yield Annotation(level="warning", message=message, title=title, file=edit.path)
 
 
 def _annotation_level(verdict: GateVerdict, report: GateReport) -> AnnotationLevel:

@@ -27,7 +27,7 @@ from sitegen.history.repository import ReadAhead, Repository
 from sitegen.history.revisions import folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
-from sitegen.model.contents import NO_CONTENTS, Contents
+from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
@@ -71,8 +71,8 @@ class HistoryFold:
         store: FoldStore,
         state: FoldState,
         watched: Watched,
-        renamed: tuple[RenamedEval, ...] = (),
-        contents: Contents = NO_CONTENTS,
+        renamed: tuple[RenamedEval, ...],
+        contents: Contents,
     ) -> None:
         """With a new *state*, nothing is loaded from the store.
 

@@ -19,7 +19,7 @@ from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import Layout
 from sitegen.kind_files import files_of
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.contents import NO_CONTENTS, Contents
+from sitegen.model.contents import Contents
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
@@ -42,7 +42,7 @@ class RulesInForce:
         evals_dir: str,
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
-        contents: Contents = NO_CONTENTS,
+        contents: Contents,
     ) -> None:
         self._contents = contents
         self._state = state

@@ -18,36 +18,23 @@ class CaseSides(NamedTuple):
     output: str
 
 
-def _no_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
-    """Return no digests, for histories whose files are not read."""
-
-
-def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
-    """Return no record, for histories whose files are not read."""
-
-
-def _no_grades(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
-    """Return no grades, for histories whose files are not read."""
-    return ()
-
-
-def _no_runs(kind: str, path: str, before: bytes, content: bytes) -> int:
-    """Count no runs, for histories whose files are not read."""
-    return 0
-
-
 class Contents(Frozen):
-    """The functions that read contents; the defaults read nothing."""
+    """The functions that read contents."""
 
-    sides: Callable[[str, bytes, str], CaseSides | None] = _no_sides
+    sides: Callable[[str, bytes, str], CaseSides | None]
     """Takes (path, content, settings) of a file of cases. Returns None for a file without two sides."""
-    recorded: Callable[[str, str, bytes, str], Recorded | None] = _no_record
+    recorded: Callable[[str, str, bytes, str], Recorded | None]
     """Takes (kind, path, content, settings) of an output; returns what it states about its run, or None."""
-    grades: Callable[[str, str, bytes, str], tuple[str, ...]] = _no_grades
+    grades: Callable[[str, str, bytes, str], tuple[str, ...]]
     """Takes the same; returns the named scores with values that are neither right nor wrong."""
-    appended_runs: Callable[[str, str, bytes, bytes], int] = _no_runs
+    appended_runs: Callable[[str, str, bytes, bytes], int]
     """Takes (kind, path, content before, content) of an output; returns how many runs were appended to the file."""
 
 
-NO_CONTENTS: Final = Contents()
+NO_CONTENTS: Final = Contents(
+    sides=lambda path, content, settings: None,
+    recorded=lambda kind, path, content, settings: None,
+    grades=lambda kind, path, content, settings: (),
+    appended_runs=lambda kind, path, before, content: 0,
+)
 """For histories whose outputs are not read."""

@@ -8,7 +8,6 @@ class SiteInfo(Frozen):
 
     title: str
     version: str
-    """The version of sitegen."""
     repository_url: str | None = None
     """Web address of the repository, without a trailing slash and without credentials; for commit links."""
     base_url: str | None = None

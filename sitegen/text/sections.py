@@ -147,7 +147,6 @@ def outline(content: bytes) -> Outline:
 
 
 def _title(raw: bytes) -> str:
-    """Return the title of a heading."""
     text = raw.decode("utf-8", "replace").strip()
     if text.endswith("#"):
         text = re.sub(_CLOSING, "", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tupl
 
     site = SiteConfig()
     top = {path.partition("/")[0]: "/" in path for path in files}
-    searched = SearchedFiles(lambda folder: listed.get(folder, {}) if folder else top, read)
+    searched = _searched(lambda folder: listed.get(folder, {}) if folder else top, read)
     config, entries = with_found_evals(site, manifest or Manifest(), searched)
     return config.instructions[len(site.instructions) :], entries.evals
 
@@ -49,10 +50,17 @@ def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> Non
         asked.append(folder)
         return {"evals": True, "qa": True} if not folder else files.names(folder)
 
-    _, manifest = with_found_evals(SiteConfig(), Manifest(), SearchedFiles(names, lambda path, largest: b"{}"))
+    _, manifest = with_found_evals(SiteConfig(), Manifest(), _searched(names, lambda path, largest: b"{}"))
     assert [entry.id for entry in manifest.evals] == ["qa", "sums"]
     assert {"", "evals", "evals/sums", "evals/desk", "qa"} <= set(asked)
     assert sorted(asked) == sorted(set(asked))
+
+
+def _searched(names: Callable[[str], dict[str, bool]], read: Callable[[str, int], bytes | None]) -> SearchedFiles:
+    """Files without earlier versions, none of which is a case file."""
+    return SearchedFiles(
+        names=names, read=read, earlier=lambda path, largest: iter(()), kind_of_cases=lambda path, content: None
+    )
 
 
 def _folders(files: dict[str, str]) -> set[str]:

@@ -41,10 +41,6 @@ def _no_version(path: str, largest: int) -> Iterator[bytes]:
     yield from ()
 
 
-def _none_is_of_cases(path: str, content: bytes) -> Kind | None:
-    """Treat no file as a case file, by default."""
-
-
 class KeptAnswers(Protocol):
     """A store of answers derived from contents, identified by the content and not by its path."""
 
@@ -62,9 +58,9 @@ class SearchedFiles(Frozen):
     """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
     """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
-    earlier: Callable[[str, int], Iterator[bytes]] = _no_version
+    earlier: Callable[[str, int], Iterator[bytes]]
     """Takes the same; yields the contents in earlier commits that can be read, the newest first."""
-    kind_of_cases: Callable[[str, bytes], Kind | None] = _none_is_of_cases
+    kind_of_cases: Callable[[str, bytes], Kind | None]
     """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
     answers: KeptAnswers | None = None
     """The store of answers, which avoids reading a content twice; None to read every file."""
