@@ -35,16 +35,21 @@ def test_the_same_page_is_the_same_bytes_every_time(renderer):
     assert [again.render(page) for page in sample_site.pages()] == once
 
 
+def contexts() -> Counter[str | None]:
+    """The contexts of templates in memory, by the name of the template."""
+    return Counter(found.name for found in gc.get_objects() if isinstance(found, Context))
+
+
 def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
     """Such pages are many or large, so no garbage collection is needed to free what they show (``COLLECTION``)."""
     repo = GitRepo(tmp_path / "project")
     repo.commit(
         {
             "evals/a/ground_truth.json": '{"lines": [{"name": "tea", "sum": 1}]}',
-            "sitegen.toml": "[limits]\nreports_kept = 1\n",
+            "sitegen.toml": "[limits]\nreports_kept = 2\n",
         }
     )
-    for number in range(3):
+    for number in range(4):
         repo.commit(
             {
                 "CLAUDE.md": f"# Rules\n{number}\n",
@@ -55,13 +60,14 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
     flags = gc.get_debug()
     worker_context._renderer.cache_clear()  # that of an earlier test would become garbage during this build
     gc.collect()
+    before = contexts()
     gc.disable()
     try:
         build_site(repo.path, tmp_path / "out", jobs=1)
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
         garbage = {found.name for found in gc.garbage if isinstance(found, Context)}
-        held = Counter(found.name for found in gc.get_objects() if isinstance(found, Context))
+        held = contexts() - before
     finally:
         gc.set_debug(flags)
         gc.enable()
