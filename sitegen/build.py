@@ -61,7 +61,7 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
 
 
 def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
-    """Build in a transaction, of which ``SiteFiles`` saves parts. A folder is not trusted after a killed build."""
+    """Build in a transaction. The folder is not trusted if the build is killed."""
     memo.mark_dirty(project.site)
     with memo.transaction():
         return publish(project, memo, site_files, progress or Progress())
