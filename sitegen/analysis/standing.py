@@ -32,10 +32,10 @@ the best one by more than chance. too new: the newest values are lower, but too 
 target: the headline misses its target. behind: the best output was better, but by no more than chance explains. none:
 the eval is at its best."""
 
-TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
+_TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 """All kinds of trouble, from the worst to the least."""
 
-LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
+LOST: Final[tuple[Trouble, ...]] = _TROUBLES[:3]
 """Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
 
 
@@ -86,7 +86,7 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
     """Return every eval that is not deleted, worst trouble first, and within the same trouble largest loss first."""
     alive = (standing_of(summary, mutes) for summary in summaries if not summary.deleted)
     return tuple(
-        sorted(alive, key=lambda at: (TROUBLES.index(at.trouble), -at.size, at.summary.info.name, at.summary.info.id))
+        sorted(alive, key=lambda at: (_TROUBLES.index(at.trouble), -at.size, at.summary.info.name, at.summary.info.id))
     )
 
 

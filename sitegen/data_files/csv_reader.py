@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, text_of
 
-MAX_CELLS: Final = 1_000_000
+_MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
@@ -43,9 +43,9 @@ def csv_rows(content: bytes) -> list[list[str]]:
         for row in reader:
             rows.append(row)
             cells += len(row)
-            if cells > MAX_CELLS + 2:
+            if cells > _MAX_CELLS + 2:
                 raise UnreadableError(
-                    f"it has more than {MAX_CELLS:,} cells, counted up to this line",
+                    f"it has more than {_MAX_CELLS:,} cells, counted up to this line",
                     "Split the eval into several with fewer documents, or leave out columns that are not scored.",
                     start + 1,
                 )

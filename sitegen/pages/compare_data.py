@@ -54,7 +54,7 @@ EDITS: Final = 200
 """Largest number of commits with edits that the page can name: the newest ones."""
 
 
-NEIGHBOURS: Final = 60
+_NEIGHBOURS: Final = 60
 """Largest number of pairs of neighbours that are judged: the newest ones."""
 
 
@@ -128,7 +128,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
 def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[Step]) -> list[tuple[int, int]]:
     """The pairs (earlier, later) of indices that the build judges, of those points whose cells the page holds."""
     held = set(places)
-    neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-NEIGHBOURS:]
+    neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-_NEIGHBOURS:]
     pairs = {*neighbours, (best, last), *((step.before, step.at) for step in steps)}
     return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
 

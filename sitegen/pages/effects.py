@@ -38,7 +38,7 @@ TONES: Final[dict[Grade, str]] = {
 }
 """The colour of each grade, in the order of tables, losses first."""
 
-HEADLINE: Final = MetricSpec("f1", "F1", "")
+_HEADLINE: Final = MetricSpec("f1", "F1", "")
 """The metric of the first value of an effect without specs."""
 
 METRICS: Final = 2
@@ -47,7 +47,7 @@ METRICS: Final = 2
 NAMED: Final = 3
 """Number of evals that the row of an edit names."""
 
-MOST_FIELDS: Final = 200
+_MOST_FIELDS: Final = 200
 """Number of flipped fields that a page lists: the ones with the most flips."""
 
 ONLY_RECORDED: Final = "whether this is more than chance is unknown"
@@ -101,7 +101,7 @@ def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
 
 def spec_of(effect: Effect) -> MetricSpec:
     """The headline metric of an effect."""
-    return effect.specs[0] if effect.specs else HEADLINE
+    return effect.specs[0] if effect.specs else _HEADLINE
 
 
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
@@ -133,7 +133,7 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 
 
 def _effect_row(effect: Effect, after: Headline) -> EffectRow:
-    specs = effect.specs or (HEADLINE,)
+    specs = effect.specs or (_HEADLINE,)
     metrics = metrics_of(effect.before, after, specs, _changes(effect, after, specs))
     spec, change = metrics[0]
     grade = _grade(effect, change, spec)
@@ -243,7 +243,7 @@ class FlippedFields(Frozen):
     """The fields that flipped over all evals, linked both ways with the passages of diffs that name them."""
 
     evals: dict[str, tuple[tuple[EffectRow, int, int], ...]]
-    """By field, the evals with the numbers of fixed and broken cells. At most ``MOST_FIELDS``, most flips first."""
+    """By field, the evals with the numbers of fixed and broken cells. At most ``_MOST_FIELDS``, most flips first."""
     more: int
     """Number of fields that are not listed."""
     named: dict[str, tuple[tuple[str, ...], ...]]
@@ -280,7 +280,7 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
         for attribute, fixed, broken in row.fields:
             evals.setdefault(attribute, []).append((row, fixed, broken))
     names = sorted(evals, key=lambda name: (-sum(fixed + broken for _, fixed, broken in evals[name]), name))
-    listed = names[:MOST_FIELDS]
+    listed = names[:_MOST_FIELDS]
     return FlippedFields(
         evals={name: tuple(evals[name]) for name in listed},
         more=len(names) - len(listed),

@@ -207,12 +207,12 @@ def turns(view: FieldView, root: str) -> list[Column]:
     return [
         Column("iteration", "Iteration", lambda change: Markup(_report(view, view.points[change.point]))),
         Column("commit", "Commit", commit),
-        Column("fixed", "Fixed", lambda change: change.number("fixed") or "", "num"),
-        Column("broken", "Broken", lambda change: change.number("broken") or "", "num"),
-        Column("other", "Other", lambda change: change.number("still_wrong") or "", "num", other),
-        Column("items", "With items", items, "num", with_items),
-        Column("wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), "num"),
-        Column("causes", "Changed by", lambda change: _causes(change.causes), "nowrap"),
+        Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
+        Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
+        Column("other", "Other", lambda change: change.number("still_wrong") or "", classes="num", title=other),
+        Column("items", "With items", items, classes="num", title=with_items),
+        Column("wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), classes="num"),
+        Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
     ]
 
 

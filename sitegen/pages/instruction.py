@@ -34,7 +34,7 @@ SPARK_POINTS: Final = 120
 EVALS: Final = 8
 """Number of evals beside the size of the file whose line is visible at first; the others are folded."""
 
-LONGEST_DEFINITION: Final = 100
+_LONGEST_DEFINITION: Final = 100
 """Number of lines above which a definition contains more than the list of instructions to read."""
 
 
@@ -179,7 +179,7 @@ def notes(view: InstructionView) -> list[str]:
     if hollow := slips.count("version alone"):
         found.append(f"{counted(hollow, 'edit')} gave a new version and changed nothing else.")
     length = view.text.stats.lines if view.text and not view.file.deleted else None
-    if length and length > LONGEST_DEFINITION and is_definition(view.file.path):
+    if length and length > _LONGEST_DEFINITION and is_definition(view.file.path):
         found.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
     return found
 

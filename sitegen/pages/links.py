@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-SHA_DIGITS: Final = 12
+_SHA_DIGITS: Final = 12
 """Digits of a commit id in an address: unambiguous for millions of commits, and short enough to read aloud."""
 
 _SAFE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
@@ -45,7 +45,7 @@ def slug(name: str) -> str:
 
 def short_sha(sha: str) -> str:
     """An object id as addresses and data files write it."""
-    return sha[:SHA_DIGITS]
+    return sha[:_SHA_DIGITS]
 
 
 def _fixed(address: str) -> Callable[[], str]:

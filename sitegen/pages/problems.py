@@ -18,7 +18,7 @@ from sitegen.text.plain import counted
 LISTED: Final = 200
 """Number of places listed for a cause."""
 
-BANNER: Final = 110
+_BANNER: Final = 110
 """Number of characters of a banner from which on it does not list all names."""
 
 
@@ -40,8 +40,8 @@ class Banner(Frozen):
     def message(self) -> str:
         """The cause, without the end of a long list of names: the problems page has all of them."""
         message = self.cause.message.rstrip(".")
-        listed, comma, _ = message[:BANNER].rpartition(", ")
-        return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > BANNER else message
+        listed, comma, _ = message[:_BANNER].rpartition(", ")
+        return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > _BANNER else message
 
     @property
     def href(self) -> str:

@@ -34,13 +34,13 @@ from sitegen.stats.averages import median
 
 LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""
-NEARBY: Final = 30
+_NEARBY: Final = 30
 """Number of points on either side of a step that its chart shows."""
 PLACES: Final = 3
 """Largest number of listed iterations at which several evals have a step."""
-RECENT: Final = 60
+_RECENT: Final = 60
 """Number of points in the chart of a best output: the newest ones."""
-REACH: Final = 8
+_REACH: Final = 8
 """Number of points over which a level is drawn, on its side of the step."""
 
 
@@ -162,9 +162,9 @@ class StepLine(NamedTuple):
 def step_chart(listed: ListedStep) -> StepLine:
     """The values around a step with both levels."""
     summary, step = listed.summary, listed.step
-    metric, first = step.metrics[0], max(0, step.at - NEARBY)
+    metric, first = step.metrics[0], max(0, step.at - _NEARBY)
     column = [spec.name for spec in summary.specs].index(metric.name)
-    near, since = summary.headlines[first : step.at + NEARBY], listed.at.comparable_since
+    near, since = summary.headlines[first : step.at + _NEARBY], listed.at.comparable_since
     values = [headline.values[column] if headline.comparable_since == since else None for headline in near]
     until = None if step.until is None else step.until - first
     return step_line(values, step.at - first, metric.before, metric.after, until)
@@ -175,11 +175,11 @@ def step_line(
 ) -> StepLine:
     """Values at the new level from index ``mark`` on, until before index ``until``."""
     low, high = _range((*values, before, after))
-    end = min(len(values) - 1 if until is None else until - 0.5, mark + REACH)
+    end = min(len(values) - 1 if until is None else until - 0.5, mark + _REACH)
     return StepLine(
         size=len(values),
         values=charts.line(values, low, high),
-        before=f"M{max(0, mark - REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
+        before=f"M{max(0, mark - _REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
         after=f"M{mark - 0.5:g} {charts.y(after, low, high):g}H{end:g}",
         mark=mark - 0.5,
     )
@@ -189,9 +189,9 @@ def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     """The number of the newest values, their line, and the best so far as a staircase."""
     summary = standing.summary
     column, best = values_of_summary(summary), summary.best
-    values, stairs = column[-RECENT:], [None if index is None else column[index] for index in best[-RECENT:]]
+    values, stairs = column[-_RECENT:], [None if index is None else column[index] for index in best[-_RECENT:]]
     low, high = _range((*values, *stairs))
-    first = max(0, len(column) - RECENT)
+    first = max(0, len(column) - _RECENT)
     breaks = sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
     line = charts.line(values, low, high, breaks=breaks)
     return len(values), line, charts.staircase(stairs, low, high, breaks=breaks)

@@ -22,16 +22,16 @@ from typing import Any, Final
 SECONDS: Final = 30.0
 """Processor time for one page, in seconds."""
 
-UNTIL_KILLED: Final = 2
+_UNTIL_KILLED: Final = 2
 """A process that cannot react, in the middle of one operation, is killed after this multiple of ``SECONDS``."""
 
 MEMORY: Final = 1_000_000_000
 """Bytes that a process may allocate while it renders a page."""
 
-LARGEST_RESULT: Final = 50_000_000
+_LARGEST_RESULT: Final = 50_000_000
 """Largest number of characters or items in the result of an operator, a block, a macro or a page."""
 
-LONGEST_NUMBER: Final = 100_000
+_LONGEST_NUMBER: Final = 100_000
 """Largest number of bits in the result of ``*`` and ``**``."""
 
 
@@ -56,7 +56,7 @@ def _timer(seconds: float) -> Iterator[None]:
     if sys.__stderr__ is not None:  # prints the line of the template, and then the process is killed
         faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
     signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first exception
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds * UNTIL_KILLED)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds * _UNTIL_KILLED)
     try:
         yield
     finally:
@@ -152,10 +152,10 @@ def concatenated(parts: Iterable[str]) -> str:
 
 
 def _check_page_size(size: int) -> None:
-    if size > LARGEST_RESULT:
-        raise TemplateBoundError(f"a text or list would have more than {LARGEST_RESULT:,} characters or items")
+    if size > _LARGEST_RESULT:
+        raise TemplateBoundError(f"a text or list would have more than {_LARGEST_RESULT:,} characters or items")
 
 
 def _check_number(bits: int) -> None:
-    if bits > LONGEST_NUMBER:
-        raise TemplateBoundError(f"a number would have more than {LONGEST_NUMBER:,} bits")
+    if bits > _LONGEST_NUMBER:
+        raise TemplateBoundError(f"a number would have more than {_LONGEST_NUMBER:,} bits")

@@ -14,7 +14,7 @@ from sitegen.render.template_files import THEME, own_files, read_template, shipp
 if TYPE_CHECKING:
     import jinja2
 
-STYLES: Final = (
+_STYLES: Final = (
     "tokens",
     "base",
     "frame",
@@ -37,7 +37,7 @@ STYLES: Final = (
 )
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 
-SCRIPTS: Final = (
+_SCRIPTS: Final = (
     "dom",
     "neighbours",
     "toggle",
@@ -98,9 +98,9 @@ class Renderer:
 
     def assets(self) -> tuple[RawFile, ...]:
         """Style sheet, scripts and pictures as files of the site: readable sources, one request each."""
-        sheets = [f"assets/css/{name}.css" for name in STYLES]
+        sheets = [f"assets/css/{name}.css" for name in _STYLES]
         styles = "\n".join(map(self._text, sheets + [THEME] * (THEME in self._own)))
-        scripts = "\n".join(self._text(f"assets/js/{name}.js") for name in SCRIPTS)
+        scripts = "\n".join(self._text(f"assets/js/{name}.js") for name in _SCRIPTS)
         files = [
             RawFile(links.asset("app.css"), styles.encode()),
             RawFile(links.asset("app.js"), f'(() => {{\n"use strict";\n{scripts}}})();\n'.encode()),

@@ -84,7 +84,7 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, byteco
         bytecode_cache=TemplateBytecode(str(bytecode)) if bytecode and _is_writable(bytecode) else None,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    environment.filters.update(FILTERS)
+    environment.filters.update(_FILTERS)
 
     @cache
     def frame(root: str, nav: str) -> Frame:
@@ -105,7 +105,7 @@ def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-FILTERS: Final[dict[str, Callable[..., str]]] = {
+_FILTERS: Final[dict[str, Callable[..., str]]] = {
     "number": formats.number,
     "probability": formats.probability,
     "thousands": formats.count,

@@ -20,19 +20,19 @@ from sitegen.render.bounds import MEMORY, check_join, check_operation, concatena
 from sitegen.render.jinja_classes import Environment, EscapingTemplate
 from sitegen.render.template_files import read_template
 
-OURS: Final = "sitegen"
+_OURS: Final = "sitegen"
 """Prefix of our templates: ``{% extends "sitegen/base.html" %}`` is ours even if the project has a ``base.html``."""
 
 
 def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
-    """Load a project's templates by name, or else ours; with the prefix ``OURS``, only ours."""
+    """Load a project's templates by name, or else ours; with the prefix ``_OURS``, only ours."""
 
     def load(name: str) -> tuple[str, str, None] | None:
         file = own.get(name)
         return None if file is None else (read_template(file).decode(), str(file), None)
 
     shipped = jinja2.FileSystemLoader(str(ours))
-    return jinja2.ChoiceLoader([jinja2.FunctionLoader(load), shipped, jinja2.PrefixLoader({OURS: shipped})])
+    return jinja2.ChoiceLoader([jinja2.FunctionLoader(load), shipped, jinja2.PrefixLoader({_OURS: shipped})])
 
 
 class BoundedTemplate(EscapingTemplate):

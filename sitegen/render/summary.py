@@ -35,7 +35,7 @@ from sitegen.text.values import amount
 
 LINES: Final = 200
 EVALS: Final = 40
-SUSPECTS: Final = 12
+_SUSPECTS: Final = 12
 
 _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "latency_median": "median latency"}
 """Labels of the usage metrics of the newest output, if its files state them."""
@@ -207,7 +207,7 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
         return
     yield "Several outputs contradict the label with the same value. Look at the document before you change either."
     yield ""
-    for _, summary, suspect in ranked[:SUSPECTS]:
+    for _, summary, suspect in ranked[:_SUSPECTS]:
         place = f"{suspect.document}: {suspect.label}" if suspect.document else suspect.label
         fix = suspect.correction
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
@@ -215,7 +215,7 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
             f"- {code(summary.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
             f"{suspect.agreeing} of {suspect.outputs} outputs {_summary_value(suspect.actual)}{where}"
         )
-    yield from left_out_line(ranked, SUSPECTS, "on the pages of their evals")
+    yield from left_out_line(ranked, _SUSPECTS, "on the pages of their evals")
     yield ""
 
 

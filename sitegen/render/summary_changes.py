@@ -13,7 +13,7 @@ from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import CAUSES, STATES, exchange, outputs
 from sitegen.text.markdown_cells import code, count, name, number, signed
 
-REGRESSIONS: Final = 20
+_REGRESSIONS: Final = 20
 EDITS: Final = 6
 """Number of commits with edits of instructions that are listed."""
 EFFECTS: Final = 3
@@ -30,8 +30,8 @@ def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
     yield f"## Worse than it was: {count(len(rows))}"
     yield ""
     if rows:
-        yield from (f"- {_loss(row)}" for row in rows[:REGRESSIONS])
-        yield from left_out_line(rows, REGRESSIONS, f"in {links.regressions()}")
+        yield from (f"- {_loss(row)}" for row in rows[:_REGRESSIONS])
+        yield from left_out_line(rows, _REGRESSIONS, f"in {links.regressions()}")
         yield ""
 
 

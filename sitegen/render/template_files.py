@@ -15,7 +15,7 @@ from sitegen.project_files import files_below, fix_of, read_inside
 KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
 """Suffixes of files that are templates or assets."""
 
-LARGEST_TEMPLATE: Final = 5_000_000
+_LARGEST_TEMPLATE: Final = 5_000_000
 """Largest size of a template or an asset, in bytes."""
 
 THEME: Final = "theme.css"
@@ -68,7 +68,7 @@ def own_files(folders: Sequence[Path]) -> dict[str, Path]:
 def read_template(file: Path) -> bytes:
     """Read a template or an asset. Raises ConfigurationError if it is no longer a regular file, or too large."""
     try:
-        return read_inside(file.parent, file.name, LARGEST_TEMPLATE)
+        return read_inside(file.parent, file.name, _LARGEST_TEMPLATE)
     except OSError as error:
         raise ConfigurationError(
             f"A template of the project cannot be read: {error.strerror}.",

@@ -31,7 +31,7 @@ from sitegen.text.similarity import normalise
 
 CORRECT: Final = "correct"
 WRONG: Final = "wrong_value"
-FORMAT: Final = "format_error"
+_FORMAT: Final = "format_error"
 
 _YES: Final = frozenset({"yes", "y"})
 _NO: Final = frozenset({"no", "n"})
@@ -229,7 +229,7 @@ def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
             return CORRECT if actual == expected or normalise(actual) == normalised else WRONG
         if inferred and is_number(actual) and spells(normalised, actual):
             return CORRECT
-        return FORMAT
+        return _FORMAT
 
     return judge
 
@@ -239,9 +239,9 @@ def _is_identical(expected: Value) -> Comparison:
 
     def judge(actual: Value) -> Outcome:
         if is_number(actual) != is_number(expected):
-            return FORMAT
+            return _FORMAT
         if not is_number(actual) and type(actual) is not type(expected):
-            return FORMAT
+            return _FORMAT
         return CORRECT if actual == expected else WRONG
 
     return judge
@@ -258,7 +258,7 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader) -> Compari
         if kind is not int and kind is not Decimal:
             number = read(actual) if isinstance(actual, str) else None
             if number is None:
-                return FORMAT
+                return _FORMAT
             actual = number
         if exact or actual == expected:
             return CORRECT if actual == expected else WRONG
@@ -276,7 +276,7 @@ def _is_angle(expected: Number, rule: FieldRule, read: NumberReader) -> Comparis
     def judge(actual: Value) -> Outcome:
         number = read(actual) if isinstance(actual, str) else actual
         if not is_number(number):
-            return FORMAT
+            return _FORMAT
         turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, expected)), _FULL_CIRCLE)
         return CORRECT if min(turn, EXACT.subtract(_FULL_CIRCLE, turn)) <= tolerance else WRONG
 
@@ -289,7 +289,7 @@ def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
     def judge(actual: Value) -> Outcome:
         boolean = read_boolean(actual, rules.true_words, rules.false_words)
         if boolean is None:
-            return FORMAT
+            return _FORMAT
         return CORRECT if boolean is expected else WRONG
 
     return judge
@@ -301,7 +301,7 @@ def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
     def judge(actual: Value) -> Outcome:
         day = read_date(actual, formats)
         if day is None:
-            return FORMAT
+            return _FORMAT
         return CORRECT if day == expected else WRONG
 
     return judge
@@ -317,7 +317,7 @@ def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness)
 
     def judge(actual: Value) -> Outcome | None:
         if not isinstance(actual, list) or any(isinstance(item, dict) for item in actual):
-            return FORMAT
+            return _FORMAT
         if len(actual) != len(expected):
             return WRONG
 

@@ -38,7 +38,7 @@ from sitegen.scoring.truth_tree import (
 )
 from sitegen.scoring.values import decimal_mark, is_same
 
-MAX_DOCUMENTS: Final = 100_000
+_MAX_DOCUMENTS: Final = 100_000
 """The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
 MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
@@ -119,8 +119,8 @@ class CompiledTruths:
 
 def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None) -> CompiledTruth:
     """Compile a ground truth. Values that are the same in the one *before* keep their judgements."""
-    if len(truth.documents) > MAX_DOCUMENTS:
-        reason = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
+    if len(truth.documents) > _MAX_DOCUMENTS:
+        reason = f"it has {len(truth.documents):,} documents, more than the {_MAX_DOCUMENTS:,} that an eval can have"
         raise UnreadableError(reason, "Split the eval into several.")
     documents = []
     attributes: dict[str, None] = {}

@@ -28,7 +28,7 @@ from sitegen.scoring.scorer import File
 from sitegen.scoring.values import is_number
 from sitegen.text.keys import plain_key
 
-LONGEST_QUOTE: Final = 2_000
+_LONGEST_QUOTE: Final = 2_000
 """The greatest length of a quote, in characters; the rest is cut."""
 _MOST_VALUES: Final = 50_000
 """The most objects of a document that are examined, which bounds the time for a hostile output."""
@@ -114,7 +114,11 @@ def _evidence(members: Mapping[str, Value]) -> Evidence | None:
     confidence = next(filter(None, (_confidence(members.get(name)) for name in _CONFIDENCES)), "")
     has_value = any(key in members for key in _VALUE_KEYS)
     unit = _confidence(members.get("unit")) if has_value else ""
-    return Evidence(page, quote, confidence, unit) if page or quote or confidence or unit else None
+    return (
+        Evidence(page=page, quote=quote, confidence=confidence, unit=unit)
+        if page or quote or confidence or unit
+        else None
+    )
 
 
 def _held(value: Value) -> Evidence | None:
@@ -157,7 +161,7 @@ def _confidence(value: Value) -> str:
 def _quote(value: Value) -> str:
     if isinstance(value, list) and value:
         value = value[0]
-    return value.strip()[:LONGEST_QUOTE] if isinstance(value, str) else ""
+    return value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
 
 
 def may_state_evidence(files: Iterable[File]) -> bool:

@@ -29,8 +29,8 @@ from sitegen.scoring.values import is_same
 
 BLANK: Final = "expected blank"
 EXTRA: Final = "not in ground truth"
-NOT_AN_OBJECT: Final = "not an object"
-NOT_A_LIST: Final = "not a list of objects"
+_NOT_AN_OBJECT: Final = "not an object"
+_NOT_A_LIST: Final = "not a list of objects"
 
 
 class Judge:
@@ -98,7 +98,7 @@ class Judge:
                 return
             self._omit(node, "", blanks=True)
             if not self._empty(members):
-                self._add(node.place, "hallucination", None, actual, NOT_AN_OBJECT)
+                self._add(node.place, "hallucination", None, actual, _NOT_AN_OBJECT)
         else:
             self._list(node, actual)
 
@@ -143,13 +143,13 @@ class Judge:
             self._omit(node, MISSING_ITEM, blanks=False)
             return
         if not isinstance(actual, list):
-            self._add(node.place, "format_error", None, actual, NOT_A_LIST)
+            self._add(node.place, "format_error", None, actual, _NOT_A_LIST)
             self._omit(node, MISSING_ITEM, blanks=False)
             return
         non_objects = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
         if non_objects:
             verb = "is not an object" if len(non_objects) == 1 else "are not objects"
-            note = f"{NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
+            note = f"{_NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
             self._add(node.place, "format_error", None, non_objects[0], note)
         self._items(node, [item for item in objects_of(actual) if not self._empty(item.value)])
 

@@ -30,9 +30,9 @@ from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.similarity import normalise
 
-PERCENT: Final = Decimal("0.5")
-ABSOLUTE: Final = Decimal("0.01")
-THRESHOLD: Final = 0.8
+_PERCENT: Final = Decimal("0.5")
+_ABSOLUTE: Final = Decimal("0.01")
+_THRESHOLD: Final = 0.8
 
 _MAX_CACHED: Final = 20_000
 """The most paths for which a cache holds whether they are in scope, or how they are compared."""
@@ -190,7 +190,7 @@ class FieldRules:
         return ListRule(
             match_fields=_keys(merged.match_fields or ()),
             score_fields=_keys(merged.score_fields or ()),
-            threshold=next(thresholds, THRESHOLD),
+            threshold=next(thresholds, _THRESHOLD),
             algorithm=merged.algorithm,
         )
 
@@ -209,8 +209,8 @@ class FieldRules:
         by_schema = self._schema_tolerances.matching(steps)
         layers = [*by_category, *by_schema, *([tolerances["default"]] if "default" in tolerances else [])]
         exact = own.percent is None and own.absolute is None and not by_category and not by_schema
-        percents = [own.percent, *(layer.percent for layer in layers), PERCENT]
-        absolutes = [own.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
+        percents = [own.percent, *(layer.percent for layer in layers), _PERCENT]
+        absolutes = [own.absolute, *(layer.absolute for layer in layers), _ABSOLUTE]
         if declared and declared[0] == "integer" and (own.percent, own.absolute) != (None, None):
             # An integer with its own tolerance does not also get the default of the other kind of tolerance.
             percents, absolutes = [own.percent, Decimal(0)], [own.absolute, Decimal(0)]

@@ -40,7 +40,7 @@ _TYPES: Final[dict[str, FieldType]] = {
 }
 _MAX_FIELDS: Final = 20_000
 _MAX_DEPTH: Final = 30
-TOLERANCE_KEY: Final = "x-tolerance"
+_TOLERANCE_KEY: Final = "x-tolerance"
 """Keyword of a property, ``{percent, absolute}``; with pydantic, ``Field(json_schema_extra={"x-tolerance": ...})``."""
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
@@ -89,8 +89,8 @@ def _schema_error(message: str, fix: str, line: int | None = None) -> Finding:
 def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
     if not isinstance(schema, dict) or len(steps) > _MAX_DEPTH:
         return
-    if TOLERANCE_KEY in schema and steps:
-        yield steps, _stated_tolerance(schema[TOLERANCE_KEY], steps)
+    if _TOLERANCE_KEY in schema and steps:
+        yield steps, _stated_tolerance(schema[_TOLERANCE_KEY], steps)
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference in refs or not reference.startswith("#/"):
@@ -120,7 +120,7 @@ def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | 
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
         if len(numbers) == len(written):
             return Tolerance(**numbers)
-    message = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
+    message = f"The {_TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
     return _schema_error(message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.')
 
 

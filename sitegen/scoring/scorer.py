@@ -13,7 +13,7 @@ from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
 Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns each text into a vector. All vectors have the same length, and the same text always has the same vector."""
-MAX_FINDINGS: Final = 100
+_MAX_FINDINGS: Final = 100
 """The most findings of a result."""
 NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
 """The metric of a file without numbers, because a scorecard needs at least one metric."""
@@ -97,9 +97,9 @@ def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) ->
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the first ``MAX_FINDINGS`` findings, and a last one with the number of the others."""
-    if len(findings) <= MAX_FINDINGS:
+    """Return the first ``_MAX_FINDINGS`` findings, and a last one with the number of the others."""
+    if len(findings) <= _MAX_FINDINGS:
         return tuple(findings)
-    left = len(findings) - MAX_FINDINGS
+    left = len(findings) - _MAX_FINDINGS
     more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
-    return (*findings[:MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
+    return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))

@@ -19,12 +19,12 @@ from sitegen.stages.configuration import kept_site_config
 from sitegen.stages.pool import COLLECTION, Pool
 from sitegen.stages.worker_context import WorkerContext
 
-WORTH_A_PROCESS: Final = 300
+_WORTH_A_PROCESS: Final = 300
 """Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
-PROCESSES_A_CORE: Final = 4
+_PROCESSES_A_CORE: Final = 4
 """Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
 
-M_ARENA_MAX: Final = -8
+_M_ARENA_MAX: Final = -8
 """Number of glibc's option for the number of heaps, from its header ``malloc.h``."""
 
 
@@ -106,8 +106,8 @@ def processes_for(units: int, jobs: int | None) -> int:
     """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
     cores = os.cpu_count() or 1
     if jobs is None:
-        return min(cores, units // WORTH_A_PROCESS + 1)
-    return max(1, min(jobs, PROCESSES_A_CORE * cores))
+        return min(cores, units // _WORTH_A_PROCESS + 1)
+    return max(1, min(jobs, _PROCESSES_A_CORE * cores))
 
 
 def _share_one_heap() -> None:
@@ -123,7 +123,7 @@ def _share_one_heap() -> None:
     if libc:
         import ctypes
 
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _begin_worker() -> None:

@@ -21,7 +21,7 @@ from sitegen.pages.other_pages import failed_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 
-ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
+_ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
 """Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
 
 FIX: Final = (
@@ -47,7 +47,7 @@ def working_on(snapshot: Snapshot) -> Iterator[None]:
     """Wrap unexpected exceptions in an AtSnapshotError."""
     try:
         yield
-    except (*ENDS_THE_BUILD, AtSnapshotError):
+    except (*_ENDS_THE_BUILD, AtSnapshotError):
         raise
     except Exception as error:
         raise AtSnapshotError(snapshot) from error
@@ -65,7 +65,7 @@ def attempt(
 
     Args:
         part: the name of the part, as the end of a sentence: ``the pages of this eval``.
-        make: makes the part. Exceptions of ``ENDS_THE_BUILD`` pass through.
+        make: makes the part. Exceptions of ``_ENDS_THE_BUILD`` pass through.
         path: path of the file in the project that the part is about.
         commit: id of the commit that the part is about.
         eval_id: id of the eval that the part is about.
@@ -83,7 +83,7 @@ def attempt(
             commit=error.commit or commit,
             eval_id=eval_id,
         )
-    except ENDS_THE_BUILD:
+    except _ENDS_THE_BUILD:
         raise
     except Exception as error:
         import traceback

@@ -21,8 +21,8 @@ from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 
-COMMIT_LIST: Final = "list of commits"
-SEARCH_LOG: Final = "search"
+_COMMIT_LIST: Final = "list of commits"
+_SEARCH_LOG: Final = "search"
 """Owners of the files."""
 
 
@@ -44,7 +44,7 @@ class CommitList:
         self._context = timeline.context
         self._whole = timeline.update.complete
         self._site_files = site_files
-        self._writer = site_files.writer(COMMIT_LIST)
+        self._writer = site_files.writer(_COMMIT_LIST)
 
     def add(self, rows: Sequence[ListedCommit]) -> None:
         """Add commits, and write the pages that they complete, so that few commits are held in memory."""
@@ -60,7 +60,7 @@ class CommitList:
         self.add(self._before.rows[::-1])
         if not self._commits:
             self._write_page()
-        self._site_files.record(COMMIT_LIST, self._writer.files, whole=self._whole)
+        self._site_files.record(_COMMIT_LIST, self._writer.files, whole=self._whole)
         return self._tail
 
     def _write_page(self) -> None:
@@ -68,8 +68,8 @@ class CommitList:
         rows, self._rows = self._rows[: self._end - first], self._rows[self._end - first :]
         page = commits_page(rows, self._end, self._commits)
         key = digest(self._context.templates, encode(page.view))
-        if not self._writer.is_fresh(COMMIT_LIST, page.path, key):
-            self._writer.write(COMMIT_LIST, page.path, self._context.renderer().render(page), key)
+        if not self._writer.is_fresh(_COMMIT_LIST, page.path, key):
+            self._writer.write(_COMMIT_LIST, page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
             self._tail = CommitListTail(older=first, rows=(*reversed(rows), *self._tail.rows))
         self._end = first
@@ -84,13 +84,13 @@ def write_search_log(timeline: Timeline, evals: Evals, site_files: SiteFiles) ->
     log = chain(tail.entries, _new_entries(timeline, evals))
     last: Sequence[SearchEntry] = tail.entries
     count = tail.length - len(last)
-    writer = site_files.writer(SEARCH_LOG)
+    writer = site_files.writer(_SEARCH_LOG)
     while entries := list(islice(log, SHARD)):
         file = shard(shard_of(count), entries)
-        writer.write(SEARCH_LOG, file.path, file.content)
+        writer.write(_SEARCH_LOG, file.path, file.content)
         count += len(entries)
         last = entries if len(entries) < SHARD else ()
-    site_files.record(SEARCH_LOG, writer.files, whole=timeline.update.complete)
+    site_files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
     return SearchTail(length=count, entries=tuple(last))
 
 

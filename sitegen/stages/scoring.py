@@ -31,7 +31,7 @@ from sitegen.text.embedding import embed, installed
 
 RANGE: Final = 64
 """Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
-HELD: Final = 4
+_HELD: Final = 4
 """Number of snapshots whose contents are held for the next one."""
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
@@ -135,15 +135,15 @@ def _why_lost(blob: Blob) -> str:
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
     """Yield the scoring inputs of each snapshot, in order, without the embedder.
 
-    Blobs that a snapshot shares with one of the ``HELD`` before it are read once, and only theirs are held: outputs are
-    scored in turn by the ground truth and rules of their time and by the newest.
+    Blobs that a snapshot shares with one of the ``_HELD`` before it are read once, and only theirs are held: outputs
+    are scored in turn by the ground truth and rules of their time and by the newest.
     """
     if not snapshots:
         return
     needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
 
     def recent(at: int) -> set[Blob]:
-        return set(chain.from_iterable(needed[max(0, at - HELD) : at]))
+        return set(chain.from_iterable(needed[max(0, at - _HELD) : at]))
 
     stream = context.open().read_blobs(
         [blob.oid for at, blobs in enumerate(needed) for before in [recent(at)] for blob in blobs if blob not in before]

@@ -46,7 +46,7 @@ from sitegen.stages.timeline import Timeline, last_paths_of_edits
 if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
 
-LATEST_EDITS: Final = 6
+_LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
 
 
@@ -84,7 +84,7 @@ class SitePages(Frozen):
         search_entries: int,
     ) -> Self:
         """Collect the results of earlier stages."""
-        latest = tuple(islice(_edits_by_commit(timeline, instructions), LATEST_EDITS))
+        latest = tuple(islice(_edits_by_commit(timeline, instructions), _LATEST_EDITS))
         without_evals = None
         if not evals.summaries:
             from sitegen.pages.overview.instructions_only import instruction_overview

@@ -95,7 +95,7 @@ def schema_files() -> Iterator[RawFile]:
         yield RawFile(links.schema(schemas.file_name(name)), schemas.content(name))
 
 
-NO_SCORE: Final = "no score"
+_NO_SCORE: Final = "no score"
 
 MET, MISSED, NEUTRAL, UNDEFINED = "2a7f3f", "b3261e", "1f63a8", "5f6368"
 """Hexadecimal colours: target reached, target missed, no target, undefined. White text is readable on each."""
@@ -129,7 +129,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     color = UNDEFINED
     if value is not None:
         color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
-    message = NO_SCORE if value is None else metric_text(value, unit=spec.unit)
+    message = _NO_SCORE if value is None else metric_text(value, unit=spec.unit)
     return {"schemaVersion": 1, "label": label, "message": message, "color": color}
 
 

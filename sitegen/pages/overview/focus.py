@@ -12,7 +12,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages.report.numbers import grouping, sections
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 
-OF_EVAL: Final = 12
+_OF_EVAL: Final = 12
 """Number of entries in each list of the focus of one eval."""
 LISTED: Final = 6
 """Number of entries in each list on the overview."""
@@ -42,7 +42,7 @@ def focus_of(series: Series) -> Focus:
     weak = [section for section in sections(fields, grouping(series.info, fields)) if sum(section.errors)]
     weak.sort(key=lambda section: (-sum(section.errors), section.name))
     return Focus(
-        tuple(weak[:OF_EVAL]),
+        tuple(weak[:_OF_EVAL]),
         _broken_fields(points),
         _longest(series),
     )
@@ -86,7 +86,7 @@ def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
         ),
         None,
     )
-    return newest.change.flips.broken[:OF_EVAL] if newest and newest.change else ()
+    return newest.change.flips.broken[:_OF_EVAL] if newest and newest.change else ()
 
 
 def _longest(series: Series) -> tuple[Streak, ...]:
@@ -117,7 +117,7 @@ def _longest(series: Series) -> tuple[Streak, ...]:
                 outputs=len(set(outputs[start:])),
             )
         )
-    return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:OF_EVAL])
+    return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:_OF_EVAL])
 
 
 def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]:

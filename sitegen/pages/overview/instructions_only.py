@@ -22,7 +22,7 @@ AUTHORS: Final = 8
 MOST_AT_ONCE: Final = 25
 """Largest number of files in a commit that counts for pairs: larger commits usually move or reformat all files."""
 
-LEAST_TOGETHER: Final = 2
+_LEAST_TOGETHER: Final = 2
 """Smallest number of commits that the files of a pair have in common."""
 
 
@@ -103,7 +103,7 @@ def _file_pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tu
     pairs = [
         FilePair(first=first, second=second, commits=commits, either=edited[first] + edited[second] - commits)
         for (first, second), commits in together.items()
-        if commits >= LEAST_TOGETHER
+        if commits >= _LEAST_TOGETHER
     ]
     return tuple(sorted(pairs, key=lambda pair: (-pair.commits * pair.commits / pair.either, pair))[:PAIRS])
 

@@ -14,12 +14,12 @@ from sitegen.pages.report.value_tree import TreeNode
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
 
-MOST_PICTURES: Final = 60
+_MOST_PICTURES: Final = 60
 """Largest number of pages of the source that one page shows."""
 
 _INDEX: Final = re.compile(r"(\[\d+\])\+")
 """Matches the key of an item that only the output has."""
-NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
+_NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
 
 
 SourcePage: TypeAlias = SearchedText | PagePicture | str
@@ -81,7 +81,7 @@ def with_source(
             doubt = f"the source has no page {number}: a hint at a hallucination"
         remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
         if isinstance(page, PagePicture) and not picture:
-            remark = f"only the first {MOST_PICTURES} pages are shown"
+            remark = f"only the first {_MOST_PICTURES} pages are shown"
         notes[NotedValue(citation.way[-1], citation.name)] = SourceNote(
             page=number,
             quote="" if passage else quote,
@@ -105,7 +105,7 @@ def _pictures(
     for document, _, _, (number, *_) in cited:
         of_document = pages.get(document, {})
         page = of_document.get(number, of_document.get(None))
-        if isinstance(page, PagePicture) and page.path not in pictures and len(pictures) < MOST_PICTURES:
+        if isinstance(page, PagePicture) and page.path not in pictures and len(pictures) < _MOST_PICTURES:
             title = f"Page {number}" if number in of_document and number else "The document"
             pictures[page.path] = SourcePicture(
                 anchor=f"page-{len(pictures) + 1}",
@@ -129,4 +129,4 @@ def _passage(
             is_elsewhere = page is not None and number is not None and page != number
             return passage, f"this quote is on page {page}, not on page {number}" if is_elsewhere else ""
     # The quote may be on a page that could not be read.
-    return None, "" if any(isinstance(page, str) for page in pages.values()) else NOT_THERE
+    return None, "" if any(isinstance(page, str) for page in pages.values()) else _NOT_THERE

@@ -55,7 +55,7 @@ NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
 groups, and their rows and values are in a file beside the page (``trend_rows.older_rows``)."""
 
-DRAWN: Final = 3
+_DRAWN: Final = 3
 """Largest number of metrics that are drawn: the first of the kind that have the headline's range."""
 
 HEAT_ROWS: Final = 60
@@ -146,10 +146,10 @@ def trend_page(
     specs, points = series.specs, series.points
     variants = _variant_names(series)
     models = () if variants else _models(series)
-    alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
+    alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:_DRAWN]]
     drawn = [*alike, False].index(False)
     # Recorded numbers show their changes even if they do not share a range, because no other page does.
-    changed = specs[: DRAWN if info.recorded else drawn]
+    changed = specs[: _DRAWN if info.recorded else drawn]
     fields = field_rows(points)
     heat = heat_map(points, fields)
     now = _by_second_clock(points, specs[:drawn])
@@ -436,7 +436,7 @@ def field_columns(info: EvalInfo) -> list[Column]:
         return lambda row: NIL if row.now is None else count(row.now)
 
     return [
-        Column("field", nouns.attribute.capitalize(), link, "label"),
+        Column("field", nouns.attribute.capitalize(), link, classes="label"),
         Column("errors", "Errors now", of_now(errors)),
         Column("judged", "of judged", of_now(judged)),
         *(

@@ -50,16 +50,16 @@ from sitegen.text.values import COUNT, SMALL, metric_text
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 """Parts of the island that have a value for each iteration that is drawn individually."""
 
-GROUPS: Final = 200
+_GROUPS: Final = 200
 """Largest number of groups in which a line draws the values of older points."""
 
-GROUPS_OF_LINES: Final = 1_200
+_GROUPS_OF_LINES: Final = 1_200
 """Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
 
-HEAT_GROUPS: Final = 100
+_HEAT_GROUPS: Final = 100
 """Largest number of groups of older points in the heat map, which has many rows."""
 
-NAMED_POINTS: Final = 7
+_NAMED_POINTS: Final = 7
 """Largest number of iterations that are named below the chart."""
 
 MARKED: Final = 100
@@ -156,7 +156,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     variants, recorded = values_of_variants(view), _recorded(view)
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], best_so_far(view), breaks(view)
-    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len(columns)))
+    size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
     bottom, top = _shown_range(columns, [least for _, least, _ in targets(view)], low, high)
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
@@ -335,7 +335,7 @@ def _grouped_errors(wrong: Sequence[Sequence[int]], size: int, most: float) -> t
 def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[float | None]:
     """The shares, each older share replaced by the average of its group."""
     grouped: list[float | None] = []
-    for group in groups(older, ceil(older / HEAT_GROUPS) or 1):
+    for group in groups(older, ceil(older / _HEAT_GROUPS) or 1):
         defined = [share for share in shares[group.start : group.stop] if share is not None]
         grouped += [mean(defined) if defined else None] * len(group)
     return (*grouped, *shares[older:]) if older else shares
@@ -383,12 +383,12 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ..
 
 
 def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
-    """At most ``NAMED_POINTS`` iterations below the chart, evenly spread, with the day if it changes.
+    """At most ``_NAMED_POINTS`` iterations below the chart, evenly spread, with the day if it changes.
 
     The first and the last are included. If not all points have a label, no two neighbours do, because they may not fit.
     """
     count = len(points)
-    parts = max(1, count - 1 if count <= NAMED_POINTS else min(NAMED_POINTS - 1, (count - 1) // 2))
+    parts = max(1, count - 1 if count <= _NAMED_POINTS else min(_NAMED_POINTS - 1, (count - 1) // 2))
     chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     return tuple(

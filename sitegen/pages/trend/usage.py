@@ -14,7 +14,7 @@ from sitegen.pages.variants.variant_charts import tone
 from sitegen.scoring.usage import USAGE
 from sitegen.text.values import amount, metric_text
 
-AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
+_AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
 """The headline is drawn against the first of these that two outputs state."""
 
 ROWS: Final = 200
@@ -77,7 +77,7 @@ def tradeoff(view: TrendView) -> Tradeoff | None:
     """The newest outputs in a picture; None if there are none. The horizontal axis begins at 0, to show ratios."""
     newest, unit = outputs(view), view.specs[0].unit
     by_name = {view.specs[place].name: place for place in places(view)}
-    stated = (by_name[name] for name in AGAINST if name in by_name and _is_drawable(view, newest, by_name[name]))
+    stated = (by_name[name] for name in _AGAINST if name in by_name and _is_drawable(view, newest, by_name[name]))
     place = next(stated, None)
     if place is None:
         return None

@@ -14,8 +14,8 @@ LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
 """Number of colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
 
-RADIUS: Final = 110
-CENTRE: Final = (220, 140)
+_RADIUS: Final = 110
+_CENTRE: Final = (220, 140)
 RINGS: Final = (0.25, 0.5, 0.75, 1.0)
 
 OfVariants: TypeAlias = tuple[MetricSpec, tuple[float | None, ...]]
@@ -55,7 +55,7 @@ def axes(metrics: Sequence[OfVariants]) -> list[OfVariants]:
 def axis_end(axis: int, count: int, share: float = 1.0) -> tuple[float, float]:
     """The point of an axis at a share of its length."""
     turn = 2 * pi * axis / count
-    return round(CENTRE[0] + RADIUS * share * sin(turn), 1), round(CENTRE[1] - RADIUS * share * cos(turn), 1)
+    return round(_CENTRE[0] + _RADIUS * share * sin(turn), 1), round(_CENTRE[1] - _RADIUS * share * cos(turn), 1)
 
 
 def polygon(shares: Sequence[float]) -> str:
@@ -70,7 +70,7 @@ def variant_polygon(found: Sequence[OfVariants], index: int) -> str:
 
 def anchor(x: float) -> str:
     """How the name at the end of an axis is aligned."""
-    side = x - CENTRE[0]
+    side = x - _CENTRE[0]
     return "middle" if abs(side) < 1 else "start" if side > 0 else "end"
 
 

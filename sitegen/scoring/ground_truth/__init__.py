@@ -1,6 +1,6 @@
 """Reads ground truth files, by their ending and layout (rules 17 and 18).
 
-JSON, YAML and JSON Lines have the form of an output already. Each layout of CSV files has a module, which ``LAYOUTS``
+JSON, YAML and JSON Lines have the form of an output already. Each layout of CSV files has a module, which ``_LAYOUTS``
 lists.
 """
 
@@ -33,7 +33,7 @@ class CsvLayout(Protocol):
         """Read the rows. Raises UnreadableError."""
 
 
-LAYOUTS: Final[dict[str, CsvLayout]] = {
+_LAYOUTS: Final[dict[str, CsvLayout]] = {
     "long": long,
     "building_summary_csv": building_summary_csv,
     "wide": wide,
@@ -52,7 +52,7 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if ending in _TREES:
         return _truth_of_tree(ending, content, mapping)
     rows = csv_rows(content)
-    for name, layout in LAYOUTS.items():
+    for name, layout in _LAYOUTS.items():
         if mapping.ground_truth_format == name or (
             mapping.ground_truth_format == "auto" and layout.is_layout(rows, mapping)
         ):

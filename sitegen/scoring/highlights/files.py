@@ -139,7 +139,7 @@ def _existing_runs(runs: tuple[str | None, ...]) -> str:
     return f"Ask for one of: {', '.join(names[:20])}." if names else "Leave out the run: no line names one."
 
 
-CATEGORIES: Final = ("terms", "concepts", "examples")
+_CATEGORIES: Final = ("terms", "concepts", "examples")
 """The categories of every paragraph, unless the run uses only others."""
 
 
@@ -172,7 +172,7 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
     grouped = _grouped(chunks)
     paragraphs = [paragraph for _, below in grouped for paragraph in below.all()]
     used = dict.fromkeys(category for paragraph in paragraphs for category in paragraph.highlights or {})
-    names = dict.fromkeys((*CATEGORIES, *used)) if not used or used.keys() & set(CATEGORIES) else used
+    names = dict.fromkeys((*_CATEGORIES, *used)) if not used or used.keys() & set(_CATEGORIES) else used
     body: dict[str, Any] = {"name": name} if name else {}
     if run_id is not None:
         body["run_id"] = run_id

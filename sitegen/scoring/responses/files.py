@@ -34,7 +34,7 @@ from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
 
-ACCEPTED: Final = "accepted"
+_ACCEPTED: Final = "accepted"
 """The key of further accepted answers of a case."""
 
 
@@ -92,7 +92,7 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
         expected = case.get("expected")
         cases[name] = TestCase(
             id=name,
-            expected=accepted_texts(expected, case.get(ACCEPTED)),
+            expected=accepted_texts(expected, case.get(_ACCEPTED)),
             category=id_text(case.get("category")),
             question=text_of_value(case.get("input")),
             listed=text_of_value(expected) if isinstance(expected, list) else "",
@@ -107,7 +107,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Parsed[CasesByI
     cases = {
         case.id: TestCase(
             id=case.id,
-            expected=accepted_texts(case.expected, case.member.get(ACCEPTED)),
+            expected=accepted_texts(case.expected, case.member.get(_ACCEPTED)),
             category=case.category,
             question=text_of_value(case.question),
             listed=text_of_value(case.expected) if isinstance(case.expected, list) else "",

@@ -42,10 +42,10 @@ from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, co
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
-UNCATEGORISED: Final = "(no category)"
+_UNCATEGORISED: Final = "(no category)"
 MISSING: Final = "no response"
 _ROWS: Final = 200
-GRADED: Final = ("average_quality",)
+_GRADED: Final = ("average_quality",)
 """Metrics that depend on the grades of a judge."""
 
 
@@ -136,7 +136,7 @@ class _ResponsesScoring:
         calls = [call for group in self._groups for call in group.calls]
         self._findings += missing_usage(calls)
         beside = self._groups[0].variant.beside if len(self._groups) == 1 else None
-        return run_usage(calls, beside, GRADED)
+        return run_usage(calls, beside, _GRADED)
 
     def _data(self) -> Value:
         """The content of the data file beyond the scorecard: every response, and the inputs of the metrics."""
@@ -223,7 +223,7 @@ class _ResponsesScoring:
             self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
-        categories = (case.category or UNCATEGORISED for case in self._cases.values())
+        categories = (case.category or _UNCATEGORISED for case in self._cases.values())
         by_category = stats.by_attribute(judgements, categories).items()
         return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category if judged)
 
@@ -253,7 +253,7 @@ def _variant_score(group: MeasuredVariant) -> DocumentScore:
 def _response_judgement(variant: VariantResponses, answer: MeasuredResponse) -> Judgement:
     outcome: Outcome = "correct" if answer.correct else "wrong_value" if answer.text.strip() else "omission"
     note = "" if answer.response else variant.unreadable or MISSING
-    category = answer.case.category or UNCATEGORISED
+    category = answer.case.category or _UNCATEGORISED
     return Judgement(
         document=variant.name,
         path=_response_path(answer),

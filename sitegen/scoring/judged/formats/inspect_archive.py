@@ -22,7 +22,7 @@ from sitegen.scoring.values import items, members, name_of, whole
 
 MOST_BYTES: Final = 20_000_000
 """The most bytes of one unpacked file."""
-MOST_BYTES_TOGETHER: Final = 200_000_000
+_MOST_BYTES_TOGETHER: Final = 200_000_000
 """The most bytes of all unpacked files together."""
 MOST_FILES: Final = 50_000
 
@@ -56,7 +56,7 @@ class JsonArchive:
     def __init__(self, content: bytes) -> None:
         """Raises UnreadableError if the content is not an archive."""
         self._content = memoryview(content)
-        self._left = MOST_BYTES_TOGETHER
+        self._left = _MOST_BYTES_TOGETHER
         if content.count(b"PK\1\2") > MOST_FILES:
             raise UnreadableError(f"it holds more than {MOST_FILES:,} files", "Write fewer samples into one log.")
         try:
@@ -108,7 +108,7 @@ class JsonArchive:
         start += _LOCAL_HEADER.size + name + extra
         packed = BytesIO(self._content[start : start + info.compress_size])
         try:
-            with ZstdDecompressor(max_window_size=MOST_BYTES_TOGETHER).stream_reader(
+            with ZstdDecompressor(max_window_size=_MOST_BYTES_TOGETHER).stream_reader(
                 packed, read_across_frames=True
             ) as stream:
                 return stream.read(most)

@@ -45,11 +45,11 @@ from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
 
-PASSED: Final = Counts(tp=1)
+_PASSED: Final = Counts(tp=1)
 FAILED: Final = Counts(fp=1, fn=1, wrong_value=1)
 """An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
 
-MODEL_GRADED: Final = frozenset(
+_MODEL_GRADED: Final = frozenset(
     {
         "agent-rubric",
         "answer-relevance",
@@ -68,7 +68,7 @@ MODEL_GRADED: Final = frozenset(
     }
 )
 """Assertions that a model judges."""
-HUMAN: Final = "human"
+_HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
 _BEGINNING = re.compile(
@@ -248,7 +248,7 @@ def _assertions(results: Iterable[Mapping[str, Value]], options: Mapping[str, Va
             score=share(result.get("score")),
             misses=(f"{unique}: {reason}",) if passed is False else (),
             reasoning=reason if passed is not False else "",
-            counts=() if passed is None else (FieldScore(unique, PASSED if passed else FAILED),),
+            counts=() if passed is None else (FieldScore(unique, _PASSED if passed else FAILED),),
             details=dict(assertion) or None,
             grader=_grader_of_assertion(assertion, options),
         )
@@ -271,14 +271,14 @@ def _grader_of_assertion(assertion: Mapping[str, Value], options: Mapping[str, V
 
 
 def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
-    return name_of(assertion.get("type")).removeprefix("not-") in MODEL_GRADED
+    return name_of(assertion.get("type")).removeprefix("not-") in _MODEL_GRADED
 
 
 def _verdicts(results: Iterable[Mapping[str, Value]]) -> Ratings[bool] | None:
     """Whether all assertions of a model passed, and whether those of a person did. None unless there are both."""
     outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in results]
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
-    person = [passed for assertion, passed in outcomes if assertion.get("type") == HUMAN and passed is not None]
+    person = [passed for assertion, passed in outcomes if assertion.get("type") == _HUMAN and passed is not None]
     return Ratings(all(judge), person[-1]) if judge and person else None
 
 

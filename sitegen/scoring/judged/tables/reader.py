@@ -38,7 +38,7 @@ from sitegen.stats.agreement import Ratings
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
-EXACT_MATCH: Final = "exact match"
+_EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment")
@@ -144,7 +144,7 @@ class _TableReader:
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return ()
         same = expected.strip().casefold() == output.strip().casefold()
-        return (graded(EXACT_MATCH, (RIGHT if same else WRONG,)),)
+        return (graded(_EXACT_MATCH, (RIGHT if same else WRONG,)),)
 
     def _score_columns(self, row: Mapping[str, Value]) -> Mapping[str, str]:
         """Name of the score -> column."""

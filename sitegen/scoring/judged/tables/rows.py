@@ -21,7 +21,7 @@ from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.values import items, members
 
 MOST_ROWS: Final = 100_000
-MOST_COLUMNS: Final = 1_000
+_MOST_COLUMNS: Final = 1_000
 _FIX: Final = "Write the table again."
 
 
@@ -48,8 +48,8 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
     table = _json_table(content, list_at) if ending == "json" else reader(content)
     if len(table.rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    if len(table.columns) > MOST_COLUMNS:
-        raise UnreadableError(f"it has more than {MOST_COLUMNS:,} columns", "Leave out those that are not needed.")
+    if len(table.columns) > _MOST_COLUMNS:
+        raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", "Leave out those that are not needed.")
     return table
 
 
