@@ -20,7 +20,7 @@ lint: .venv/test.stamp ## formatting, lint, types and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/skeletons/*.yml
+	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/recognition/skeletons/*.yml
 
 # All tests of a file run in one process, which makes what they share once; tests/unit, whose files are short, comes last.
 unit: .venv/test.stamp

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sitegen.analysis.memo import Memo
+from sitegen.engine.built_site import LastBuild, Site
+from sitegen.engine.memo import Memo
+from sitegen.engine.output_folder import Claim, claimed, refuse_project
+from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import MemoUnreadableError
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import Options, Project, open_project
-from sitegen.render.output_folder import Claim, claimed, refuse_project
-from sitegen.render.template_files import find_templates, template_digest
-from sitegen.stages.built_site import LastBuild, Site
 
 if TYPE_CHECKING:
-    from sitegen.stages.site_files import SiteFiles
+    from sitegen.engine.site_files import SiteFiles
 
 
 class Progress(NamedTuple):
@@ -49,7 +49,7 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
         last = LastBuild(project, claim, memo)
         if last.is_up_to_date and not project.options.worktree:
             return last.unchanged()
-        from sitegen.stages.site_files import SiteFiles
+        from sitegen.engine.site_files import SiteFiles
 
         site_files = SiteFiles(project, claim, memo, last)
         site = _publish_in_transaction(project, memo, site_files, progress)
@@ -69,12 +69,12 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
-    from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import build_pool
-    from sitegen.stages.evals import score_evals, write_evals, write_older_reports
-    from sitegen.stages.instructions import count_effects, write_instructions
-    from sitegen.stages.site import SiteWriter
-    from sitegen.stages.timeline import keep_end_of_walk, read_timeline
+    from sitegen.engine.commits import write_commits
+    from sitegen.engine.engine import build_pool
+    from sitegen.engine.evals import score_evals, write_evals, write_older_reports
+    from sitegen.engine.instructions import count_effects, write_instructions
+    from sitegen.engine.site import SiteWriter
+    from sitegen.engine.timeline import keep_end_of_walk, read_timeline
 
     progress.stage("Reading history", 0)
     with build_pool(project, memo, trusted_head=site_files.head) as pool_for:

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import __version__
-from sitegen.history.cache_folder import cache_folder
-from sitegen.history.memo_rows import stored
-from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import (
+from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,
     SITE_FILES,
@@ -22,6 +18,10 @@ from sitegen.project_files import (
     read_inside,
     real,
 )
+from sitegen.history.cache_folder import cache_folder
+from sitegen.history.memo_rows import stored
+from sitegen.history.repository_place import RepositoryPlace, find_repository
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.embedding import installed
 
 _DASK: Final = "SITEGEN_DASK"

@@ -12,12 +12,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sitegen.build import build
+from sitegen.engine.built_site import Site
+from sitegen.engine.environment import Renderer, bytecode_folder
+from sitegen.engine.output_folder import LIST, MARKER
+from sitegen.engine.template_files import find_templates
 from sitegen.model.site import Page, SiteInfo
 from sitegen.project import Options
-from sitegen.render.environment import Renderer, bytecode_folder
-from sitegen.render.output_folder import LIST, MARKER
-from sitegen.render.template_files import find_templates
-from sitegen.stages.built_site import Site
 from tests.command_server import run_command
 
 

@@ -10,8 +10,8 @@ from typing import Final
 from sitegen.analysis.copies import first_points_with_output, output_of_each
 from sitegen.analysis.deltas import ROLES, Role, differing_roles, mixture
 from sitegen.analysis.flips import fate_of, spans
-from sitegen.frozen import Frozen
 from sitegen.model.cells import ABSENT, Cell, CellMap, Fate, Period
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellKey
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Snapshot

@@ -1,6 +1,6 @@
 """Stores, looks up and deletes one kind of value in the memo.
 
-All kinds are declared in ``sitegen/stages/cached_kinds.py``.
+All kinds are declared in ``sitegen/engine/cached_kinds.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ stored for other inputs. ``walk``: until history is read from its root again."""
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
 _DIGEST_LENGTH: Final = 32
-"""Number of characters of a digest made by ``sitegen.render.writer.digest``."""
+"""Number of characters of a digest made by ``sitegen.engine.writer.digest``."""
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from sitegen.analysis.problem_counts import ProblemCounts
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
 
 _NAMES: Final = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b"

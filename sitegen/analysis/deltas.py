@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from sitegen.model.deltas import DeltaParts, Overlap, OverlapUnit
 from sitegen.model.metrics import Metric
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
-from sitegen.named_tuple import NamedTuple
 from sitegen.text.values import short_digest
 
 MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]

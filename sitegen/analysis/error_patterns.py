@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import REDACTED
-from sitegen.named_tuple import NamedTuple
 from sitegen.text.values import as_text
 
 FEWEST: Final = 3

@@ -13,7 +13,7 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalLimits, GateSettings, Limit
+from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.gate import (
     GateEval,

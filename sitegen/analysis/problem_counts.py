@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.plain import counted
 
 

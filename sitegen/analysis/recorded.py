@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Role, differing_roles, mixture, shapley_values
 from sitegen.model.metrics import Convention, Counts
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Snapshot
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import f1
 
 CLOSE: Final = 0.0006

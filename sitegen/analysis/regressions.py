@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.config import MUTE_DIGITS, Mute
-from sitegen.frozen import Frozen
+from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.model.deltas import OverlapUnit
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus

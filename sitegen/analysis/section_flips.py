@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import Effect
-from sitegen.named_tuple import NamedTuple
 from sitegen.text.patch import Hunk
 
 _STEPS = re.compile(r"[.\[\]]+")

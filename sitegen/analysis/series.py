@@ -18,9 +18,9 @@ from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
-from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Change
+from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval, Noise

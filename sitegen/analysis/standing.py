@@ -17,8 +17,8 @@ from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
-from sitegen.config import Mute
-from sitegen.frozen import Frozen
+from sitegen.config.models import Mute
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import WORSE, MetricStep, Step

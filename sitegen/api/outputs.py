@@ -10,13 +10,12 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from sitegen import frames
 from sitegen.analysis.change import change
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.analysis.series import series_of_two
-from sitegen.comparison_files.changes import ResultChange, result_change
+from sitegen.data_files.project_files import LARGEST_ARGUMENT, read_file, real
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.kinds import traits_of
@@ -25,7 +24,10 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.project_files import LARGEST_ARGUMENT, read_file, real
+from sitegen.questions.comparison_files.changes import ResultChange, result_change
+from sitegen.questions.exporting import frames
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import Verified, metadata_of, verify
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -33,11 +35,9 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 from sitegen.text.embedding import embedder
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import Verified, metadata_of, verify
 
 if TYPE_CHECKING:
-    from sitegen.frames import DataFrame
+    from sitegen.questions.exporting.frames import DataFrame
 
 Records: TypeAlias = "Sequence[Mapping[str, object]] | str | Path"
 """A list of objects, or the JSON file that holds one. NaN, which pandas writes, counts as a missing key."""

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitegen import frames
 from sitegen.build import build as build_site
-from sitegen.exporting.tables import ExportFormat
-from sitegen.gate_files.markdown import gate_markdown
+from sitegen.engine.built_site import Site
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
+from sitegen.questions.exporting import frames
+from sitegen.questions.exporting.tables import ExportFormat
 from sitegen.questions.gate import check as check_gate
+from sitegen.questions.gate_files.markdown import gate_markdown
 from sitegen.questions.public import PublicCheck as PublicGate
 from sitegen.questions.study import read_series, write_export
-from sitegen.stages.built_site import Site
 
 if TYPE_CHECKING:
-    from sitegen.frames import DataFrame
+    from sitegen.questions.exporting.frames import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,8 @@ def export(
 ) -> tuple[Path, ...]:
     """Write every score and outcome of history as tables, and return the files.
 
-    ``place`` is a file for ``sqlite``, a folder for ``csv``. ``exporting/tables.py`` lists the columns. Without
-    ``evals``, all evals are exported.
+    ``place`` is a file for ``sqlite``, a folder for ``csv``. ``questions/exporting/tables.py`` lists the columns.
+    Without ``evals``, all evals are exported.
 
     >>> files = export(".", "history.sqlite")
     >>> import sqlite3

@@ -10,8 +10,8 @@ from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.build import Progress, build
 from sitegen.commands.printing import print_line, print_text
 from sitegen.commands.progress import StageBars, first_page_line, stage_line
+from sitegen.engine.built_site import Site
 from sitegen.project import Options
-from sitegen.stages.built_site import Site
 from sitegen.text.plain import counted
 
 PROBLEMS: Final = 3
@@ -66,7 +66,7 @@ def _open(page: str) -> None:
 
 def uncommitted_manifest(options: Options) -> str:
     """The path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
-    from sitegen.configuring.site import read_site
+    from sitegen.config.site import read_site
     from sitegen.history.files_at_commit import FilesAt
     from sitegen.history.repository_place import find_repository
 

@@ -10,16 +10,13 @@ from typing import Final
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
 from sitegen.commands.signatures.requests import CompareRequest
-from sitegen.comparison_files.markdown import comparison_markdown
-from sitegen.comparison_files.plots import NoPlotsError, plots
-from sitegen.comparison_files.prompts import prompts_document
-from sitegen.config import PlotFormat
-from sitegen.configuring.findings import error_of
+from sitegen.config.findings import error_of
+from sitegen.config.models import PlotFormat
+from sitegen.data_files.project_files import write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.frozen import Frozen
 from sitegen.history.repository_place import top_of
+from sitegen.model.frozen import Frozen
 from sitegen.project import Options
-from sitegen.project_files import write_named
 from sitegen.questions.comparison import (
     ComparisonWithThresholds,
     compare_iterations,
@@ -27,10 +24,13 @@ from sitegen.questions.comparison import (
     compare_revisions,
     compare_variants,
 )
+from sitegen.questions.comparison_files.markdown import comparison_markdown
+from sitegen.questions.comparison_files.plots import NoPlotsError, plots
+from sitegen.questions.comparison_files.prompts import prompts_document
+from sitegen.questions.verifying.evaluation import evaluate, responses_of
+from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.text.json_bytes import schema_first
 from sitegen.text.json_bytes import to_json_bytes as json_bytes
-from sitegen.verifying.evaluation import evaluate, responses_of
-from sitegen.verifying.project import WorktreeProject
 
 RESULTS: Final = "comparison_results.json"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.commands.printing import print_document, print_error, print_line
+from sitegen.data_files.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file, write_named
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
-from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file, write_named
 from sitegen.scoring.highlights.files import extract as extracted
 from sitegen.text.plain import counted
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.initialising import (
+from sitegen.recognition.initialising import (
     PLACEHOLDER,
     InitialisedFile,
     copy_templates,
@@ -21,7 +21,7 @@ from sitegen.initialising import (
 from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:
-    from sitegen.discovery import Discovery
+    from sitegen.recognition import Discovery
 
 SITE: Final = "sitegen.toml"
 _LOOKED_FOR: Final = (
@@ -74,7 +74,7 @@ def _print_files(files: Sequence[InitialisedFile], root: Path) -> None:
 
 
 def _copy_templates(root: Path, templates: Sequence[str]) -> None:
-    from sitegen.render.template_files import find_templates
+    from sitegen.engine.template_files import find_templates
 
     files = copy_templates(root, find_templates(), templates)
     _print_files(files, root)
@@ -97,10 +97,10 @@ def _write_schema(root: Path, model: str) -> None:
 
 def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """The lines to print, and the text of each configuration file to write, by its path."""
-    from sitegen.configuring.site import read_site
-    from sitegen.discovery import discover
+    from sitegen.config.site import read_site
     from sitegen.history.repository import Repository
-    from sitegen.verifying.project import worktree_manifest
+    from sitegen.questions.verifying.project import worktree_manifest
+    from sitegen.recognition import discover
 
     config = read_site(root).value
     discovery = discover(Repository(place), config, worktree_manifest(root, config).value, head)
@@ -110,7 +110,7 @@ def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:
     """A line for each eval and each glob of instructions, and what was looked for if there are none."""
-    from sitegen.discovery.config_text import glob_summary
+    from sitegen.recognition.config_text import glob_summary
 
     for entry in discovery.existing:
         lacks = f", but {entry.trial.lacks}" if entry.trial.lacks else ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from sitegen import __version__
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from sitegen.errors import SitegenError

@@ -16,26 +16,26 @@ from sitegen.commands import verified_text
 from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
-from sitegen.configuring.evaluation import evaluation_methods
-from sitegen.configuring.findings import error_of
-from sitegen.configuring.site import read_site_file
+from sitegen.config.evaluation import evaluation_methods
+from sitegen.config.findings import error_of
+from sitegen.config.kind_files import files_of
+from sitegen.config.site import read_site_file
+from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
-from sitegen.kind_files import files_of
 from sitegen.llm import calling, judging
 from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_template, read_prompt, read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
-from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import real, write_named
+from sitegen.model.named_tuple import NamedTuple
+from sitegen.questions.verifying.eval_files import WorktreeEval, first_file
+from sitegen.questions.verifying.evaluation import evaluate, variant_name
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import newest_outputs
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
-from sitegen.verifying.eval_files import WorktreeEval, first_file
-from sitegen.verifying.evaluation import evaluate, variant_name
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import newest_outputs
 
 FAILED: Final = 1
 """Exit code if a call gave no answer."""

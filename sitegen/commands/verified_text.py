@@ -14,6 +14,8 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import interval_basis
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import Verified
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
@@ -21,8 +23,6 @@ from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
 from sitegen.text.plain import line
 from sitegen.text.values import amount
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import Verified
 
 PATTERNS: Final = 3
 """Error patterns that are named."""

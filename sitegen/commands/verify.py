@@ -8,24 +8,24 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sitegen import saving
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.signatures.requests import VerifyRequest
-from sitegen.configuring.evaluation import evaluation_methods
-from sitegen.configuring.evaluation_config import EVALUATION_FILE
-from sitegen.configuring.findings import error_of
+from sitegen.config.evaluation import evaluation_methods
+from sitegen.config.evaluation_config import EVALUATION_FILE
+from sitegen.config.findings import error_of
+from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
-from sitegen.project_files import named_place, real, write_inside, write_named
+from sitegen.questions.verifying import saving
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import Verified, metadata_of, unsaved_output, verify
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import counted, encodable, line
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
 
 def verify_one(request: VerifyRequest) -> None:

@@ -20,9 +20,9 @@ from sitegen.data_files.reading import (
     text_of,
     too_deep,
 )
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Unusable, Value
-from sitegen.named_tuple import NamedTuple
 
 
 def read_json(content: bytes) -> Parsed[Value]:

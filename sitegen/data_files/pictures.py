@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 
 _LARGEST_SIDE: Final = 20_000
 """Longest side of a picture that a page shows, in pixels."""

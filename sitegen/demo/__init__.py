@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from sitegen.data_files.project_files import named_place
 from sitegen.errors import OutputFolderError, RepositoryError
 from sitegen.history.repository_place import top_of
-from sitegen.project_files import named_place
 
 BUNDLE: Final = Path(__file__).with_name("demo.bundle")
 

@@ -15,11 +15,11 @@ from typing import IO, Final
 
 import msgspec
 
+from sitegen.data_files.project_files import is_pointer, open_file, read_inside
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import is_pointer, open_file, read_inside
+from sitegen.model.named_tuple import NamedTuple
 
 _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sitegen.data_files.locking import refuse_shared
 from sitegen.errors import CacheFolderError, Notice
 from sitegen.history.repository_place import is_tracked
-from sitegen.locking import refuse_shared
 
 MEMO: Final = "memo.sqlite3"
 MEMO_FILES: Final = (MEMO, f"{MEMO}-wal", f"{MEMO}-shm", f"{MEMO}-journal")

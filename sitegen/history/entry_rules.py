@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from posixpath import normpath
 from typing import Any, Final
 
-from sitegen.config import EvalConfig
-from sitegen.frozen import Frozen
+from sitegen.config.kind_files import GROUND_TRUTHS, KIND_FILES, Kind, files_of
+from sitegen.config.models import EvalConfig
 from sitegen.history.globs import RunGlob, run_glob
-from sitegen.kind_files import GROUND_TRUTHS, KIND_FILES, Kind, files_of
+from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
 

@@ -12,20 +12,20 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig, case_settings
-from sitegen.frozen import Frozen
+from sitegen.config.kind_files import Kind, files_of
+from sitegen.config.models import EvalConfig, case_settings
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, canonical_settings, is_path, normal, required_statements, runs_of
 from sitegen.history.fold_state import EvalInputs, EvalState, SideBlobs
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import PathRole
-from sitegen.kind_files import Kind, files_of
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
-from sitegen.named_tuple import NamedTuple
 from sitegen.text.plain import natural_order
 
 

@@ -10,7 +10,8 @@ from posixpath import basename
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig
+from sitegen.config.kind_files import Kind, files_of
+from sitegen.config.models import EvalConfig
 from sitegen.history import problems
 from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal, truth_names
 from sitegen.history.eval_commit import EvalCommit, keep_newest_run
@@ -19,7 +20,6 @@ from sitegen.history.folder_tree import first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
-from sitegen.kind_files import Kind, files_of
 from sitegen.model.commits import ChangedPath
 from sitegen.model.contents import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 from posixpath import join, normpath
 from typing import Final, Protocol
 
-from sitegen.configuring.paths import leads_out
+from sitegen.config.paths import leads_out
+from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
 from sitegen.history.blobs import MISSING, NOTHING, BlobRead, cat_file
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
-from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import fetch_command
+from sitegen.model.named_tuple import NamedTuple
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""

@@ -13,9 +13,9 @@ from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import Watched
 from sitegen.history.memo_rows import stored
 from sitegen.model.commits import Commit
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, RenamedEval, Snapshot
-from sitegen.named_tuple import NamedTuple
 
 STATE: Final = "state"
 EVAL: Final = "eval"

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from sitegen.frozen import Frozen
 from sitegen.history.folder_tree import FolderTree
+from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Blob
 
 _SPECIAL = re.compile(r"[*?\[\\]")

@@ -15,8 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.frozen import Frozen
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
@@ -28,6 +27,7 @@ from sitegen.history.revisions import folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import Contents
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 

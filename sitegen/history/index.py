@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
+from sitegen.model.frozen import Frozen
 
 _STATE: Final = (
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"

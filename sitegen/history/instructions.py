@@ -186,7 +186,7 @@ def _is_skeleton(edit: Edit) -> bool:
 @cache
 def _skeleton_ids(object_format: str) -> frozenset[str]:
     """The blob ids of the instruction files that ``sitegen init`` writes."""
-    skeletons = resources.files("sitegen").joinpath("skeletons").iterdir()
+    skeletons = resources.files("sitegen").joinpath("recognition", "skeletons").iterdir()
     contents = [skeleton.read_bytes() for skeleton in skeletons if skeleton.name.endswith(".md")]
     return frozenset(
         hashlib.new(object_format, b"blob %d\0%b" % (len(content), content)).hexdigest() for content in contents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 
 _WITHIN: Final = "\x1f"
 

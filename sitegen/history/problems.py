@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from sitegen.config.kind_files import GROUND_TRUTHS
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
-from sitegen.kind_files import GROUND_TRUTHS
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from sitegen.data_files.project_files import LARGEST_FILE, LFS, read_file
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches
 from sitegen.history.blobs import NOTHING, BlobRead, cat_file
@@ -19,7 +20,6 @@ from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import Edit
-from sitegen.project_files import LARGEST_FILE, LFS, read_file
 from sitegen.text.addresses import web_address
 
 LARGEST_BLOB: Final = 20_000_000

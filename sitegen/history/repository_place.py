@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from sitegen.data_files.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 from sitegen.errors import Notice, RepositoryError
-from sitegen.named_tuple import NamedTuple
-from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
+from sitegen.model.named_tuple import NamedTuple
 
 GIT: Final = "git"
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig, case_settings
+from sitegen.config.kind_files import files_of
+from sitegen.config.models import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, kind_of, normal
@@ -17,7 +18,6 @@ from sitegen.history.eval_fold import ground_truth
 from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import Layout
-from sitegen.kind_files import files_of
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.kinds import traits_of
@@ -102,7 +102,7 @@ class RulesInForce:
         if change.new is None:
             state.rules, state.rule_folders = {}, {}
             return
-        from sitegen.configuring.manifest import read_manifest
+        from sitegen.config.manifest import read_manifest
 
         read = self._read(change.new)
         if read.content is None:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from sitegen.data_files.project_files import LARGEST_FILE, read_file
 from sitegen.errors import RepositoryError
-from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.project_files import LARGEST_FILE, read_file
+from sitegen.model.frozen import Frozen
 
 
 class HistoryRead(Frozen):

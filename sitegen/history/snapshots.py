@@ -15,10 +15,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
+from sitegen.model.frozen import Frozen
 from sitegen.model.recorded import Recorded, RecordedMetric, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage

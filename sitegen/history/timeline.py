@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config import Manifest, SiteConfig
-from sitegen.frozen import Frozen
+from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history import problems
 from sitegen.history.eval_fold import history_of, layout_of
 from sitegen.history.fold_state import (
@@ -36,9 +35,10 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
-from sitegen.named_tuple import NamedTuple
 
 VERSION: Final = 16
 """Increased whenever the same history would fold to another result."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.data_files.project_files import open_inside
 from sitegen.history.blobs import blob_id
 from sitegen.history.fold_state import CopiedParts, PartStore
 from sitegen.history.index import unproven
@@ -20,7 +21,6 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular, tokens
 from sitegen.history.timeline import Advanced, WorktreeBlob
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
-from sitegen.project_files import open_inside
 
 _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""

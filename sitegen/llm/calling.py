@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from sitegen.errors import SitegenError
-from sitegen.frozen import Frozen
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt, PromptCase, PromptTemplate
 from sitegen.llm.responses_file import ResponseRow, ResponsesFile, Slot
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 
 class Job(Frozen):

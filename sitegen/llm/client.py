@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from sitegen.config import Llm
+from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError
-from sitegen.frozen import Frozen
 from sitegen.llm.prompts import Prompt
+from sitegen.model.frozen import Frozen
 from sitegen.model.usage import Usage, stated
 from sitegen.text.plain import line
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from sitegen.data_files.project_files import LARGEST_FILE, read_file
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.values import MetadataEntry
-from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.scoring.responses.files import are_anonymous
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, TypeAlias
 
+from sitegen.data_files.project_files import NotOpenedError, append_inside, read_inside, write_inside
 from sitegen.errors import ConfigurationError
-from sitegen.frozen import Frozen
-from sitegen.project_files import NotOpenedError, append_inside, read_inside, write_inside
+from sitegen.model.frozen import Frozen
 
 LARGEST: Final = 1_000_000_000
 """The size of the largest file that is read, in bytes."""

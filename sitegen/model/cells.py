@@ -3,9 +3,9 @@
 from bisect import bisect_left, bisect_right
 from typing import Literal, Self, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import CellKey, Outcome
-from sitegen.named_tuple import NamedTuple
 
 State: TypeAlias = Outcome | Literal["absent"]
 """absent: the point did not judge this cell, because it does not have the document or the item."""

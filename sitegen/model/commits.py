@@ -1,7 +1,7 @@
 """Commits and their changes, as the walk over the first-parent line yields them."""
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 
 class Commit(Frozen):

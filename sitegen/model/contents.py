@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.recorded import Recorded
-from sitegen.named_tuple import NamedTuple
 
 GRADES: Final = "grades"
 """The key of an eval's settings with the named scores that are grades, and neither right nor wrong."""

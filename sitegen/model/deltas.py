@@ -2,12 +2,12 @@
 
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import Flips
+from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Nouns
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import ChangeVerdict, Spread, Unit
 from sitegen.model.usage import Exchange
-from sitegen.named_tuple import NamedTuple
 
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
 """comparable: both points have the same documents and cases. bridged: computed over those that both have.

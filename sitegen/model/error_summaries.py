@@ -1,8 +1,8 @@
 """The parts of an eval's stored summary about errors, suspect labels and the history of fields."""
 
-from sitegen.frozen import Frozen
 from sitegen.model.cells import Tally
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 
 class WeakSection(Frozen):

@@ -3,14 +3,14 @@
 from math import inf
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import FrozenObject
 from sitegen.model.cells import Fate
 from sitegen.model.deltas import Comparability, DeltaParts
+from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import Exchange
-from sitegen.named_tuple import NamedTuple
 
 SCHEMA: Final = "sitegen/gate/1"
 

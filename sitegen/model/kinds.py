@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 
 
 class KindTraits(Frozen):

@@ -6,8 +6,8 @@ The arithmetic is in ``sitegen.stats.counts``.
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 ROUNDING: Final = 1e-9
 """A smaller change of a metric is a rounding error of its sums."""

@@ -2,9 +2,9 @@
 
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import Tally
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen, FrozenObject
+from sitegen.model.named_tuple import NamedTuple
 
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
 """What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.values import Value
 
 ErrorType: TypeAlias = Literal["omission", "hallucination", "wrong_value", "format_error"]

@@ -5,9 +5,9 @@ Each panel has one template, ``site_templates/panels/<kind>.html``.
 
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Severity
-from sitegen.named_tuple import NamedTuple
 
 PairedBy: TypeAlias = Literal["key", "position", "agreement"]
 """How a pair of list items was matched: by the items' keys, by their index, or by the values in which they agree."""

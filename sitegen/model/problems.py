@@ -2,9 +2,9 @@
 
 from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import short_id
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 T = TypeVar("T")
 

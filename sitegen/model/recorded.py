@@ -7,10 +7,10 @@ the versions show which instructions the output was made with.
 import json
 from typing import Any, Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.usage import BESIDE, RunUsage, stated
 from sitegen.model.values import LARGEST_NUMBER
-from sitegen.named_tuple import NamedTuple
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000

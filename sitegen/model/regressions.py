@@ -2,14 +2,14 @@
 
 from typing import Final, Literal, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import MetricDelta
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
-from sitegen.named_tuple import NamedTuple
 
 StepStatus: TypeAlias = Literal["fell", "open", "behind", "new", "fixed", "better", "blip"]
 """open: a regression whose loss was not regained. fixed: a regression, or another loss, that was regained. better: a

@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
+from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
-from sitegen.named_tuple import NamedTuple
 
 HEADLINES: Final = 3
 """Number of metrics stored for every point: the headline and the metrics drawn beside it."""

@@ -1,6 +1,6 @@
 """The site as a value: what all pages share, and the pages themselves."""
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 
 
 class SiteInfo(Frozen):

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import ChangedPath, Commit
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.recorded import RecordedMetric
 from sitegen.model.usage import RunUsage
-from sitegen.named_tuple import NamedTuple
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from sitegen.frozen import Frozen, FrozenObject
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen, FrozenObject
+from sitegen.model.named_tuple import NamedTuple
 
 
 class Usage(NamedTuple):

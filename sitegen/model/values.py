@@ -3,8 +3,8 @@
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 
 class Unusable(Frozen):

@@ -13,9 +13,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Change
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point
 from sitegen.model.site import Page

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links, touched

@@ -15,16 +15,16 @@ from markupsafe import Markup
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.flips import flipped_cells, independent_flips
 from sitegen.analysis.series import variant_spread
-from sitegen.frozen import Frozen
-from sitegen.html.cells import code, text, where
-from sitegen.html.charts import around_zero, tenths
 from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
 from sitegen.model.deltas import Change
+from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.change_text import MINUS
 from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
+from sitegen.pages.html.cells import code, text, where
+from sitegen.pages.html.charts import around_zero, tenths
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test

@@ -22,13 +22,10 @@ from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.change import changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
-from sitegen.frozen import Frozen
-from sitegen.html.cells import text
-from sitegen.html.charts import around_zero
-from sitegen.html.formats import day
 from sitegen.model.cells import Fate, Period
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import Change
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import Step
@@ -38,6 +35,9 @@ from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
 from sitegen.pages.compare_cells import FEWEST, STATES, cell_blocks
+from sitegen.pages.html.cells import text
+from sitegen.pages.html.charts import around_zero
+from sitegen.pages.html.formats import day
 from sitegen.pages.labels import SAME_OUTPUT, in_both, spread_words
 from sitegen.pages.report.why_rows import because, decision
 from sitegen.stats.counts import error_numbers

@@ -13,14 +13,14 @@ from typing import Final, Literal
 from markupsafe import Markup
 
 from sitegen.analysis.section_flips import PassageWords
-from sitegen.frozen import Frozen
-from sitegen.html.cells import text
 from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, effect_rows, fields_and_passages
+from sitegen.pages.html.cells import text
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line

@@ -8,14 +8,14 @@ from typing import Final, Literal, TypeAlias
 from markupsafe import Markup
 
 from sitegen.analysis.section_flips import PassageWords, mentioned_fields
-from sitegen.frozen import Frozen
-from sitegen.html.charts import around_zero
 from sitegen.model.cells import Flips
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision, Interval
 from sitegen.model.series import Effect, Headline
 from sitegen.model.usage import regraded
 from sitegen.pages.change_text import own_unit, range_of, verdict_words
+from sitegen.pages.html.charts import around_zero
 from sitegen.pages.labels import exchanges
 from sitegen.text.plain import line
 

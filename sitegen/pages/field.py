@@ -24,15 +24,15 @@ from sitegen.analysis.blame import (
     worst_first,
 )
 from sitegen.analysis.deltas import Role
-from sitegen.frozen import Frozen
-from sitegen.html.cells import shown_run, text, value, where
-from sitegen.html.formats import day
-from sitegen.html.tables import Column
 from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.html.cells import shown_run, text, value, where
+from sitegen.pages.html.formats import day
+from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import FATES, ROLES, outputs
 from sitegen.pages.report.report_rows import letter_of, type_name
 

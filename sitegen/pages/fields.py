@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import FieldSummary
+from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links

@@ -11,11 +11,11 @@ from typing import Final
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.file_history import is_definition, restore
 from sitegen.text.patch import PatchCounts, VersionStep, version_steps

@@ -7,8 +7,8 @@ from typing import Final
 
 from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
 from sitegen.analysis.problem_counts import ProblemCounts
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page

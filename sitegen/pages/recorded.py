@@ -7,7 +7,7 @@ from posixpath import basename
 from typing import Final
 
 from sitegen.analysis.recorded import CLOSE, DifferencePart, counted_by, recorded_convention, recorded_otherwise
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Convention, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point

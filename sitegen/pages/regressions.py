@@ -19,16 +19,16 @@ from sitegen.analysis.standing import (
     standings,
     worse_than_it_was,
 )
-from sitegen.config import Mute
-from sitegen.frozen import Frozen
-from sitegen.html import charts
-from sitegen.html.charts import ChartLine
+from sitegen.config.models import Mute
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.regressions import LEVELS, WORSE, EditedFile
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.change_text import Part, split
+from sitegen.pages.html import charts
+from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.stats.averages import median
 
@@ -148,7 +148,7 @@ def outputs_since_best(standing: EvalStanding) -> int:
 
 
 class StepLine(NamedTuple):
-    """Paths of the chart of a step, in data coordinates (``html/charts.py``)."""
+    """Paths of the chart of a step, in data coordinates (``pages/html/charts.py``)."""
 
     size: int
     """Number of points along the axis."""

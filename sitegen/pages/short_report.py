@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page

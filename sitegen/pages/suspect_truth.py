@@ -12,13 +12,13 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.suspect_truth import Certainty, SharedCause, SuspectLabel, by_cause, certainty, least_share
-from sitegen.frozen import Frozen
-from sitegen.html.cells import shown_run, value
 from sitegen.model.cells import State
 from sitegen.model.error_summaries import SuspectTruth
+from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.html.cells import shown_run, value
 
 LISTED: Final = 300
 """Number of labels on the page of all evals; each eval has the same share, its most certain ones."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath
+from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
 from sitegen.text.plain import counted
 

@@ -11,25 +11,25 @@ from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.series import series_of_two
-from sitegen.comparison_files.changes import ResultChange, result_change
-from sitegen.comparison_files.document import ComparisonDocument
-from sitegen.config import EvalConfig
-from sitegen.configuring.evaluation import significance_level
+from sitegen.config.evaluation import significance_level
+from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.frozen import Frozen
 from sitegen.history.eval_fold import with_common_grades
+from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
+from sitegen.questions.comparison_files.changes import ResultChange, result_change
+from sitegen.questions.comparison_files.document import ComparisonDocument
 from sitegen.questions.study import Study, open_study
+from sitegen.questions.verifying.evaluation import Evaluation
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.significance import ALPHA
-from sitegen.verifying.evaluation import Evaluation
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
 
 ThresholdValues: TypeAlias = dict[str, float]
 """The lowest acceptable value of each metric, by name."""

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
-from sitegen.analysis.memo import Memo
-from sitegen.config import GateSettings
-from sitegen.configuring.findings import error_of
+from sitegen.config.findings import error_of
+from sitegen.config.models import GateSettings
+from sitegen.engine.memo import Memo
+from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
 from sitegen.history.eval_fold import with_common_grades
@@ -20,7 +21,6 @@ from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
 from sitegen.questions.study import Study
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.timeline import fold
 from sitegen.text.keys import nearest
 
 

@@ -20,10 +20,11 @@ from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_m
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import series_of_two, variant_spread
+from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
-from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Change, MetricDelta, Overlap
+from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -35,7 +36,6 @@ from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
 from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
-from sitegen.stages.timeline import driving_edits
 from sitegen.stats.counts import judged
 from sitegen.stats.intervals import Paired
 

@@ -12,6 +12,11 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.data_files.project_files import named_place
+from sitegen.engine.environment import Renderer
+from sitegen.engine.standalone import standalone, without_links
+from sitegen.engine.template_files import template_folders
+from sitegen.engine.writer import Writer
 from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
@@ -22,15 +27,10 @@ from sitegen.pages.methods import methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
-from sitegen.project_files import named_place
-from sitegen.render.environment import Renderer
-from sitegen.render.standalone import standalone, without_links
-from sitegen.render.template_files import template_folders
-from sitegen.render.writer import Writer
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import Verified
 from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.scoring.results_file import Metadata
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import Verified
 
 
 def write_preview(project: WorktreeProject, verified: Verified) -> Path:

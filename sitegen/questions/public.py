@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from sitegen.analysis.memo import Memo
-from sitegen.configuring.site import read_site
+from sitegen.config.site import read_site
+from sitegen.engine.below import remove
+from sitegen.engine.cached_kinds import CLEAN_FILES
+from sitegen.engine.memo import Memo
+from sitegen.engine.output_folder import LIST, MARKER, claimed, files_not_in_memo
+from sitegen.engine.writer import digest
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.pages.data.series import decompressed
 from sitegen.project import Options, open_project
-from sitegen.render.below import remove
-from sitegen.render.output_folder import LIST, MARKER, claimed, files_not_in_memo
-from sitegen.render.writer import digest
-from sitegen.stages.cached_kinds import CLEAN_FILES
 from sitegen.text.secrets import Detector, Secret
 
 LARGEST: Final = 1 << 28

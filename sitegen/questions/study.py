@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.memo import Memo
+from sitegen.engine.memo import Memo
+from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
+from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
-from sitegen.frozen import Frozen
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.timeline import current_histories
 from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
-from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
-from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 if TYPE_CHECKING:
-    from sitegen.exporting.tables import ExportFormat
+    from sitegen.questions.exporting.tables import ExportFormat
 
 
 class Study(Frozen):
@@ -109,8 +109,8 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
 
     Raises ConfigurationError if an eval does not exist.
     """
-    from sitegen.exporting.files import PLACES, write_tables
-    from sitegen.exporting.rows import Exported, batches
+    from sitegen.questions.exporting.files import PLACES, write_tables
+    from sitegen.questions.exporting.rows import Exported, batches
 
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]

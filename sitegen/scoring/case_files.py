@@ -15,14 +15,14 @@ from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias
 
-from sitegen.config import case_settings
+from sitegen.config.kind_files import files_of
+from sitegen.config.models import case_settings
 from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
-from sitegen.frozen import Frozen
-from sitegen.kind_files import files_of
 from sitegen.model.contents import CaseSides
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
 from sitegen.model.values import Value

@@ -12,9 +12,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, TypeAlias
 
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import (
     EXACT,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Threshold
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import DocumentScore, Kappa, Result, Status

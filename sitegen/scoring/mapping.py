@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from sitegen.config import ConfigTable, GroundTruthFormat
+from sitegen.config.models import ConfigTable, GroundTruthFormat
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Parsed
 

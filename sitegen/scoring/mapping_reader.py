@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.configuring.findings import valid_part
+from sitegen.config.findings import valid_part
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml

@@ -8,9 +8,9 @@ from itertools import starmap
 from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.mapping_reader import read_mapping

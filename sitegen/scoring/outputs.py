@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.data_files.json_reader import each_line, parse_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file

@@ -9,10 +9,10 @@ from math import fsum
 
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig
+from sitegen.config.extensions import METRICS, InstalledMetric, metric_object
+from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
-from sitegen.extensions import METRICS, InstalledMetric, metric_object
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard

@@ -14,9 +14,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 
 T = TypeVar("T")
 PathStep: TypeAlias = str | int

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeGuard, TypeVar
 
 from msgspec.structs import asdict, replace
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
 from sitegen.scoring.paths import ANY, PathStep, Pattern, PatternValue, follow, path_text

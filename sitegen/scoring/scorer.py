@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard

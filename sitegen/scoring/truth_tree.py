@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import field
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding

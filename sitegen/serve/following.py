@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring.finders.searched_files import work_tree_files
-from sitegen.configuring.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
-from sitegen.configuring.found_evals import with_found_evals
-from sitegen.configuring.manifest import read_manifest
-from sitegen.configuring.site import read_site
+from sitegen.config.finders.searched_files import work_tree_files
+from sitegen.config.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
+from sitegen.config.found_evals import with_found_evals
+from sitegen.config.manifest import read_manifest
+from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.site import read_site
+from sitegen.data_files.project_files import SITE_FILES, read_inside
 from sitegen.errors import ConfigurationError
-from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES
-from sitegen.project_files import SITE_FILES, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 
 _GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")

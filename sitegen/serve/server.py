@@ -26,7 +26,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sitegen.render.template_files import find_templates
+from sitegen.engine.template_files import find_templates
 from sitegen.serve.watch import Board
 
 ADDRESS: Final = "127.0.0.1"

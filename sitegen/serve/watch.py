@@ -16,17 +16,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish
+from sitegen.engine.built_site import Site
+from sitegen.engine.cached_kinds import RESULTS, SCORECARDS
+from sitegen.engine.layer_files import LayerFiles
+from sitegen.engine.memo import Memo
+from sitegen.engine.output_folder import claimed
+from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import SitegenError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.project import Options, open_project
-from sitegen.render.output_folder import claimed
-from sitegen.render.template_files import find_templates, template_digest
 from sitegen.serve.following import ChangeWatcher, followed
-from sitegen.stages.built_site import Site
-from sitegen.stages.cached_kinds import RESULTS, SCORECARDS
-from sitegen.stages.layer_files import LayerFiles
 
 FOLDER = "watch"
 """Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""

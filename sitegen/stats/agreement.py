@@ -8,9 +8,9 @@ from itertools import takewhile
 from math import fsum, sqrt
 from typing import Final, Generic, TypeVar
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Kappa
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.averages import mean, median
 from sitegen.stats.intervals import LEVEL, normal, student
 from sitegen.stats.outliers import FAR

@@ -8,10 +8,10 @@ from functools import lru_cache
 from math import fsum
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
-from sitegen.named_tuple import NamedTuple
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
 

@@ -14,8 +14,8 @@ from functools import cache
 from math import ceil, cos, erf, fsum, pi, sin, sqrt, tan
 from typing import Final
 
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import Ends, Spread
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import Share
 
 _SERIES: Final = 30

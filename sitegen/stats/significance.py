@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
-from sitegen.frozen import FrozenObject
+from sitegen.model.frozen import FrozenObject
 from sitegen.stats.averages import mean
 from sitegen.stats.intervals import LEVEL, normal, student
 

@@ -28,7 +28,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.stats.averages import median
 
 CHANCE: Final = 0.005

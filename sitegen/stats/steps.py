@@ -30,7 +30,7 @@ from itertools import accumulate, pairwise
 from math import cbrt, fsum, inf, log, sqrt
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.stats.averages import median
 from sitegen.stats.outliers import (
     EQUAL,

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.plain import cut, visible
 from sitegen.text.sections import (
     MOST_SECTIONS,

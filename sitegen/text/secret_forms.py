@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 
 
 class Form(Frozen):

@@ -12,8 +12,8 @@ from functools import cache
 from html import unescape
 from typing import Final
 
-from sitegen.frozen import Frozen
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.secret_forms import FORMS, NAMED, Form
 
 _INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")

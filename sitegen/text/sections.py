@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.text.plain import line
 
 VERSION_LINES: Final = 40

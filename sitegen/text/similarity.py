@@ -10,9 +10,9 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Rouge
-from sitegen.named_tuple import NamedTuple
 
 _EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""

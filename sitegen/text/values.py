@@ -8,8 +8,8 @@ from decimal import Decimal
 from math import floor, log10
 from typing import Any, Final
 
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.values import Unusable, Value
-from sitegen.named_tuple import NamedTuple
 
 _DEEPEST: Final = 40
 _in_quotes: Final = json.JSONEncoder(ensure_ascii=False).encode

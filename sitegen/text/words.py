@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 
 LONGEST: Final = 20_000
 """The greatest number of characters, of both texts together, whose words are matched. In longer texts only the common

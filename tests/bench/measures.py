@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.render.output_folder import LIST
+from sitegen.engine.output_folder import LIST
 from tests.bench import hugo, reference
 from tests.bench.asv import publish, write_results
 from tests.bench.generate import SIZES, Size, generate, git

@@ -12,7 +12,9 @@ from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
-from sitegen.config import Mute
+from sitegen.config.models import Mute
+from sitegen.engine.environment import Renderer
+from sitegen.engine.summary import summary_file
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
@@ -41,8 +43,6 @@ from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
-from sitegen.render.environment import Renderer
-from sitegen.render.summary import summary_file
 from sitegen.scoring.evidence import Evidence
 from sitegen.text.quotes import SearchedText
 from tests import pages_sample as sample

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from sitegen.engine.built_site import Site
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.stages.built_site import Site
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, clone_bare, content, differences, run, start
@@ -67,7 +67,7 @@ def test_any_number_of_increments_ends_with_the_bytes_of_a_cold_build(bare_demo,
 def test_several_processes_write_the_bytes_of_one_with_three_reports_in_each_task(
     demo, demo_site, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("sitegen.stages.evals.AT_ONCE", 3)
+    monkeypatch.setattr("sitegen.engine.evals.AT_ONCE", 3)
     build_site(demo, tmp_path / "public", jobs=2)
     assert differences(tmp_path / "public", demo_site) == []
 
@@ -344,7 +344,7 @@ def test_one_more_commit_reads_no_style_script_or_picture(
     build_site(small.path, tmp_path / "more", jobs=1)
     small.commit({"evals/names/extracted.json": output(2)})
     with monkeypatch.context() as patched:
-        patched.setattr("sitegen.render.environment.Renderer.assets", lambda renderer: pytest.fail("assets were read"))
+        patched.setattr("sitegen.engine.environment.Renderer.assets", lambda renderer: pytest.fail("assets were read"))
         build_site(small.path, tmp_path / "more", jobs=1)
     build_site(small.path, tmp_path / "cold", jobs=1)
     assert differences(tmp_path / "more", tmp_path / "cold") == []

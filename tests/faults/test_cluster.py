@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import pytest
 
 from sitegen import __version__
+from sitegen.engine import cluster, commits, evals, instructions, sent_files
+from sitegen.engine.cluster import cluster_pool, result_of_task
+from sitegen.engine.sent_files import BuildFiles
+from sitegen.engine.template_files import find_templates
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
-from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import walk
 from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
+from sitegen.model.frozen import Frozen
 from sitegen.model.site import SiteInfo
-from sitegen.render.template_files import find_templates
-from sitegen.stages import cluster, commits, evals, instructions, sent_files
-from sitegen.stages.cluster import cluster_pool, result_of_task
-from sitegen.stages.sent_files import BuildFiles
-from sitegen.stages.worker_context import WorkerContext
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from sitegen.commands.build import command
+from sitegen.engine.failures import FIX
 from sitegen.errors import ConfigurationError, MissingObjectsError
 from sitegen.history.repository_place import SAFE
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
-from sitegen.stages.failures import FIX
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, content, differences, problems_text, run
@@ -53,11 +53,11 @@ def is_bad(series: Any, *_: Any) -> bool:
 
 
 def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
-    failing(monkeypatch, "sitegen.stages.eval_job.record_of", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    failing(monkeypatch, "sitegen.engine.eval_job.record_of", is_bad, ValueError("at 0x7f03 in /tmp/x"))
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
-    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_job._EvalJob.run."
+    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.engine.eval_job._EvalJob.run."
     assert f"{what} bad {FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()
     assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
@@ -68,7 +68,7 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
 
 
 def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_why(project, tmp_path, monkeypatch):
-    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, ValueError())
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 2)
@@ -89,7 +89,7 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
     if before:
         build_site(project.path, out, jobs=1, rev=line[before])
     with monkeypatch.context() as patched:
-        failing(patched, f"sitegen.stages.{part}", is_bad, ValueError())
+        failing(patched, f"sitegen.engine.{part}", is_bad, ValueError())
         build_site(project.path, out, jobs=2, rev=line[-1])
         assert build_site(project.path, cold, jobs=1, rev=line[-1]).failed == 1
         assert differences(out, cold) == []
@@ -103,13 +103,13 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
 def test_a_report_that_fails_is_a_problem_and_every_other_page_of_its_eval_is_built(
     project, tmp_path, monkeypatch, at_once
 ):
-    monkeypatch.setattr("sitegen.stages.evals.AT_ONCE", at_once)
+    monkeypatch.setattr("sitegen.engine.evals.AT_ONCE", at_once)
     for total in (2, 5):
         project.commit({"evals/bad/extracted.json": output(total)})
     with monkeypatch.context() as patched:
         failing(
             patched,
-            "sitegen.stages.reports.report_page",
+            "sitegen.engine.reports.report_page",
             lambda info, specs, point, *_, **__: info.id == "bad" and point.snapshot.iteration < 3,
             ValueError(),
         )
@@ -146,9 +146,9 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch):
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        failing(patched, "sitegen.stages.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
+        failing(patched, "sitegen.engine.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
         assert build_site(project.path, out, jobs=1).failed == 1
-    place = "sitegen.stages.instruction_task._InstructionWork.run"
+    place = "sitegen.engine.instruction_task._InstructionWork.run"
     assert f"the pages of this instruction file: KeyError in {place}. CLAUDE.md" in problems_text(out)
     assert broken_links(out) == []
     assert (out / "evals/bad/index.html").is_file()
@@ -161,15 +161,15 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     sha = project.git("rev-parse", "main")
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        commit = "sitegen.stages.commits.commit_page"
+        commit = "sitegen.engine.commits.commit_page"
         failing(patched, commit, lambda inputs, *_: inputs.record.commit.sha == sha, RecursionError())
-        failing(patched, "sitegen.stages.site_pages.regressions_page", lambda *_: True, TypeError())
-        failing(patched, "sitegen.stages.site_pages.summary_file", lambda *_: True, AssertionError())
+        failing(patched, "sitegen.engine.site_pages.regressions_page", lambda *_: True, TypeError())
+        failing(patched, "sitegen.engine.site_pages.summary_file", lambda *_: True, AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
     text = problems_text(out)
     assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
-    assert "the page regressions.html: TypeError in sitegen.stages.site_pages.SitePages.pages" in text
-    what = "the files for machines and for search: AssertionError in sitegen.stages.site_pages.SitePages.other_files"
+    assert "the page regressions.html: TypeError in sitegen.engine.site_pages.SitePages.pages" in text
+    what = "the files for machines and for search: AssertionError in sitegen.engine.site_pages.SitePages.other_files"
     assert what in text
     assert (out / "evals/bad/index.html").is_file()
     build_site(project.path, out, jobs=1)
@@ -179,13 +179,13 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
 
 @pytest.mark.parametrize("error", [ConfigurationError("no"), MemoryError(), KeyboardInterrupt(), OSError(28, "full")])
 def test_what_is_no_fault_of_a_part_ends_the_build(project, tmp_path, monkeypatch, error):
-    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, error)
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, error)
     with pytest.raises(type(error)):
         build_site(project.path, tmp_path / "public", jobs=1)
 
 
 def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_path, monkeypatch, capsys):
-    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, ValueError())
     with pytest.raises(SystemExit) as ended:
         command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
     assert ended.value.code == 3

@@ -6,8 +6,8 @@ import time
 import pytest
 from pydantic import TypeAdapter
 
-from sitegen.config import EvalConfig
-from sitegen.configuring.manifest import manifest_in_force
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import EvalConfig
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.toml_reader import read_toml
 from sitegen.history.globs import matches

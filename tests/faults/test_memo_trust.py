@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.memo import Memo
+from sitegen.engine.engine import pool_for
+from sitegen.engine.memo import Memo
 from sitegen.errors import CacheFolderError, MemoError, Notice, WorkerError
 from sitegen.history.cache_folder import cache_folder
-from sitegen.stages.engine import pool_for
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, run
@@ -128,8 +128,8 @@ def test_a_full_disk_is_said_and_throws_nothing_away(tmp_path):
 
 
 def test_waiting_for_another_program_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.analysis.memo.PATIENCE", 0.1)
-    monkeypatch.setattr("sitegen.analysis.memo_damage._WAIT", 100)
+    monkeypatch.setattr("sitegen.engine.memo.PATIENCE", 0.1)
+    monkeypatch.setattr("sitegen.engine.memo_damage._WAIT", 100)
     Memo.open(tmp_path).close()
     other = sqlite3.connect(tmp_path / "memo.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -13,8 +13,8 @@ import jinja2
 import pytest
 from jinja2.bccache import bc_magic
 
-from sitegen.render.environment import bytecode_folder
-from sitegen.render.template_files import find_templates
+from sitegen.engine.environment import bytecode_folder
+from sitegen.engine.template_files import find_templates
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.engine.output_folder import LIST, MARKER, content_digest
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.render.output_folder import LIST, MARKER, content_digest
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, run

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import sitegen
+from sitegen.engine import bounds
+from sitegen.engine.environment import Renderer
+from sitegen.engine.own_templates import own_template_error
+from sitegen.engine.template_files import find_templates
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
-from sitegen.render import bounds
-from sitegen.render.environment import Renderer
-from sitegen.render.own_templates import own_template_error
-from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -79,7 +79,7 @@ def rendered(folder: Path, text: str) -> str:
 def shortly(monkeypatch):
     """Pages may take a second of the processor."""
     unchanged = bounds.within_bounds
-    monkeypatch.setattr("sitegen.render.bounds.within_bounds", lambda: unchanged(1))
+    monkeypatch.setattr("sitegen.engine.bounds.within_bounds", lambda: unchanged(1))
 
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
@@ -129,7 +129,7 @@ def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the
     nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
     script = (
         "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
-        "from sitegen.render import bounds; unchanged = bounds.within_bounds;"
+        "from sitegen.engine import bounds; unchanged = bounds.within_bounds;"
         "bounds.within_bounds = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
     )
     command = [sys.executable, "-c", script, str(tmp_path), nested]

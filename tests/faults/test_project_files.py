@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.config import INSTRUCTIONS, MAPPINGS, EvalConfig, SiteConfig
-from sitegen.configuring.manifest import manifest_in_force
-from sitegen.configuring.site import read_site
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import INSTRUCTIONS, MAPPINGS, EvalConfig, SiteConfig
+from sitegen.config.site import read_site
 from sitegen.errors import ConfigurationError, Notice, RepositoryError
 from sitegen.history import repository_place
 from sitegen.history.repository import Repository

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from sitegen.build import Progress, build
+from sitegen.engine import commits, evals
+from sitegen.engine.output_folder import LIST, files_not_in_memo
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history import patches
 from sitegen.pages import links
 from sitegen.project import Options
-from sitegen.render.output_folder import LIST, files_not_in_memo
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, evals
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences

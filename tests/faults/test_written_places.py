@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.data_files.project_files import write_inside, write_named
 from sitegen.errors import OutputFolderError
-from sitegen.exporting import files
-from sitegen.exporting.rows import Batch
-from sitegen.exporting.tables import TABLES
-from sitegen.project_files import write_inside, write_named
+from sitegen.questions.exporting import files
+from sitegen.questions.exporting.rows import Batch
+from sitegen.questions.exporting.tables import TABLES
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo, Link
 from tests.sites import run

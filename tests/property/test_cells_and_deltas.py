@@ -15,12 +15,12 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
+from sitegen.engine.scorecard_store import keep_cells, known_cells
 from sitegen.model.cells import BLANK, Cell
 from sitegen.model.deltas import DeltaParts
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.stages.scorecard_store import keep_cells, known_cells
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
 VALUES = st.one_of(st.none(), st.integers(0, 2), st.sampled_from(["1", "x", "x" * 300, "x" * 299 + "y", "é"]))

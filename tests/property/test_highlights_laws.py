@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.html.formats import printable
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
+from sitegen.pages.html.formats import printable
 from sitegen.pages.report import spans
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
 from sitegen.scoring.highlights.files import extract

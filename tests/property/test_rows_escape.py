@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from markupsafe import escape
 from msgspec.structs import replace
 
-from sitegen.html import cells, formats, tables
-from sitegen.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
 from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
@@ -20,6 +18,8 @@ from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange
+from sitegen.pages.html import cells, formats, tables
+from sitegen.pages.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
 from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
 from sitegen.pages.trend import trend_rows

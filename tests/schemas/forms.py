@@ -8,23 +8,23 @@ from typing import Any
 
 from sitegen import schemas
 from sitegen.commands.blame import BlameDocument
-from sitegen.comparison_files.document import SCHEMA as COMPARISON
-from sitegen.comparison_files.document import ComparisonDocument
-from sitegen.comparison_files.prompts import PromptsDocument
-from sitegen.config import EvalConfig, SiteConfig
-from sitegen.configuring.evaluation_config import EvaluationConfig
-from sitegen.kind_files import KIND_FILES
+from sitegen.config.evaluation_config import EvaluationConfig
+from sitegen.config.kind_files import KIND_FILES
+from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
 from sitegen.pages.data.exports import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, OlderPointsDocument, SeriesDocument
-from sitegen.saving import AggregateDocument
+from sitegen.questions.comparison_files.document import SCHEMA as COMPARISON
+from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.questions.comparison_files.prompts import PromptsDocument
+from sitegen.questions.verifying.evaluation import EvaluationDocument
+from sitegen.questions.verifying.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart
 from sitegen.scoring.results_file import FieldsPart
 from sitegen.stats.counts import Averages, in_file_order
-from sitegen.verifying.evaluation import EvaluationDocument
 from tests.schemas.describe import Described, Schema, describe
 
 FOLDER = Path(schemas.__file__).parent

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.stages.built_site import Site
+from sitegen.engine.built_site import Site
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.sources.tables import write_project

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from sitegen.commands.signatures import app
-from sitegen.config import Llm
+from sitegen.config.models import Llm
+from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
-from sitegen.stages.timeline import fold
-from sitegen.verifying.project import WorktreeProject
+from sitegen.questions.verifying.project import WorktreeProject
 from tests.gitrepo import MemoryParts
 from tests.messages_api import KEY, Reply, serving
 from tests.sources.tables import HERE

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sitegen import api, frames
+from sitegen import api
 from sitegen.api import outputs, projects
-from sitegen.comparison_files.changes import ResultChange
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
+from sitegen.questions.comparison_files.changes import ResultChange
+from sitegen.questions.exporting import frames
 from sitegen.text.json_bytes import to_json_bytes
 from tests.gitrepo import START, GitRepo
 from tests.receipts import EVAL, write_receipts

@@ -4,13 +4,8 @@ from itertools import starmap
 from pathlib import Path
 
 from sitegen.analysis.cached import CachedKind, TaskCache
-from sitegen.analysis.memo import Memo
-from sitegen.history.memo_rows import CachedRow, within
-from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, Overlap
-from sitegen.render.writer import digest
-from sitegen.stages import cached_kinds
-from sitegen.stages.cached_kinds import (
+from sitegen.engine import cached_kinds
+from sitegen.engine.cached_kinds import (
     CELLS,
     COUNTED_EDITS,
     EDIT_OUTCOMES,
@@ -19,6 +14,11 @@ from sitegen.stages.cached_kinds import (
     VECTORS,
     forget_earlier_walk,
 )
+from sitegen.engine.memo import Memo
+from sitegen.engine.writer import digest
+from sitegen.history.memo_rows import CachedRow, within
+from sitegen.model.cells import Flips
+from sitegen.model.deltas import Change, Overlap
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
 

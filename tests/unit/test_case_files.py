@@ -12,12 +12,12 @@ from sitegen.commands.signatures import app
 from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
 from tests.gitrepo import Content, GitRepo
 from tests.sites import broken_links, build_site, content, problems_text
 

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
-from sitegen.html import charts, elements
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.noise import Ends
 from sitegen.model.regressions import MetricStep
+from sitegen.pages.html import charts, elements
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample

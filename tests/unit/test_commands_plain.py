@@ -102,7 +102,13 @@ def test_anything_else_is_left_to_typer(arguments):
 
 
 @pytest.mark.parametrize(
-    "file", ["action.yml", ".github/workflows/gate.yml", "sitegen/skeletons/gate.yml", "sitegen/skeletons/pages.yml"]
+    "file",
+    [
+        "action.yml",
+        ".github/workflows/gate.yml",
+        "sitegen/recognition/skeletons/gate.yml",
+        "sitegen/recognition/skeletons/pages.yml",
+    ],
 )
 def test_every_option_that_a_workflow_builds_with_is_plain(file):
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()

@@ -11,19 +11,19 @@ from markdown_it import MarkdownIt
 
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
-from sitegen.comparison_files.changes import (
+from sitegen.model.metrics import Metric
+from sitegen.model.noise import Interval
+from sitegen.model.scorecards import Answer
+from sitegen.questions.comparison_files.changes import (
     Chance,
     DocumentChange,
     Flip,
     MetricChange,
     ResultChange,
 )
-from sitegen.comparison_files.document import ComparisonDocument
-from sitegen.comparison_files.markdown import comparison_markdown
-from sitegen.comparison_files.plots import SHOWN, plots
-from sitegen.model.metrics import Metric
-from sitegen.model.noise import Interval
-from sitegen.model.scorecards import Answer
+from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.questions.comparison_files.markdown import comparison_markdown
+from sitegen.questions.comparison_files.plots import SHOWN, plots
 from sitegen.stats.significance import Significance
 from sitegen.text.json_bytes import schema_first
 from sitegen.text.markdown_cells import name

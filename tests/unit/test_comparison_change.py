@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change as find_change
 from sitegen.analysis.flips import flips
 from sitegen.analysis.series import series_of_two
-from sitegen.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
 from sitegen.model.deltas import DeltaParts, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
@@ -22,6 +21,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
+from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
 from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs

@@ -9,9 +9,9 @@ from msgspec import structs
 
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
 from sitegen.analysis.comparison.variants import ComparedVariant, measure, ranking, variant_comparison
-from sitegen.comparison_files.markdown import variants_lines
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
+from sitegen.questions.comparison_files.markdown import variants_lines
 
 
 def variant(

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import (
+from sitegen.config.manifest import manifest_in_force, read_manifest
+from sitegen.config.models import (
     BuildLimits,
     Engine,
     EvalConfig,
@@ -16,8 +17,7 @@ from sitegen.config import (
     Regressions,
     SiteConfig,
 )
-from sitegen.configuring.manifest import manifest_in_force, read_manifest
-from sitegen.configuring.site import read_site, site_config_bytes
+from sitegen.config.site import read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed

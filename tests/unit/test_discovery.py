@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring.manifest import manifest_in_force
-from sitegen.discovery import Discovery, discover
-from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
-from sitegen.discovery.instruction_files import InstructionGlob
-from sitegen.discovery.output_series import run_globs_of
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.repository import Repository
+from sitegen.recognition import Discovery, discover
+from sitegen.recognition.config_text import WrittenEntry, manifest_text, site_text
+from sitegen.recognition.instruction_files import InstructionGlob
+from sitegen.recognition.output_series import run_globs_of
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, run
 

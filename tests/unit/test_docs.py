@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 import sitegen
-from sitegen.config import EvalConfig, SiteConfig
-from sitegen.configuring.manifest import manifest_in_force
-from sitegen.configuring.site import read_site
-from sitegen.initialising import PUBLISHED
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import EvalConfig, SiteConfig
+from sitegen.config.site import read_site
 from sitegen.model.metrics import Threshold
+from sitegen.recognition.initialising import PUBLISHED
 from tests.receipts import write_receipts
 from tests.sites import content, run
 

@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
+from sitegen.engine.commit_effects import edit_outcome
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.stages.commit_effects import edit_outcome
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, snapshot
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.cached import TaskCache
+from sitegen.engine.scoring import EvalEmbedder
 from sitegen.errors import ConfigurationError
-from sitegen.stages.scoring import EvalEmbedder
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences
@@ -137,7 +137,7 @@ def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: P
 def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest.MonkeyPatch):
     by_one = TaskCache(())
     EvalEmbedder(by_one, "talk")(["one"])
-    monkeypatch.setattr("sitegen.stages.scoring.installed", lambda: "another model")
+    monkeypatch.setattr("sitegen.engine.scoring.installed", lambda: "another model")
     by_another = TaskCache(by_one.new)
     EvalEmbedder(by_another, "talk")(["one"])
     assert asked() == ["one", "one"]

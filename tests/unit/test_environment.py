@@ -10,14 +10,14 @@ import pytest
 from jinja2.runtime import Context
 from msgspec.structs import replace
 
+from sitegen.engine import worker_context
+from sitegen.engine.environment import Renderer
+from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.other_pages import not_found_page
 from sitegen.pages.trend.page import trend_page
-from sitegen.render.environment import Renderer
-from sitegen.render.template_files import find_templates, template_digest
-from sitegen.stages import worker_context
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.gitrepo import GitRepo

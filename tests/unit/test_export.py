@@ -13,12 +13,12 @@ import pytest
 
 import sitegen
 from sitegen.errors import OutputFolderError
-from sitegen.exporting.files import AT_ONCE, PLACES, write_tables
-from sitegen.exporting.rows import Batch
-from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
+from sitegen.questions.exporting.files import AT_ONCE, PLACES, write_tables
+from sitegen.questions.exporting.rows import Batch
+from sitegen.questions.exporting.tables import TABLES, Table
 from sitegen.questions.study import open_study
 from tests.gitrepo import GitRepo
 from tests.golden import repository

@@ -5,7 +5,6 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
-from sitegen.html.charts import TrackShape, track
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.noise import Interval
@@ -13,6 +12,7 @@ from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.file_history import restore
+from sitegen.pages.html.charts import TrackShape, track
 from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, sizes, tendency, tracks
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample

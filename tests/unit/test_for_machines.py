@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
+from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.error_summaries import Focus, Streak, SuspectTruth, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
@@ -19,7 +20,6 @@ from sitegen.model.timeline import Edit
 from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file
 from sitegen.pages.instructions import EditEffects, FileEdit
-from sitegen.render.summary import LINES, summary_file
 from sitegen.scoring.kinds import scorer
 from tests.gitrepo import GitRepo
 from tests.golden.repository import write

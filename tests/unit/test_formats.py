@@ -2,7 +2,7 @@
 
 import pytest
 
-from sitegen.html import formats
+from sitegen.pages.html import formats
 from sitegen.text import markdown_cells
 
 

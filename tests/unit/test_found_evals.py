@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring.finders.searched_files import SearchedFiles
-from sitegen.configuring.found_evals import with_found_evals
+from sitegen.config.finders.searched_files import SearchedFiles
+from sitegen.config.found_evals import with_found_evals
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.engine.timeline import fold
 from sitegen.history.files_at_commit import FolderListing
 from sitegen.project import Options, open_project
-from sitegen.stages.timeline import fold
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 from tests.gitrepo import GitRepo, MemoryParts
 from tests.sites import broken_links, build_site, problems_text
 

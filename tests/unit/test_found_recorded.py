@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sitegen.config import EvalConfig
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
+from sitegen.config.models import EvalConfig
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found
@@ -72,7 +72,7 @@ def test_numbers_that_may_be_anything_are_none(files: dict[str, str]) -> None:
 
 
 def test_the_entry_of_a_manifest_goes_first() -> None:
-    from sitegen.config import Manifest
+    from sitegen.config.models import Manifest
 
     manifest = Manifest(evals=(EvalConfig(id="mine", kind="recorded", dir="dvclive", outputs="metrics.json"),))
     assert found({"dvclive/metrics.json": "{}"}, manifest)[1] == manifest.evals

@@ -14,16 +14,16 @@ from sitegen.analysis.gate import (
     gate_report,
     limits_of,
 )
-from sitegen.config import EvalLimits, GateSettings, Limit
-from sitegen.gate_files.annotations import SHOWN, annotations_of
-from sitegen.gate_files.document import gate_json
-from sitegen.gate_files.junit import gate_junit
-from sitegen.gate_files.markdown import LONGEST, gate_markdown
+from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.cells import Tally
 from sitegen.model.deltas import DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
+from sitegen.questions.gate_files.annotations import SHOWN, annotations_of
+from sitegen.questions.gate_files.document import gate_json
+from sitegen.questions.gate_files.junit import gate_junit
+from sitegen.questions.gate_files.markdown import LONGEST, gate_markdown
 from tests.gates import gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")

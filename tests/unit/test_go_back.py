@@ -5,6 +5,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
+from sitegen.engine.environment import Renderer
+from sitegen.engine.template_files import find_templates
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.noise import ChangeVerdict
@@ -12,8 +14,6 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.file_history import MOST_FILES, go_back_command
 from sitegen.pages.instructions import FileRecord, instructions_page
-from sitegen.render.environment import Renderer
-from sitegen.render.template_files import find_templates
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 

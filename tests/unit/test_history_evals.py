@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring.manifest import manifest_in_force
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.engine.scorecard_store import ScorecardKeys
 from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
@@ -18,7 +19,6 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.stages.scorecard_store import ScorecardKeys
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"

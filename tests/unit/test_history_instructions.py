@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import INSTRUCTIONS, Manifest, SiteConfig
+from sitegen.config.models import INSTRUCTIONS, Manifest, SiteConfig
 from sitegen.history.globs import literal_prefix, matches
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
-from sitegen.initialising import SKELETONS
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import InstructionHash
 from sitegen.model.timeline import InstructionHistory
+from sitegen.recognition.initialising import SKELETONS
 from tests.gitrepo import GitRepo, Link, MemoryParts
 
 EXTRACTOR = ".claude/instructions/extractors/instructions.md"
@@ -46,7 +46,10 @@ def edits(history: InstructionHistory) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path: Path, object_format: str) -> None:
     repo = GitRepo(tmp_path / "repo", object_format=object_format)
-    written = {path: resources.files("sitegen").joinpath("skeletons", name).read_bytes() for name, path in SKELETONS}
+    written = {
+        path: resources.files("sitegen").joinpath("recognition", "skeletons", name).read_bytes()
+        for name, path in SKELETONS
+    }
     repo.commit({"evals/shop/ground_truth.csv": "t", **written})
     assert files(repo) == ()
     repo.commit({".claude/agents/critic.md": None, ".claude/instructions/a.md": written[".claude/agents/critic.md"]})

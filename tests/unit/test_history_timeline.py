@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
 from sitegen.history.fold_state import EvalState, FoldStore
 from sitegen.history.repository import Repository

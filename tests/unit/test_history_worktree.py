@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import Manifest, SiteConfig
+from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.history.worktree import with_worktree
@@ -176,7 +176,7 @@ def test_a_bare_repository_has_no_uncommitted_state(tmp_path: Path) -> None:
 
 def test_a_build_that_finds_nothing_new_imports_no_library_but_the_base_of_values() -> None:
     program = (
-        "import sys; import sitegen.history.repository_place, sitegen.history.worktree, sitegen.configuring;"
+        "import sys; import sitegen.history.repository_place, sitegen.history.worktree, sitegen.config;"
         "print({'git', 'pydantic', 'yaml'} & sys.modules.keys())"
     )
     assert (

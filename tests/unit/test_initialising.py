@@ -14,9 +14,9 @@ import yaml
 
 from sitegen import __version__
 from sitegen.commands.init import discovery_lines
-from sitegen.configuring.manifest import manifest_in_force
-from sitegen.discovery import Discovery
-from sitegen.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
+from sitegen.config.manifest import manifest_in_force
+from sitegen.recognition import Discovery
+from sitegen.recognition.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import path_text
 from sitegen.scoring.rules import RuleSources, compile_rules
@@ -71,7 +71,7 @@ def test_only_a_commit_of_a_repository_on_the_web_is_a_source(record, source):
 
 def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
     origin = f"git+https://example.org/tools/sitegen@{COMMIT}"
-    monkeypatch.setattr("sitegen.initialising.source", lambda: origin)
+    monkeypatch.setattr("sitegen.recognition.initialising.source", lambda: origin)
     initialise(project.path)
     found = [
         step["run"]
@@ -99,7 +99,7 @@ def test_a_clone_that_is_installed_is_its_commit_at_the_web_address_of_its_origi
 
 @pytest.mark.parametrize("published", [False, True])
 def test_what_a_workflow_installs_is_always_one_version(monkeypatch, published):
-    monkeypatch.setattr("sitegen.initialising.PUBLISHED", published)
+    monkeypatch.setattr("sitegen.recognition.initialising.PUBLISHED", published)
     wanted = f"sitegen-evals=={__version__}" if published else f"sitegen-evals @ {PLACEHOLDER}"
     assert requirement(None) == wanted
     assert requirement(f"git+https://example.org/a@{COMMIT}") == f"sitegen-evals @ git+https://example.org/a@{COMMIT}"
@@ -272,7 +272,11 @@ def test_what_is_no_model_is_said(init_schema, name, why):
 
 
 def test_no_skeleton_installs_a_package_without_a_version():
-    texts = [path.read_text() for path in (files("sitegen") / "skeletons").iterdir() if path.name.endswith(".yml")]
+    texts = [
+        path.read_text()
+        for path in (files("sitegen") / "recognition" / "skeletons").iterdir()
+        if path.name.endswith(".yml")
+    ]
     installs = [line for text in texts for line in text.splitlines() if "pip install" in line]
     assert len(installs) == 3
     assert all("@" in line or "==" in line for line in installs)

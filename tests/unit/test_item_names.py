@@ -8,10 +8,10 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.blame import matching_cells
 from sitegen.commands.verified_text import discrepancy
-from sitegen.comparison_files.markdown import change_lines
-from sitegen.gate_files.markdown import _broken_cell_row
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
+from sitegen.questions.comparison_files.markdown import change_lines
+from sitegen.questions.gate_files.markdown import _broken_cell_row
 from sitegen.questions.gate_pair import _gate_cell
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import Redaction

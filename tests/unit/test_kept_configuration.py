@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import Manifest
+from sitegen.config.models import Manifest
+from sitegen.engine.cached_kinds import MAPPINGS
+from sitegen.engine.configuration import kept_manifest, kept_site_config
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Mapping, kept_mapping, mapping_read
 from sitegen.scoring.mapping_reader import read_mapping, remember
-from sitegen.stages.cached_kinds import MAPPINGS
-from sitegen.stages.configuration import kept_manifest, kept_site_config
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
 from tests.sites import build_site, content
@@ -121,8 +121,8 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 UNNEEDED = {
     *("typer", "pydantic", "yaml", "git", "email", "xml", "base64", "logging", "markdown_it", "rapidfuzz"),
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
-    *("sitegen.pages.overview.instructions_only", "sitegen.pages.report.tree_source", "sitegen.stages.sources"),
-    *("sitegen.render.bounds", "sitegen.render.own_templates", "sitegen.scoring.judged.formats"),
+    *("sitegen.pages.overview.instructions_only", "sitegen.pages.report.tree_source", "sitegen.engine.sources"),
+    *("sitegen.engine.bounds", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from anthropic.resources.messages import DEPRECATED_MODELS
 
-from sitegen.config import Llm
+from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.llm.client import CallSettings, check_call_settings
 from sitegen.llm.judging import grade

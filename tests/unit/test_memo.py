@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from sitegen.analysis.memo import Memo, PageRow
+from sitegen.engine.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.history.memo_rows import CachedRow
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import pytest
 
-from sitegen import named_tuple
+from sitegen.model import named_tuple
 
 T = TypeVar("T")
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import standings
-from sitegen.config import Mute
+from sitegen.config.models import Mute
+from sitegen.engine.summary import summary_file
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, PatternSummary, WeakSection
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
@@ -19,7 +20,6 @@ from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.overview.phrases import Sentence
-from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary

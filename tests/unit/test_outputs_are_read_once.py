@@ -7,11 +7,11 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from sitegen.engine.scoring import all_inputs
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.history.blobs import BlobRead
 from sitegen.model.timeline import Blob
 from sitegen.scoring.scorer import File
-from sitegen.stages.scoring import all_inputs
-from sitegen.stages.worker_context import WorkerContext
 from tests.unit.test_windows import snapshot
 
 

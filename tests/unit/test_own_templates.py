@@ -7,14 +7,14 @@ from types import ModuleType
 
 import pytest
 
+from sitegen.engine.environment import Renderer
+from sitegen.engine.jinja_setup import GLOBALS
+from sitegen.engine.template_files import KINDS, find_templates
 from sitegen.errors import ConfigurationError
 from sitegen.history.repository_place import find_repository
-from sitegen.initialising import copy_templates
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
-from sitegen.render.environment import Renderer
-from sitegen.render.jinja_setup import GLOBALS
-from sitegen.render.template_files import KINDS, find_templates
+from sitegen.recognition.initialising import copy_templates
 from sitegen.serve.following import followed
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitegen
-from sitegen.initialising import PUBLISHED
+from sitegen.recognition.initialising import PUBLISHED
 from sitegen.text.embedding import WEIGHTS
 from tests.golden.repository import write
 from tests.sites import build_site, differences

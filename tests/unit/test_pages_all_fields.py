@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.field_summaries import field_summaries
+from sitegen.engine.environment import Renderer
+from sitegen.engine.template_files import find_templates
 from sitegen.model.cells import Cell, Flips, Period
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page, wrong_in
-from sitegen.render.environment import Renderer
-from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
 

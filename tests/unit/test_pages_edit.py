@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from sitegen.engine.environment import Renderer
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Why
@@ -16,7 +17,6 @@ from sitegen.pages import effects
 from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
 from sitegen.pages.file_history import apart_since, thickens
-from sitegen.render.environment import Renderer
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written

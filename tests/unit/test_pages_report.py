@@ -9,8 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.html import tables
-from sitegen.html.cells import DisplayValue, shown_pair
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
@@ -18,6 +16,8 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
 from sitegen.model.values import Unusable
+from sitegen.pages.html import tables
+from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import discrepancy_rows, report_rows
 from sitegen.pages.report import page as report
 from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints

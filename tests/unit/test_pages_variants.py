@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.html import charts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
+from sitegen.pages.html import charts
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page, values_of_variants
 from sitegen.pages.variants import variant_charts as drawing

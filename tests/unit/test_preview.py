@@ -7,12 +7,12 @@ from urllib.parse import urldefrag
 
 import pytest
 
+from sitegen.engine.standalone import without_links
 from sitegen.errors import ConfigurationError
 from sitegen.questions.preview import report_file, write_preview
-from sitegen.render.standalone import without_links
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import verify
 from sitegen.scoring.results_file import Metadata
-from sitegen.verifying.project import WorktreeProject
-from sitegen.verifying.verify import verify
 from tests.receipts import write_receipts
 
 HREF = re.compile(r"""<(?:a|link)\b[^>]*\shref=["']?([^"'\s>]+)""")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from sitegen import api
+from sitegen.engine.output_folder import MARKER
 from sitegen.errors import SecretsError
 from sitegen.project import Options
 from sitegen.questions.public import PublicCheck
-from sitegen.render.output_folder import MARKER
 from sitegen.text.secrets import Detector, Secret
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, run

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from sitegen.engine import scoring
 from sitegen.errors import WorkerError
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.stages import scoring
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences

@@ -9,12 +9,12 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from sitegen.engine.scorecard_store import ScorecardKeys
 from sitegen.pages.report.report_rows import documents
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stages.scorecard_store import ScorecardKeys
 from sitegen.stats.counts import ACCURACY
 from sitegen.text.json_bytes import to_json_bytes
 from tests import pages_sample as sample

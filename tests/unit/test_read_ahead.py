@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from sitegen.config import Manifest, SiteConfig
+from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.blobs import BlobRead
 from sitegen.history.repository import LONGEST_HELD, MOST, ReadAhead, Repository
 from sitegen.history.timeline import advance

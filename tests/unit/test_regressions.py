@@ -15,8 +15,7 @@ from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
 from sitegen.analysis.standing import ListedStep
-from sitegen.config import Mute
-from sitegen.html.charts import ChartLine
+from sitegen.config.models import Mute
 from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
@@ -26,6 +25,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.change_text import Part
+from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import f1, total

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded

@@ -139,7 +139,7 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
         open_schema = json.loads(schemas.content("manifest"))
         assert list(jsonschema.Draft202012Validator(open_schema).iter_errors(manifest)) == []
     mappings = [ROOT / "evals" / "field_mapping.yaml", *demo.rglob("field_mapping.yaml")]
-    mappings.append(ROOT / "sitegen" / "skeletons" / "field_mapping.yaml")
+    mappings.append(ROOT / "sitegen" / "recognition" / "skeletons" / "field_mapping.yaml")
     for mapping in mappings:
         assert complaints("field-mapping", yaml.safe_load(mapping.read_bytes()) or {}) == [], mapping
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["sitegen"]

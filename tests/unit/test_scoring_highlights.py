@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, change_points
+from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.cells import Cell, Period
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
@@ -19,7 +20,6 @@ from sitegen.pages.field import FieldView, strip
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
-from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import HighlightNumbers, HighlightRow, ParagraphRow
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text

@@ -3,7 +3,7 @@
 import pickle
 from weakref import ref
 
-from sitegen.stages.eval_task import SentOnce
+from sitegen.engine.eval_task import SentOnce
 
 
 class Counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.layout import Layout, PathRole, Watched
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text

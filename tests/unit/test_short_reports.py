@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.engine.site import SHORT_REPORT
 from sitegen.pages import links
-from sitegen.stages.site import SHORT_REPORT
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, problems_text
 

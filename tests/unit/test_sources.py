@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.configuring.manifest import manifest_in_force
+from sitegen.config.manifest import manifest_in_force
 from sitegen.data_files.pictures import raster_picture
 from sitegen.history.files_at_commit import FolderListing, source_files
 from sitegen.model.values import Value

@@ -18,7 +18,7 @@ from sitegen.analysis.standing import (
     with_losses,
     worse_than_it_was,
 )
-from sitegen.config import Mute
+from sitegen.config.models import Mute
 from sitegen.model.metrics import Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import StepStatus

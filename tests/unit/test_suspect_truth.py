@@ -209,7 +209,7 @@ def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_no
 
 
 def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.stages.eval_job.LOCATED", 1)
+    monkeypatch.setattr("sitegen.engine.eval_job.LOCATED", 1)
     repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
     # The line of the total is looked for first; then the sum has more outputs that agree.
     outputs = [(5, 7), (9, 7), (9, 7), (9, 8), (9, 8)]

@@ -7,8 +7,8 @@ import re
 import pytest
 from markupsafe import Markup
 
-from sitegen.html.tables import Column, bare_cells, cells, class_name, heads
-from sitegen.render.template_files import find_templates
+from sitegen.engine.template_files import find_templates
+from sitegen.pages.html.tables import Column, bare_cells, cells, class_name, heads
 
 _ASSETS = find_templates() / "assets"
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")

@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 
 from sitegen.commands.verified_text import discrepancy
-from sitegen.html.cells import shown_pair, shown_run
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
+from sitegen.pages.html.cells import shown_pair, shown_run
 from sitegen.text.values import texts_with_types
 
 

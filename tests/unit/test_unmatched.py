@@ -29,7 +29,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         shown[:] = [replace(problem, type="") for problem in problems if not problem.past]
         return causes_of(problems)
 
-    monkeypatch.setattr("sitegen.stages.site.causes_of", recording)
+    monkeypatch.setattr("sitegen.engine.site.causes_of", recording)
 
     def build(
         files: dict[str, str | None], later: dict[str, str | None] | None = None, **options: object

@@ -12,9 +12,9 @@ from shutil import copytree
 
 import pytest
 
+from sitegen.engine.template_files import find_templates
 from sitegen.history.repository_place import find_repository
 from sitegen.project import Options
-from sitegen.render.template_files import find_templates
 from sitegen.serve import watch
 from sitegen.serve.following import ChangeWatcher, Followed, followed
 from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change

@@ -16,11 +16,11 @@ FILES = [
     "action.yml",
     ".github/workflows/ci.yml",
     ".github/workflows/pages.yml",
-    "sitegen/skeletons/pages.yml",
+    "sitegen/recognition/skeletons/pages.yml",
     ".github/workflows/gate.yml",
-    "sitegen/skeletons/gate.yml",
+    "sitegen/recognition/skeletons/gate.yml",
     ".github/workflows/gate-comment.yml",
-    "sitegen/skeletons/gate-comment.yml",
+    "sitegen/recognition/skeletons/gate-comment.yml",
 ]
 PUBLISHING = FILES[2:4]
 PIN = re.compile(r"uses: (actions/[a-z-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)\n")
@@ -106,7 +106,7 @@ def test_the_action_builds_what_the_command_line_builds_and_tells_the_runner(run
     assert " 0 files written" in again.stdout
 
 
-@pytest.mark.parametrize("name", ["action.yml", "sitegen/skeletons/pages.yml"])
+@pytest.mark.parametrize("name", ["action.yml", "sitegen/recognition/skeletons/pages.yml"])
 def test_what_a_build_prints_is_no_markdown_in_the_summary_of_a_job(runner, name):
     hostile = "![x](http:e) <img src=x> @org: 9 of 10 errors come down to rounding\n```\n-n\n\\n # title\n"
     (runner.folder / "lines").write_text(hostile)
@@ -145,7 +145,7 @@ def test_the_action_installs_its_own_checkout(runner, given, package):
 
 def test_the_workflow_of_init_builds_and_publishes_the_same_folder(runner):
     runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
-    steps = load("sitegen/skeletons/pages.yml")["jobs"]["build"]["steps"]
+    steps = load("sitegen/recognition/skeletons/pages.yml")["jobs"]["build"]["steps"]
     (upload,) = [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")]
     (cached,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
     done = runner.run(script(steps, "sitegen build"), PYTHONPATH=str(ROOT), BASE_URL="https://owner.github.io/p")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.gate_files.markdown import LONGEST
-from sitegen.initialising import PLACEHOLDER
+from sitegen.questions.gate_files.markdown import LONGEST
+from sitegen.recognition.initialising import PLACEHOLDER
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
 
-GATES = [".github/workflows/gate.yml", "sitegen/skeletons/gate.yml"]
-COMMENTS = [".github/workflows/gate-comment.yml", "sitegen/skeletons/gate-comment.yml"]
+GATES = [".github/workflows/gate.yml", "sitegen/recognition/skeletons/gate.yml"]
+COMMENTS = [".github/workflows/gate-comment.yml", "sitegen/recognition/skeletons/gate-comment.yml"]
 MARK = "<!-- sitegen check -->"
 RUN = "https://github.com/o/r/actions/runs/7"
 CLOSING = f"\nMade of what [this run]({RUN}) of the code of the pull request says.\n"

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.memo import PageRow
-from sitegen.errors import OutputFolderError
-from sitegen.render.below import Removal, remove
-from sitegen.render.output_folder import (
+from sitegen.engine.below import Removal, remove
+from sitegen.engine.memo import PageRow
+from sitegen.engine.output_folder import (
     LIST,
     MARKER,
     Claim,
@@ -24,7 +23,8 @@ from sitegen.render.output_folder import (
     same_times,
     shorten_list,
 )
-from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
+from sitegen.engine.writer import ContentsWriter, Writer, WrittenFiles, digest
+from sitegen.errors import OutputFolderError
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():

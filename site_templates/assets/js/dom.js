@@ -1,5 +1,5 @@
 /* The few helpers that the other scripts share. All of them run in one scope (see the ordered list in
-   sitegen/render/environment.py); every page is complete without them, they only add to the markup that is there. */
+   sitegen/engine/environment.py); every page is complete without them, they only add to the markup that is there. */
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 const element = (tag, className, text) => {
@@ -34,7 +34,7 @@ const rowsOf = html => {
   made.innerHTML = policy ? policy.createHTML(html) : html;
   return [...made.content.children];
 };
-/* The cell of a row in a column, by the name of the column (sitegen/html/tables.py). */
+/* The cell of a row in a column, by the name of the column (sitegen/pages/html/tables.py). */
 const cellOf = (row, column) => $(`.c-${column}`, row);
 /* The body of a table that a row stood in when the page was loaded; a table that is sorted has all rows in one. */
 const bodyOf = row => (row.body ??= row.parentNode);

@@ -22,7 +22,7 @@ from sitegen.analysis.comparison.values import (
     VariantNumbers,
     VariantPair,
 )
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import significance as tests

@@ -24,7 +24,7 @@ from sitegen.analysis.comparison.values import (
     VariantPair,
 )
 from sitegen.analysis.series import variant_spread
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer, Result
 from sitegen.model.series import VariantSpread

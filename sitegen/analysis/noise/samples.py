@@ -13,11 +13,11 @@ from math import fsum
 from operator import attrgetter
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import Unit
 from sitegen.model.scorecards import Scorecard
-from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import Paired
 

@@ -25,7 +25,7 @@ from sitegen.commands.signatures.options import (
     TestCases,
     Variant,
 )
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 
 
 class WordAndMethods(NamedTuple):

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any, Final
 from urllib.parse import quote
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import same_output

@@ -21,12 +21,12 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.change_text import flipped, verdict_words
 from sitegen.pages.data.exports import patterns_data

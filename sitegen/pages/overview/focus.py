@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.copies import output_of_each, repeats_the_point_before
-from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages.report.numbers import grouping, sections
 from sitegen.pages.report.patterns import PatternWords, pattern_words

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Final
 
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import PatchCounts
 

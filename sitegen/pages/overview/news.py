@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
-from sitegen.html.formats import day
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.noise import Decision
@@ -17,6 +16,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.pages.change_text import lost_words
+from sitegen.pages.html.formats import day
 from sitegen.pages.labels import subject_of
 from sitegen.pages.overview.focus import FocusView
 from sitegen.pages.overview.phrases import (

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.analysis.standing import LOST, EvalStanding, standings
-from sitegen.config import Mute
-from sitegen.frozen import Frozen
+from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
+from sitegen.model.frozen import Frozen
 from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step

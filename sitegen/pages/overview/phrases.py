@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sitegen.analysis.standing import EvalStanding
-from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Headline

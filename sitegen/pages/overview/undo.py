@@ -8,7 +8,7 @@ from typing import Final
 
 from sitegen.analysis.go_back import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.file_history import go_back_command
 from sitegen.pages.overview.phrases import worst_step

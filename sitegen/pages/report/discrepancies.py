@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from sitegen.analysis.noise.repeats import Repeats
-from sitegen.frozen import Frozen
-from sitegen.html.cells import RowCache
 from sitegen.model.cells import CellFlip
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.pages.html.cells import RowCache
 from sitegen.pages.report.numbers import TOP_LEVEL
 
 _ITEM: Final = re.compile(r"(.*\[\d+\])(\..+|\[\".+)?", re.DOTALL)

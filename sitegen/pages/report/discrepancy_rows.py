@@ -10,15 +10,15 @@ from typing import Final, cast
 
 from markupsafe import Markup
 
-from sitegen.html.cells import RowCache, value_cells
-from sitegen.html.cells import text as _text
-from sitegen.html.formats import bounded
-from sitegen.html.tables import Column
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.html.cells import RowCache, value_cells
+from sitegen.pages.html.cells import text as _text
+from sitegen.pages.html.formats import bounded
+from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.recorded import DifferencePart
 from sitegen.analysis.series import variant_spread
-from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import WeakSection
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem

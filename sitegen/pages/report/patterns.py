@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
-from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard

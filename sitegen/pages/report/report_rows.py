@@ -12,13 +12,13 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import text as _text
-from sitegen.html.formats import number
-from sitegen.html.tables import Column, class_name
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.pages.html.cells import text as _text
+from sitegen.pages.html.formats import number
+from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.labels import STATUSES
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import ACCURACY, RATIOS, CountRatio, errors, judged

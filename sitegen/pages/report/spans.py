@@ -7,10 +7,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.frozen import Frozen
-from sitegen.html.cells import escape, for_each
-from sitegen.html.formats import bounded, printable
+from sitegen.model.frozen import Frozen
 from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
+from sitegen.pages.html.cells import escape, for_each
+from sitegen.pages.html.formats import bounded, printable
 
 TEXTS: Final = 100
 """Number of texts in a report; if there are more, the ones with the most errors."""

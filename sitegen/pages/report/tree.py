@@ -11,16 +11,16 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.frozen import Frozen
-from sitegen.html.cells import LONGEST, text
-from sitegen.html.formats import bounded
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Nouns
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
+from sitegen.pages.html.cells import LONGEST, text
+from sitegen.pages.html.formats import bounded
 from sitegen.pages.report.value_tree import TreeNode, value_tree
 from sitegen.text.quotes import QuotedPassage
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.pages.report.tree import NotedValue, PagePicture, SourceNote, SourcePicture, TreeView
 from sitegen.pages.report.value_tree import TreeNode
 from sitegen.scoring.evidence import Evidence, EvidenceByPath

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sitegen.frozen import Frozen
-from sitegen.html.cells import RowCache, text, value_cells
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import Result
+from sitegen.pages.html.cells import RowCache, text, value_cells
 from sitegen.pages.labels import ERROR_LABELS
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')

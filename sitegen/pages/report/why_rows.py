@@ -11,9 +11,6 @@ from markupsafe import Markup
 from sitegen.analysis.noise.intervals import interval_of_runs
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.recorded import DifferencePart, RecordedCause
-from sitegen.html.cells import DisplayValue, shown_run, shown_value, text, value
-from sitegen.html.charts import bar_between
-from sitegen.html.formats import NIL
 from sitegen.model.cells import ABSENT, CellFlip, Flips
 from sitegen.model.deltas import Change, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
@@ -21,6 +18,9 @@ from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_points, own_unit
+from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
+from sitegen.pages.html.charts import bar_between
+from sitegen.pages.html.formats import NIL
 from sitegen.pages.labels import bad_runs, exchanges, interval_basis
 from sitegen.pages.recorded import RecordedView
 from sitegen.text.plain import counted

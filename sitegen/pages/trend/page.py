@@ -21,13 +21,12 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import intervals
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
-from sitegen.frozen import Frozen
-from sitegen.html.formats import NIL, percent, printable
-from sitegen.html.tables import Column
 from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -35,9 +34,10 @@ from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import LARGEST_NUMBER
-from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, changes
+from sitegen.pages.html.formats import NIL, percent, printable
+from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import agrees_with_now

@@ -7,9 +7,14 @@ from math import ceil, floor, log10
 from typing import Final
 
 from sitegen.analysis.recorded import CLOSE
-from sitegen.frozen import Frozen
 from sitegen.history.layout import iteration_number
-from sitegen.html.charts import (
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import ROUNDING
+from sitegen.model.noise import Ends
+from sitegen.model.regressions import Step
+from sitegen.model.series import Point
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.html.charts import (
     ChartLine,
     Tick,
     band,
@@ -26,13 +31,8 @@ from sitegen.html.charts import (
     staircase,
     y,
 )
-from sitegen.html.elements import painted, unjudged
-from sitegen.html.formats import day, printable
-from sitegen.model.metrics import ROUNDING
-from sitegen.model.noise import Ends
-from sitegen.model.regressions import Step
-from sitegen.model.series import Point
-from sitegen.pages.change_text import own_unit
+from sitegen.pages.html.elements import painted, unjudged
+from sitegen.pages.html.formats import day, printable
 from sitegen.pages.trend.page import (
     NEWEST,
     TrendView,

@@ -11,9 +11,6 @@ from markupsafe import Markup
 
 from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.flips import number_of_cells
-from sitegen.html.cells import text
-from sitegen.html.formats import NIL, bounded, day, number, printable, signed
-from sitegen.html.tables import Column, cells, class_name
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
@@ -22,6 +19,9 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, origin, own_unit
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.html.cells import text
+from sitegen.pages.html.formats import NIL, bounded, day, number, printable, signed
+from sitegen.pages.html.tables import Column, cells, class_name
 from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView, values_of_variants

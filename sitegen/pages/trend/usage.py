@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.frozen import Frozen
-from sitegen.html.charts import Tick, nice_ticks, percent
-from sitegen.html.formats import NIL
-from sitegen.html.tables import Column, class_name
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.pages.html.charts import Tick, nice_ticks, percent
+from sitegen.pages.html.formats import NIL
+from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.trend.page import TrendView, made_by
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.scoring.usage import USAGE

@@ -6,7 +6,7 @@ from typing import Final
 
 from sitegen.analysis.comparison.values import CaseFlip, Ranked, VariantComparison, VariantPair
 from sitegen.analysis.comparison.variants import variant_comparison, variants_of
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo

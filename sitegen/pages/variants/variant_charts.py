@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import Final, TypeAlias
 
-from sitegen.html.formats import number
-from sitegen.html.tables import Column, class_name
 from sitegen.model.metrics import MetricSpec
+from sitegen.pages.html.formats import number
+from sitegen.pages.html.tables import Column, class_name
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6

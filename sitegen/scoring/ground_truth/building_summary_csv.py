@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped

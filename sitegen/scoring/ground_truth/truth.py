@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import field
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import Mapping as FieldMapping

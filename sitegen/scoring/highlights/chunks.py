@@ -28,11 +28,11 @@ from collections.abc import Callable, Iterable
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
 """Category -> texts, which are the keys of a dictionary: a set in the order of the file."""

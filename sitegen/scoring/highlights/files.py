@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
-from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.highlights.chunks import nfc, normalised_id
 from sitegen.scoring.settings import read_keys, settings_finding
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.config.kind_files import files_of
 from sitegen.data_files.reading import UnreadableError
-from sitegen.kind_files import files_of
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel

@@ -23,7 +23,7 @@ from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.values import as_float

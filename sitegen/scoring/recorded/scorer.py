@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import NO_ERRORS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE

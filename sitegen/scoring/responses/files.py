@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed

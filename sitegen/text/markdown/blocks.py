@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.named_tuple import NamedTuple
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.markdown.inline import PREFIX, parse_blocks, words
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading

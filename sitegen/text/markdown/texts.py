@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.text.markdown.blocks import CODE, STRUCK, Blocks, Gone, headings, mark, parse, strike
 from sitegen.text.markdown.inline import inline
 from sitegen.text.plain import visible

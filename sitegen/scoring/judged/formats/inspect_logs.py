@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow.parquet import ParquetFile
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.values import Unusable, Value
 
 _DEEPEST: Final = 10

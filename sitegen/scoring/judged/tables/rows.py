@@ -9,7 +9,7 @@ from typing import Final
 from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import stated_judge
 from sitegen.model.values import Value

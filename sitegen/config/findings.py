@@ -1,0 +1,138 @@
+"""Formulates errors of a configuration: the key, its value, the expected value, and the nearest existing key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from sitegen.config.models import ConfigTable
+from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding, Problem, Severity
+from sitegen.text.keys import key_path, keys_at, nearest
+
+UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
+"""pydantic's types of errors for an unknown key."""
+
+
+def invalid(message: str, fix: str, line: int | None) -> Finding:
+    """Return the finding for an invalid value."""
+    return Finding(severity="error", message=message, fix=fix, line=line)
+
+
+def without(finding: Finding, severity: Severity = "error") -> Finding:
+    """Return the finding about a part of a file that is passed over; the rest of the file counts."""
+    return replace(finding, severity=severity, message=f"{finding.message} It does not count.")
+
+
+def problem_in(file: str, finding: Finding) -> Problem:
+    """Return a finding with the file that it is in."""
+    return Problem(finding.severity, finding.message, finding.fix, path=file, line=finding.line)
+
+
+def error_of(problem: Problem) -> ConfigurationError:
+    """Return a problem of a configuration as an error of a command."""
+    where = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
+    return ConfigurationError(problem.message, where=where, fix=problem.fix)
+
+
+def error_in(file: str, finding: Finding) -> ConfigurationError:
+    """Return a finding as the error that ends a command."""
+    return error_of(problem_in(file, finding))
+
+
+def finding_of(
+    error: Any,
+    line: Callable[[Location], int | None],
+    table: type[ConfigTable],
+    prefix: str = "",
+) -> Finding:
+    """Return an error of pydantic, which read a file into *table*, as a finding."""
+    location: Location = tuple(error["loc"])
+    name = prefix + key_path(location)
+    if error["type"] in UNKNOWN:
+        return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line(location), prefix)
+    if error["type"] == "missing":
+        return invalid(f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
+    expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
+    expected = expected.replace("a valid dictionary", "a mapping").replace("a valid tuple", "a list")
+    message = f"{name} is {describe(error['input'])}, {expected} is wanted."
+    return invalid(message, "Correct the value.", line(location))
+
+
+def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
+    """Return the part of *data* that pydantic's *adapter* accepts. Each misfit is reported with its error, and removed.
+
+    Empty if the root itself does not fit.
+    """
+    from pydantic import ValidationError
+
+    valid: dict[str, Any] = _unshared_copy(data)
+    while True:  # removing values may reveal errors that pydantic did not reach before
+        try:
+            adapter.validate_python(valid)
+        except ValidationError as error:
+            misfits: dict[Location, Any] = {}
+            for complaint in error.errors(include_url=False, include_context=False):
+                misfits.setdefault(_deepest_location(valid, complaint["loc"]), complaint)
+            if () in misfits:
+                return {}
+            for location, complaint in misfits.items():
+                report(location, complaint)
+            for location in sorted(misfits, key=str, reverse=True):
+                remove(valid, location)
+        else:
+            return valid
+
+
+def _unshared_copy(data: Any) -> Any:
+    """Return a copy in which YAML aliases share no object, so that a value can be removed in one place only."""
+    if isinstance(data, dict):
+        return {key: _unshared_copy(value) for key, value in data.items()}
+    return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
+    """Return the location without steps that are not in the data: pydantic adds steps for the types of a union."""
+    for depth, step in enumerate(location):
+        if not (isinstance(data, dict) and step in data) and not (
+            isinstance(data, list) and isinstance(step, int) and step < len(data)
+        ):
+            return location[:depth]
+        data = data[step]
+    return location
+
+
+def remove(data: Any, location: Location) -> None:
+    """Remove the value at a location."""
+    for step in location[:-1]:
+        data = data[step]
+    if isinstance(data, list):
+        data[:] = [value for index, value in enumerate(data) if index != location[-1]]
+    else:
+        data.pop(location[-1], None)
+
+
+def unreadable(file: str, error: UnreadableError) -> Finding:
+    """Return the finding for a file, such as ``The manifest``, that cannot be read at all."""
+    return invalid(f"{file} cannot be read: {error.message}.", error.fix, error.line)
+
+
+def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
+    """Return the finding for a key that is not among *keys*, with the nearest of these."""
+    keys = tuple(keys)
+    near = nearest(str(location[-1]), keys)
+    fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
+    return invalid(f"The key {prefix}{key_path(location)!r} is not known.", fix, line)
+
+
+def describe(value: Any) -> str:
+    """Describe a value in a message, by its type and its beginning."""
+    names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
+    kind = "empty" if value is None else names.get(type(value), type(value).__name__)
+    if value is None or isinstance(value, dict | list):
+        return kind
+    text = repr(value)
+    return f"{kind} ({text if len(text) <= 60 else text[:59] + '…'})"

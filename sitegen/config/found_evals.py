@@ -1,0 +1,95 @@
+"""Finds evals that no manifest names: results of other tools in their usual places, and folders of test cases.
+
+These evals become entries of the manifest and instruction globs of the site, as if a user had written them. All of
+history is therefore read with these entries, and no later stage depends on how an eval was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from posixpath import join
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from sitegen.config.evaluation import project_evaluation, stated_llm
+from sitegen.config.finders.case_files import (
+    case_file_evals,
+    judged_by_responses,
+    judged_response_evals,
+    kind_of_newest,
+    test_case_evals,
+)
+from sitegen.config.finders.recorded_numbers import prompt_evaluations, recorded_evals
+from sitegen.config.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
+from sitegen.config.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.paths import folder_path, home_of
+
+Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
+"""Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""
+
+_FINDERS: Final[tuple[Finder, ...]] = (
+    promptfoo_evals,
+    inspect_evals,
+    agentv_evals,
+    case_file_evals,
+    judged_evals,
+    judged_response_evals,
+    test_case_evals,
+    recorded_evals,
+    prompt_evaluations,
+)
+"""In order of precedence: of two evals with the same id in the same folder, the first counts."""
+
+
+def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> tuple[SiteConfig, Manifest]:
+    """Add the evals that finders find to the configuration and the manifest, whose own entries take precedence.
+
+    If several finders find the same id in the same folder, that is one eval, with the entry of the first finder. The
+    same id in another folder is another eval, named after its folder.
+
+    Never raises: a configuration of a tool that cannot be read names no prompts.
+    """
+    files = replace(files, names=cache(files.names))  # most finders ask for the same folders
+    evaluation = project_evaluation(files).value
+    if evaluation is not None:
+        config = replace(config, llm=stated_llm(config.llm, evaluation))
+    evals_dir = folder_path(config.evals_dir)
+    in_cases = (kind_of_newest(files, evals_dir, entry) for entry in manifest.evals)
+    stated = tuple(judged_by_responses(files, evals_dir, entry) for entry in in_cases)
+    manifest = replace(manifest, evals=stated)
+    search = Search(files=files, evals_dir=evals_dir, stated=stated, evaluation=evaluation)
+    homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
+    found_evals: dict[str, EvalConfig] = {}
+    for find in _FINDERS:
+        ids_before = set(homes)
+        for entry in find(search):
+            home, by_convention = home_of(entry, evals_dir), join(evals_dir, entry.id)
+            # A folder of evals with files of another kind is an eval by convention, without a finder.
+            if (
+                entry.id not in homes
+                and home != by_convention
+                and not OTHER_KINDS.isdisjoint(files.names(by_convention))
+            ):
+                homes[entry.id] = by_convention
+            if entry.id in ids_before and homes[entry.id] == home:
+                continue
+            if entry.id in homes:
+                entry = replace(entry, id=_id_by_folder(entry.id, home, homes), dir=home or ".")
+            found_evals[entry.id] = entry
+            homes[entry.id] = home
+    if not found_evals:
+        return config, manifest
+    globs = (glob for entry in found_evals.values() for glob in entry.instructions)
+    instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
+    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
+
+
+def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:
+    """Make an id from the folder, or else with a number, for an eval whose own id is in use."""
+    folder = home.replace("/", "-").lstrip(".")
+    by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"
+    names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(ids_in_use) + 3)))
+    return next(name for name in names if name[0] != "-" and name not in ids_in_use)

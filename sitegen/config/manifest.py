@@ -1,0 +1,254 @@
+"""Reads the manifest of the evals: strictly for the built revision, leniently for old commits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import starmap
+from typing import Any, Final
+
+from msgspec import field
+from msgspec.structs import replace
+
+from sitegen.config.findings import (
+    describe,
+    error_in,
+    finding_of,
+    invalid,
+    remove,
+    unknown_key,
+    unreadable,
+    valid_part,
+    without,
+)
+from sitegen.config.kind_files import KIND_FILES
+from sitegen.config.models import ConfigTable, EvalConfig, Manifest
+from sitegen.config.paths import FIX, OUTSIDE, is_source, leads_out
+from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.yaml_reader import read_configuring_yaml
+from sitegen.model.metrics import Threshold
+from sitegen.model.problems import Finding, Parsed
+from sitegen.text.keys import key_path, misspelt, nearest
+
+ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
+
+
+_SHOWN_ALONE: Final = ("name", "description")
+"""Keys of an entry that are only shown, so that nothing else depends on a wrong value."""
+ANY_FIELD: Final = "*"
+"""The glob of ``redact`` that hides every value."""
+
+
+class _Tables(ConfigTable):
+    """The tables of an entry that ``EvalConfig`` has in another form."""
+
+    thresholds: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def read_manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
+    """Read the manifest without its unknown keys and wrong values, with a finding for each; None if it is unreadable.
+
+    A wrong value is an error; one that is only shown, or an unknown key, is a warning.
+    """
+    try:
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        return Parsed(None, (unreadable("The manifest", error),))
+    if root is None:
+        return Parsed(Manifest())
+    if not isinstance(root, dict):
+        refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
+        return Parsed(None, (refusal,))
+    entries = root.get("evals")
+    if not isinstance(entries, dict | None):
+        message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
+        fix = "Write the id of each eval as a key below evals."
+        return Parsed(None, (invalid(message, fix, lines.get(("evals",))),))
+    findings = list(_unknown_at_top(root, lines))
+    evals = []
+    for eval_id, stated in (entries or {}).items():
+        entry, of_entry = _entry(str(eval_id), {} if stated is None else stated, lines, evals_dir)
+        findings += of_entry
+        evals.append(entry)
+    version = root.get("version", "2.0")
+    return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
+
+
+def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
+    """Read the manifest of the built revision. Raises ConfigurationError if it cannot be read."""
+    manifest, findings = read_manifest(content, path, evals_dir)
+    if manifest is None:
+        raise error_in(path, findings[0])
+    return Parsed(manifest, findings)
+
+
+def read_entry(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig]:
+    """Read a YAML or JSON file with the keys of one eval's entry. Raises ConfigurationError if it cannot be read."""
+    try:
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        raise error_in(path, unreadable("The file", error)) from None
+    at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
+    return _entry(eval_id, {} if root is None else root, at_entry, "evals")
+
+
+def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
+    """Return an entry with every key that *changes* states; settings and thresholds are merged key by key."""
+    defaults = EvalConfig(id="")
+    changed = {
+        name: value
+        for name in EvalConfig.__struct_fields__
+        if (value := getattr(changes, name)) != getattr(defaults, name)
+    }
+    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
+    changed["thresholds"] = tuple(starmap(Threshold, {**dict(entry.thresholds), **dict(changes.thresholds)}.items()))
+    return replace(entry, **changed)
+
+
+def _unknown_at_top(root: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
+    """Yield a warning about each unknown key beside the evals; an error if it probably misspells ``evals`` itself."""
+    for key in map(str, root):
+        if key in ("version", "evals"):
+            continue
+        is_evals = "evals" not in root and nearest(key, ("evals",)) is not None
+        finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
+        yield without(finding, "error" if is_evals else "warning")
+
+
+def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
+    """Yield warnings about probably misspelt keys, which count as metadata, and about a second id, which is ignored."""
+    for key in map(str, entry):
+        line = lines.get(("evals", eval_id, key))
+        near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
+        if near and near not in entry:
+            yield Finding(
+                severity="warning",
+                message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata."
+                + (" Every value of the eval is hidden." if near == "redact" else ""),
+                fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+                line=line,
+            )
+        if key == "id" and str(entry["id"]) != eval_id:
+            yield Finding(
+                severity="warning",
+                message=f"The eval {eval_id!r} has the key id, {describe(entry['id'])}, which does not count.",
+                fix="The id of an eval is the key above its entry; remove the key id.",
+                line=line,
+            )
+
+
+def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> Parsed[EvalConfig]:
+    """Read an entry without its wrong values, whose defaults hold. Wrong globs of ``redact`` hide everything."""
+    findings: list[Finding] = []
+
+    def line(location: Location) -> int | None:
+        """Return the line of the innermost key of a location whose line is known."""
+        keys: Location = ("evals", eval_id, *location)
+        return next((lines[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in lines), None)
+
+    def lose(location: Location, expected: str, value: Any) -> None:
+        message = f"{key_path(('evals', eval_id, *location))} is {describe(value)}{expected}."
+        fix = FIX if expected.endswith(OUTSIDE) else "Correct the value."
+        findings.append(without(invalid(message, fix, line(location))))
+
+    def report(location: Location, error: Any) -> None:
+        finding = finding_of({**error, "loc": location}, line, EvalConfig, prefix=f"evals.{eval_id}.")
+        if location[0] == "redact":
+            findings.append(replace(finding, message=f"{finding.message} Every value of the eval is hidden."))
+        else:
+            findings.append(without(finding, "warning" if location[0] in _SHOWN_ALONE else "error"))
+
+    if not isinstance(entry, dict):
+        lose((), ", a mapping is wanted", entry)
+        return Parsed(EvalConfig(id=eval_id), tuple(findings))
+    stated = {key: value for key, value in entry.items() if _is_known(key, value) and value is not None}
+    metadata = [
+        (str(key), _as_text(value)) for key, value in entry.items() if not _is_known(key, value) and key != "id"
+    ]
+    for key in ("instructions", "aliases", "redact"):
+        if isinstance(stated.get(key), str):
+            stated[key] = [stated[key]]
+    tables = {key: _with_text_keys(stated.pop(key)) for key in _Tables.__struct_fields__ if key in stated}
+    tables = valid_part(_adapter(_Tables), tables, report)
+    for name in [name for name, value in tables.get("settings", {}).items() if not _is_finite(value)]:
+        lose(("settings", name), ", finite numbers are wanted", tables["settings"].pop(name))
+    stated["thresholds"] = list(tables.get("thresholds", {}).items())
+    stated["settings"] = canonical(tables.get("settings", {}))
+    adapter = _adapter(EvalConfig)
+    valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
+    is_misspelt = "redact" not in entry and any(misspelt(str(key), ("redact",)) for key in entry)
+    if is_misspelt or len(valid.get("redact", ())) < len(_as_list(stated.get("redact"))):
+        valid["redact"] = (ANY_FIELD,)
+    while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
+        location, path = outside
+        lose(location, f": {OUTSIDE}", path)
+        remove(valid, location)
+    if unknown := _unknown_kind(valid.get("kind")):
+        lose(("kind",), f", {unknown} is wanted", valid.pop("kind"))
+    return Parsed(adapter.validate_python(valid), (*findings, *_warnings(eval_id, entry, lines)))
+
+
+@cache
+def _adapter(table: type[ConfigTable]) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(table)
+
+
+def _is_known(key: Any, value: Any) -> bool:
+    """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
+    return key in ENTRY_KEYS and (key != "source" or is_source(value))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _unknown_kind(kind: str | None) -> str:
+    """Return the known kinds in words if this one is none of them; otherwise an empty text."""
+    kinds = [files.kind for files in KIND_FILES]
+    *first_kinds, last = map(repr, kinds)
+    return "" if kind is None or kind in kinds else f"{', '.join(first_kinds)} or {last}"
+
+
+def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:
+    """Yield the key and the path of each path of an entry that is outside the project."""
+    folder = entry.dir or f"{evals_dir}/{entry.id}"
+    stated: list[tuple[Location, str | None, str]] = [(("dir",), folder if entry.dir else None, "")]
+    stated += [((key,), getattr(entry, key), "") for key in ("mapping", "schema")]
+    stated += [((key,), getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
+    for at, alias in enumerate(entry.aliases):
+        stated.append((("aliases", at), alias, "" if "/" in alias else evals_dir))
+    for at, glob in enumerate(entry.instructions):
+        stated.append((("instructions", at), glob.lstrip("/"), ""))  # a slash at the start is the project's root
+    for location, path, below in stated:
+        if path and leads_out(path, below):
+            yield location, path
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        return canonical(value)
+    return "" if value is None else json.dumps(value, default=str).strip('"')
+
+
+def canonical(value: Any) -> str:
+    """Return canonical JSON: sorted keys, no spaces, every key as text."""
+    return json.dumps(_with_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return all(map(_is_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(member) for key, member in value.items()}
+    return [_with_text_keys(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,293 @@
+"""The configuration, ``sitegen.toml`` and ``evals/manifest.yaml``, as frozen values with all defaults.
+
+The values are plain structs, so that a build with an unchanged configuration does not import pydantic.
+``sitegen.config`` reads the files and validates them with pydantic against these classes.
+"""
+
+import json
+from posixpath import normpath
+from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
+
+import msgspec
+from msgspec import field
+
+from sitegen.config.kind_files import Kind
+from sitegen.model.metrics import Threshold
+from sitegen.model.values import MetadataEntry
+
+OPEN: Final[Any] = {"allow_inf_nan": False}
+"""pydantic's configuration of a class here whose unknown keys have a meaning. No number is infinite or NaN: neither can
+be compared or drawn, and the cached configuration is JSON, which has neither."""
+
+_STRICT: Final[Any] = {**OPEN, "extra": "forbid", "str_strip_whitespace": True}
+"""The same for all other classes: an unknown key is an error."""
+
+INSTRUCTIONS: Final = (
+    ".claude/instructions/**/*.md",
+    ".claude/agents/*.md",
+    ".claude/skills/**/*.md",
+    "CLAUDE.md",
+    "AGENTS.md",
+    "prompts/**/*.md",
+    "templates/**/*.md",
+)
+MAPPINGS: Final = (
+    "{dir}/field_mapping.yaml",
+    "schemas/field_mapping.yaml",
+    "src/schemas/field_mapping.yaml",
+    "evals/field_mapping.yaml",
+)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a configuration file, with its defaults. pydantic validates it where a file is read."""
+
+    __pydantic_config__ = _STRICT
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Let pydantic validate a table as it validates a dataclass with the same fields."""
+        import dataclasses
+
+        from pydantic import AfterValidator
+
+        hints = get_type_hints(cls)
+        fields = [(row.name, hints[row.name], _dataclass_field(row)) for row in msgspec.structs.fields(cls)]
+        namespace = {"__pydantic_config__": cls.__pydantic_config__}
+        table = dataclasses.make_dataclass(cls.__name__, fields, kw_only=True, namespace=namespace)
+        return handler.generate_schema(Annotated[table, AfterValidator(lambda valid: cls(**vars(valid)))])
+
+
+def _dataclass_field(row: msgspec.structs.FieldInfo) -> Any:
+    from dataclasses import field as dataclass_field
+
+    if row.default is not msgspec.NODEFAULT:
+        return dataclass_field(default=row.default)
+    if row.default_factory is not msgspec.NODEFAULT:
+        return dataclass_field(default_factory=row.default_factory)
+    return dataclass_field()
+
+
+class BuildLimits(ConfigTable):
+    """Bounds on the files that a build reads and on the size of the site."""
+
+    max_blob_bytes: int = 20_000_000
+    """The size in bytes above which a file is not read but reported as a problem."""
+    site_bytes: int = 950_000_000
+    """The size of the site in bytes above which a problem says how to make it smaller. GitHub Pages serves at most 1
+    GB."""
+    reports_kept: int | None = None
+    """Number of full reports of each eval; short pages replace older ones. None for all."""
+    discrepancies_per_type: int = 50
+    """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
+
+
+class Public(ConfigTable):
+    """Exceptions from the check for secrets of ``--public``."""
+
+    allow: tuple[str, ...] = ()
+    """Whole texts that only look like secrets, such as examples in instructions."""
+
+
+class Engine(ConfigTable):
+    """How a build uses the machine."""
+
+    jobs: int | None = None
+    """Number of processes, at most four per core. None for one per core, or a single one for little work."""
+
+
+class Price(ConfigTable):
+    """The price of a model in US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+class Llm(ConfigTable):
+    """How ``respond`` and ``judge`` call a model. A build never calls one."""
+
+    model: str = "claude-sonnet-5-5"
+    judge_model: str = "claude-haiku-5-5"
+    """The model that grades. It differs from the tested model because models favour their own answers."""
+    max_tokens: int = 4096
+    """Tokens of an answer, including the model's thinking."""
+    temperature: float | None = None
+    """None if it is not sent, because newer models refuse it."""
+    concurrency: int = 4
+    """Number of concurrent calls, at most 100."""
+    max_retries: int = 4
+    """Further attempts after 408, 409, 429, 5xx, a time-out or a lost connection."""
+    timeout: float = 120.0
+    """Seconds for one attempt."""
+    prices: dict[str, Price] = field(default_factory=dict)
+    """Prices by the model's name here or in the API. Without a price, no cost is recorded."""
+
+
+class Mute(ConfigTable):
+    """A step that the team has accepted: it is listed last and with the reason."""
+
+    eval: str
+    commit: str
+    """The commit of the first iteration at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
+    why: str
+    metric: str | None = None
+    """Mutes only a step of this metric; None for any metric."""
+    iteration: str | None = None
+    """Mutes only a step at this iteration of the commit, for example ``iteration-012``; None for any iteration."""
+
+
+MUTE_DIGITS: Final = 7
+"""Digits of a commit id that a mute needs, as many as pages show."""
+
+
+class Regressions(ConfigTable):
+    """Settings of the page of steps."""
+
+    mute: tuple[Mute, ...] = ()
+
+
+class Limit(ConfigTable):
+    """The gate's limits for a metric. Both are inclusive; None means no limit."""
+
+    floor: float | None = None
+    """The least value in the metric's own unit, or the greatest if lower is better."""
+    drop: float | None = None
+    """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
+
+
+class EvalLimits(ConfigTable):
+    """The gate's limits for one eval, which take precedence over the limits for every eval."""
+
+    floor: float | None = None
+    """The limit for the headline; ``drop`` likewise."""
+    drop: float | None = None
+    max_broken: int | None = None
+    """The most values that may be right at the base and wrong at the head; for cases with scores alone, the most cases
+    that may get worse."""
+    min_cases: int | None = None
+    """The least number of documents or test cases that have to be judged at the head."""
+    metrics: dict[str, Limit] = field(default_factory=dict)
+    """Limits by name of the metric."""
+
+
+class GateSettings(ConfigTable):
+    """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
+
+    floor: float | None = None
+    """The floor of the headline of every eval."""
+    drop: float = 0.0
+    """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
+    max_broken: int | None = None
+    """The most values of an eval that may be right at the base and wrong at the head; for cases with scores alone, the
+    most cases that may get worse."""
+    min_cases: int | None = None
+    """The least number of documents or test cases of an eval that have to be judged at the head."""
+    strict_floors: bool = False
+    """Whether a floor that was missed at the base too fails."""
+    noise: bool = True
+    """Whether a drop fails only if it exceeds chance, provided that chance can be estimated."""
+    allow_incomparable: bool = False
+    """Whether an eval that cannot be compared passes."""
+    removed: tuple[str, ...] = ()
+    """Ids of evals that were removed on purpose."""
+    metrics: dict[str, Limit] = field(default_factory=dict)
+    """Limits by name of the metric, for every eval that has it."""
+    evals: dict[str, EvalLimits] = field(default_factory=dict)
+    """Limits by id of the eval."""
+
+
+class SiteConfig(ConfigTable):
+    """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
+
+    title: str | None = None
+    """Default: the name of the repository's folder."""
+    repository_url: str | None = None
+    """http or https, host and path. Default: these parts of the address of the remote ``origin``."""
+    base_url: str | None = None
+    """Address of the published site, for canonical links. Default: the value of ``--base-url``."""
+    noindex: bool = False
+    """Whether every page asks search engines not to index it."""
+    rev: str = "HEAD"
+    first_parent: bool = True
+    instructions: tuple[str, ...] = INSTRUCTIONS
+    evals_dir: str = "evals"
+    mapping: tuple[str, ...] = MAPPINGS
+    """The first file that exists at the commit counts. ``{dir}`` stands for the eval's folder."""
+    limits: BuildLimits = field(default_factory=BuildLimits)
+    engine: Engine = field(default_factory=Engine)
+    llm: Llm = field(default_factory=Llm)
+    regressions: Regressions = field(default_factory=Regressions)
+    gate: GateSettings = field(default_factory=GateSettings)
+    public: Public = field(default_factory=Public)
+    redact: tuple[str, ...] = ()
+    """Globs of field paths of all evals whose values no file of the site may hold."""
+
+
+PlotFormat: TypeAlias = Literal["png", "svg"]
+GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv", "cases"]
+"""``cases``: the file of ``outputs`` holds both expected values and outputs, case by case."""
+
+
+class EvalConfig(ConfigTable):
+    """One entry of the manifest. Keys that are not listed here are metadata for the eval's page."""
+
+    __pydantic_config__ = OPEN
+    id: str
+    name: str | None = None
+    description: str = ""
+    kind: Kind | None = None
+    """If None, the kind that the name of the ground truth suggests, otherwise ``fields``."""
+    dir: str | None = None
+    """Default: ``<evals_dir>/<id>``."""
+    ground_truth: str | None = None
+    """Relative to ``dir``. Default: the first of the kind's conventional files that exists."""
+    ground_truth_format: GroundTruthFormat = "auto"
+    mapping: str | None = None
+    """Relative to the repository. Default: the first of the site's mappings that exists."""
+    schema: str | None = None
+    """JSON Schema of the output, relative to the repository."""
+    outputs: str = "auto"
+    """``auto``, ``iterations``, the path of one overwritten file, or a glob of runs; relative to ``dir``."""
+    instructions: tuple[str, ...] = ()
+    """Globs of the instruction files that drive this eval. Default: all of them."""
+    aliases: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
+    """Globs of field paths whose values no file of the site may hold, in addition to those of the site."""
+    thresholds: tuple[Threshold, ...] = ()
+    settings: str = "{}"
+    """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
+    source: str | None = None
+    """The documents that outputs were made from: the path of texts or pictures, relative to ``dir``. In it,
+    ``{document}`` stands for the id of a document and ``{page}`` for the number of a page."""
+    metadata: tuple[MetadataEntry, ...] = ()
+
+    @property
+    def in_cases(self) -> bool:
+        """Whether one file, named by both ``ground_truth`` and ``outputs``, holds expected values and outputs."""
+        if self.outputs in ("auto", "iterations"):
+            return False
+        same = self.ground_truth is not None and normpath(self.ground_truth) == normpath(self.outputs)
+        return same or self.ground_truth_format == "cases"
+
+
+def case_settings(settings: str) -> str | None:
+    """Return the part of an eval's settings that defines the keys of a case, as JSON.
+
+    None unless one file holds expected values and outputs.
+    """
+    stated = json.loads(settings or "{}")
+    if not isinstance(stated, dict) or stated.get("ground_truth_format") != "cases":
+        return None
+    return json.dumps(stated.get("cases"), sort_keys=True)
+
+
+class Manifest(ConfigTable):
+    """``<evals_dir>/manifest.yaml``."""
+
+    version: str = "2.0"
+    evals: tuple[EvalConfig, ...] = ()
+
+    def entry(self, eval_id: str) -> EvalConfig:
+        """The eval's entry, or defaults if the manifest does not name the eval."""
+        return next((entry for entry in self.evals if entry.id == eval_id), EvalConfig(id=eval_id))

@@ -1,0 +1,198 @@
+"""Reads the site's configuration from ``sitegen.toml`` or ``pyproject.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from posixpath import basename
+from typing import Any, Final
+
+from msgspec import structs
+
+from sitegen.config.findings import UNKNOWN, describe, error_in, finding_of, invalid, remove, valid_part, without
+from sitegen.config.models import EvalLimits, GateSettings, SiteConfig
+from sitegen.config.paths import FIX, OUTSIDE, leads_out
+from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
+from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.toml_reader import read_toml
+from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding, Parsed
+from sitegen.text.addresses import is_web_address
+from sitegen.text.keys import key_path, nearest
+
+Read = Callable[[str], bytes | None]
+
+_NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
+    ("engine", "dask"): (
+        "whoever names a dask scheduler runs code on your machine",
+        "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
+    ),
+    ("llm", "base_url"): (
+        "your API key is sent there",
+        "Remove it; --base-url or the environment variable ANTHROPIC_BASE_URL names one.",
+    ),
+}
+"""Keys that no file of a project may set: the reason, and how the user sets them."""
+
+
+def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConfig]:
+    """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
+
+    Unknown keys and wrong values do not count, and are findings. *read* returns a file's content by its path, for a
+    repository without a work tree. Raises ConfigurationError if a file cannot be read, or if ``redact`` is wrong or
+    misspelt: values that it should hide would be on the site.
+    """
+    for name, content in _site_contents(root, read):
+        table: Any = _toml(name, content)
+        if name == "pyproject.toml":
+            tool = table.get("tool")
+            if not isinstance(tool, dict) or "sitegen" not in tool:
+                continue
+            table = tool["sitegen"]
+        prefix = "tool.sitegen." if name == "pyproject.toml" else ""
+        return _site(name, content.decode("utf-8-sig", "replace"), table, prefix)
+    return Parsed(SiteConfig())
+
+
+def read_site_file(file: Path) -> SiteConfig:
+    """Read the configuration in a file of any name, in the format of ``sitegen.toml``. Raises ConfigurationError."""
+    try:
+        content = read_file(file, LARGEST_CONFIGURATION)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{file.name} cannot be read: {error.strerror}.",
+            where=str(file),
+            fix=fix_of(error, str(file), "Name a file that is there."),
+        ) from error
+    site, findings = _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+    if findings:
+        raise error_in(str(file), findings[0])
+    return site
+
+
+def site_file(root: Path | None, *, read: Read | None = None) -> str:
+    """The name of the file that ``read_site`` reads, if there is any."""
+    return _site_contents(root, read)[0][0]
+
+
+def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
+    """Return everything that ``read_site`` reads, for a digest."""
+    return b"\0".join(
+        b"%s\0%d\0%s" % (name.encode(), len(content), content) for name, content in _site_contents(root, read)
+    )
+
+
+def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
+    contents = []
+    for name in SITE_FILES:
+        content = None
+        if root is not None:
+            content = read_rules(root, name, LARGEST_CONFIGURATION)
+        elif read is not None:
+            content = read(name)
+        if content is not None:
+            contents.append((name, content))
+    return contents
+
+
+def read_rules(root: Path, name: str, largest: int) -> bytes | None:
+    """Read a file of the work tree that decides how others are read; None if there is none.
+
+    Raises ConfigurationError if it is there and cannot be read.
+    """
+    try:
+        return read_inside(root, name, largest)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigurationError(
+            f"{basename(name)} cannot be read: {error.strerror}.",
+            where=str(root / name),
+            fix=fix_of(error, name, "Put a regular file there that you may read."),
+        ) from error
+
+
+def _toml(name: str, content: bytes) -> dict[str, Any]:
+    try:
+        return read_toml(content)
+    except UnreadableError as error:
+        where = f"{name}:{error.line}" if error.line else name
+        raise ConfigurationError(f"{name} cannot be read: {error.message}.", where=where, fix=error.fix) from None
+
+
+def _site(name: str, text: str, table: Any, prefix: str) -> Parsed[SiteConfig]:
+    from pydantic import TypeAdapter
+
+    if not isinstance(table, dict):
+        what = invalid(f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].", None)
+        return Parsed(SiteConfig(), (without(what),))
+    findings: list[Finding] = []
+
+    def report(location: Location, error: Any) -> None:
+        line = partial(_toml_line, text, prefix=prefix)
+        if location in _NOT_OF_A_FILE and error["type"] in UNKNOWN:
+            reason, fix = _NOT_OF_A_FILE[location]
+            findings.append(invalid(f"A file cannot set {key_path(location)}: {reason}.", fix, line(location)))
+            return
+        stated = tuple(error["loc"]) if error["type"] == "missing" else location
+        finding = without(finding_of({**error, "loc": stated}, line, SiteConfig))
+        if location[0] == "redact" or nearest(str(location[0]), SiteConfig.__struct_fields__) == "redact":
+            raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
+        findings.append(finding)
+
+    adapter: Any = TypeAdapter(SiteConfig)
+    valid = valid_part(adapter, table, report)
+    wrong = list(_wrong_values(adapter.validate_python(valid)))
+    for location, message, fix in wrong:
+        findings.append(without(invalid(message, fix, _toml_line(text, location, prefix))))
+    for location, _, _ in reversed(wrong):  # the last item of a list first
+        remove(valid, location)
+    return Parsed(adapter.validate_python(valid), tuple(findings))
+
+
+def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
+    """Yield the place of each value of the right type that cannot be meant, what is wrong with it, and what to do."""
+    for location, number in _counts(site):
+        if number is not None and number < 0:
+            message = f"{key_path(location)} is {describe(number)}, a number that is not negative is wanted."
+            yield location, message, "Correct the value."
+    # A slash at the start of a glob is the project's root.
+    paths: list[tuple[Location, str, str]] = [(("evals_dir",), site.evals_dir, site.evals_dir)]
+    paths += [(("mapping", at), path, path) for at, path in enumerate(site.mapping)]
+    paths += [(("instructions", at), glob, glob.lstrip("/")) for at, glob in enumerate(site.instructions)]
+    for location, stated, path in paths:
+        if leads_out(path):
+            yield location, f"{key_path(location)} is {describe(stated)}: {OUTSIDE}.", FIX
+    for key in ("repository_url", "base_url"):
+        address = getattr(site, key)
+        if address and not is_web_address(address):
+            message = f"{key} is {describe(address)}, the address of a site is wanted."
+            fix = "Write one such as https://example.org/path: http or https, without user name, ? and #."
+            yield (key,), message, fix
+
+
+def _counts(site: SiteConfig) -> Iterator[tuple[Location, int | None]]:
+    """Yield the place and the value of every number that counts or measures something."""
+    for key, number in structs.asdict(site.limits).items():
+        yield ("limits", key), number
+    tables: list[tuple[Location, GateSettings | EvalLimits]] = [(("gate",), site.gate)]
+    tables += [(("gate", "evals", eval_id), limits) for eval_id, limits in site.gate.evals.items()]
+    for place, table in tables:
+        yield (*place, "max_broken"), table.max_broken
+        yield (*place, "min_cases"), table.min_cases
+
+
+def _toml_line(text: str, location: Location, prefix: str) -> int | None:
+    """Return the line of a key, located by its spelling because tomllib does not report lines."""
+    wanted = prefix + ".".join(part for part in location if isinstance(part, str))
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        is_header = line.lstrip().startswith("[")
+        before, end, _ = line.partition("]" if is_header else "=")
+        name = "".join(before.split()).replace('"', "").replace("'", "")
+        if end and (name.lstrip("[") if is_header else table + name) == wanted:
+            return number
+        if end and is_header:
+            table = name.lstrip("[") + "."
+    return None

@@ -1,0 +1,137 @@
+"""The outcome of a build, and what the memo knows about an output folder since the last one.
+
+A build with nothing new imports nothing else of the stages: ``LastBuild`` tells whether there is anything to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import starmap
+from typing import Self
+
+from sitegen.config.extensions import InstalledMetric
+from sitegen.engine.memo import Memo
+from sitegen.engine.output_folder import Claim, same_times
+from sitegen.model.named_tuple import NamedTuple
+from sitegen.project import Project
+
+
+class Site(NamedTuple):
+    """The outcome of a build, which the command line and the API report."""
+
+    page: str
+    """Path of the first page on disk."""
+    head: str
+    commits: int
+    evals: int
+    iterations: int
+    errors: int
+    warnings: int
+    notes: int
+    past: int
+    """Number of problems of earlier commits that the newest points no longer have."""
+    written: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    failed: int = 0
+    """Number of evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
+    unmatched_redactions: tuple[str, ...] = ()
+    """Globs under ``redact`` that match no field: the site may show what they should hide."""
+    own_metrics: tuple[InstalledMetric, ...] = ()
+    """The metrics that installed packages added to its evals."""
+    patterns: tuple[str, ...] = ()
+    """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
+    not_fetched: int = 0
+    """Number of problems with contents in Git LFS that were not fetched, which are no failures of sitegen."""
+
+    @property
+    def must_be_made_again(self) -> bool:
+        """Whether the next build makes the whole site again, because something was left out of this one."""
+        return bool(self.failed or self.not_fetched)
+
+    @property
+    def problems(self) -> int:
+        """Number of causes of problems that ``--strict`` counts: errors and warnings, not notes."""
+        return self.errors + self.warnings
+
+
+class FolderState(NamedTuple):
+    """What a build stores about its output folder, unless a part of the site failed."""
+
+    fingerprint: str
+    """The digest of everything besides history that decides the site."""
+    head: str
+    """The commit that the folder shows."""
+    revision: str
+    """The name by which the user named this commit."""
+    foreign: tuple[str, ...]
+    """The files of the folder that no build wrote."""
+    list_size: int
+    """Bytes of the list of files in the folder."""
+    site: Site
+
+    def encode(self) -> bytes:
+        """Encode the state for the memo."""
+        return json.dumps(self._asdict() | {"site": self.site._asdict()}).encode()
+
+    @classmethod
+    def decode(cls, content: bytes) -> Self:
+        """Decode what ``encode`` returned."""
+        values = json.loads(content)
+        site = Site(**values.pop("site"))
+        return cls(
+            **values | {"foreign": tuple(values["foreign"])},
+            site=site._replace(
+                unmatched_redactions=tuple(site.unmatched_redactions),
+                patterns=tuple(site.patterns),
+                own_metrics=tuple(starmap(InstalledMetric, site.own_metrics)),
+            ),
+        )
+
+
+class LastBuild:
+    """The last build of an output folder, and whether the folder still shows its site."""
+
+    def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
+        self._project = project
+        self._memo = memo
+        content = memo.site(project.site)
+        self.state = FolderState.decode(content) if content else None
+        """What the last build stored; None if it was not finished, or if there was none."""
+        self.is_trusted = (
+            self.state is not None
+            and not project.options.force
+            and same_times(claim.folder, memo.folders(project.site))
+        )
+        """The last build was finished, no folder changed since, and ``--force`` does not ask to compare every file."""
+
+    @property
+    def head(self) -> str | None:
+        """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
+        if self.state and self.is_trusted and self.state.fingerprint == self._project.fingerprint:
+            return self.state.head if _still_installed(self.state.site.own_metrics) else None
+        return None
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether the folder shows the commit that is built, by the name that the user gave it this time."""
+        if self.state is None or self.head is None:
+            return False
+        return (self.head, self.state.revision) == (self._project.head, self._project.revision)
+
+    def unchanged(self) -> Site:
+        """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
+        assert self.state is not None
+        unchanged = self._memo.count_pages(self._project.site)
+        return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
+
+
+def _still_installed(metrics: Sequence[InstalledMetric]) -> bool:
+    """Decide whether the metrics that packages added to the last site have the same versions now."""
+    if not metrics:
+        return True
+    # Most sites use none, and a build without changes should import as little as possible.
+    from sitegen.scoring.own import still_installed
+
+    return still_installed(metrics)

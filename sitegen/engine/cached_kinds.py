@@ -1,0 +1,155 @@
+"""Declares every kind of value that the memo caches between builds: its type, what decides it, how long it lives.
+
+Two other modules store values of their own: ``history/fold_state.py`` the fold of history, which follows the commits,
+and ``engine/site_files.py`` the files of each output folder. Changing the type of a value here requires a higher
+``SCHEMA_VERSION`` in ``engine/memo.py``. Decision record 0062 lists the time that each kind saves.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from sitegen.analysis.cached import CachedKind
+from sitegen.analysis.series import Derived
+from sitegen.config.models import Manifest, SiteConfig
+from sitegen.engine.memo import Memo
+from sitegen.model.cells import CellMap
+from sitegen.model.deltas import Change
+from sitegen.model.error_summaries import Correction
+from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Parsed, Problem
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import EvalSummary
+from sitegen.pages.commit import CommitPageInputs
+from sitegen.pages.commits import ListedCommit
+from sitegen.pages.data.search import SearchEntry
+from sitegen.pages.instruction import CountedEdit
+from sitegen.pages.report.tree import PagePicture
+from sitegen.scoring.mapping import KeptMapping
+from sitegen.scoring.mapping_use import MappingUse
+
+
+class SourceUse(Frozen):
+    """The pictures and problems of the source on one page that shows ground truth beside output."""
+
+    pictures: tuple[PagePicture, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """The files that cannot be shown."""
+
+
+class EvalRecord(Frozen):
+    """The part of an eval that the pages of the whole site show."""
+
+    summary: EvalSummary
+    attributes: tuple[str, ...]
+    """Every attribute that was ever judged: each has a page, which search lists."""
+    problems: tuple[Problem, ...]
+    mapping_use: MappingUse | None = None
+    """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
+    newest_report: str = ""
+    """The digest of everything that its newest report shows, which decides its steps and error patterns."""
+    corrections: Mapping[str, Correction | None] = {}
+    """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
+
+
+class SearchTail(Frozen):
+    """The end of the search log, to which the next build appends."""
+
+    length: int
+    """Number of entries of the whole log."""
+    entries: tuple[SearchEntry, ...]
+    """The entries of the last shard, if it is not full."""
+
+
+class CommitListTail(Frozen):
+    """The end of the list of commits, to which the next build appends."""
+
+    older: int
+    """Number of commits before these."""
+    rows: tuple[ListedCommit, ...]
+    """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
+    to the last one."""
+
+
+class EndOfWalk(Frozen):
+    """Where a finished build ended, and the next one continues."""
+
+    head: str
+    """The commit that the fold had reached."""
+    commits: CommitListTail
+    search: SearchTail
+
+
+# Configuration. A build in which none of it is new imports neither pydantic nor yaml.
+
+SITE_CONFIG: Final = CachedKind(name="site configuration", type=Parsed[SiteConfig], until="inputs")
+"""The site's configuration, by the bytes that it was read from."""
+
+MANIFEST: Final = CachedKind(name="manifest", type=Parsed[Manifest], until="inputs")
+"""The manifest of the built revision, by its bytes."""
+
+ANSWERS: Final = CachedKind(name="answers", type=dict[str, str], until="inputs")
+"""Answers of the search for evals about the contents of files, by blob id and question."""
+
+MAPPINGS: Final = CachedKind(name="mapping", type=KeptMapping, until="content")
+"""A field mapping, by its content, the settings of the eval and the scorer's version."""
+
+# Scores.
+
+SCORECARDS: Final = CachedKind(name="scorecard", type=Scorecard, until="content")
+"""The numbers of one output, by ``scorecard_key``: the contents and rules that it was scored from."""
+
+RESULTS: Final = CachedKind(name="result", type=bytes, until="content")
+"""The judgements behind a scorecard, as ``kept_results.py`` encodes them, under its key."""
+
+VECTORS: Final = CachedKind(name="vector", type=bytes, until="inputs", owner="eval")
+"""The embedding of one text, as single precision floats, by a digest of the text and the model."""
+
+CELLS: Final = CachedKind(name="cells", type=CellMap, until="inputs", owner="eval")
+"""Every cell of an eval, followed through its first points, by the keys of their scorecards."""
+
+SETTLED_POINTS: Final = CachedKind(name="settled points", type=tuple[Derived, ...], until="inputs", owner="eval")
+"""What was computed of all points of an eval but the newest, by what their reports show and by the newest rules.
+
+The newest point can still become stale."""
+
+SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
+"""The parts of its source that each output shows, by the digest of everything that its report shows."""
+
+# Facts that an incremental build needs about the evals, files and commits that it does not touch.
+
+EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
+EDIT_OUTCOMES: Final = CachedKind(name="edit outcome", type=Change, until="walk", owner="eval")
+"""What became of an eval across each instruction edit, one row for each eval and commit of an edit.
+
+It is from the newest output made before the edit to the last one made with it, as ``edit_outcome`` reduces it."""
+
+COUNTED_EDITS: Final = CachedKind(
+    name="counted edits", type=dict[str, CountedEdit], until="inputs", owner="instruction file"
+)
+"""The edits of an instruction file, by the two contents of each, so that they survive a rewritten history."""
+
+COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
+"""A commit with edits and no new output, by its position: later outputs show the effects of its edits."""
+
+END_OF_WALK: Final = CachedKind(name="end of the walk", type=EndOfWalk, until="walk")
+"""Where the last finished build ended."""
+
+CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
+"""Digests of the files of an output folder that hold no secret, by the version of the search."""
+
+KINDS: Final[tuple[CachedKind[Any], ...]] = tuple(kind for kind in vars().values() if isinstance(kind, CachedKind))
+"""All of the above, in their order."""
+
+
+def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:
+    """Delete the values of an earlier walk through history, and the values of evals and files that no longer exist.
+
+    Called when history was read from its root. The only other value that is deleted is the end of the walk, until the
+    site is finished. Any other outdated value was stored with a digest of other inputs, and the next value replaces it.
+    """
+    owners = {"eval": evals, "instruction file": instruction_files}
+    for kind in KINDS:
+        if kind.until == "walk":
+            memo.forget(kind.name)
+        elif kind.owner is not None:
+            memo.forget_others(kind.name, owners[kind.owner])

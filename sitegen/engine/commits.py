@@ -1,0 +1,250 @@
+"""Fourth stage: writes the page of every new commit that changed a file that sitegen reads.
+
+The page of a commit without any output shows the effects of its edits. It is written again when new outputs change
+these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.effects import EffectIndex
+from sitegen.engine.cached_kinds import (
+    COMMITS_WITHOUT_OUTPUT,
+    CommitListTail,
+)
+from sitegen.engine.commit_effects import moves_of_commit, names_of_evals
+from sitegen.engine.environment import Renderer
+from sitegen.engine.evals import Evals
+from sitegen.engine.failures import attempt, write_in_its_place
+from sitegen.engine.history_lists import CommitList
+from sitegen.engine.instructions import edit_effects, touched_positions
+from sitegen.engine.memo import Memo, PageRow
+from sitegen.engine.pool import Pool
+from sitegen.engine.site_files import SiteFiles
+from sitegen.engine.timeline import Timeline
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.writer import WrittenFiles, digest
+from sitegen.history.fold_state import encode
+from sitegen.history.globs import literal_prefixes
+from sitegen.history.layout import Layout, Watched
+from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Edit
+from sitegen.pages import links, touched
+from sitegen.pages.commit import CommitPageInputs, CommitView, commit_page
+from sitegen.pages.commits import ListedCommit, listed_commit
+from sitegen.pages.edit import RenderedPatch, draw_edit
+from sitegen.pages.file_history import apart_since, thickens
+
+OWNER: Final = "commits"
+AT_ONCE: Final = 100
+"""Number of commits in one task."""
+FILES: Final = 20
+"""Number of instruction files whose diff the page of a commit shows."""
+LINES: Final = 600
+"""Number of lines of these diffs together. The page of an edit shows more."""
+
+
+class Commits(Frozen):
+    """The facts about commits that the last stage needs."""
+
+    newest: str | None
+    """Id of the newest commit that has a page."""
+    uncommitted: CommitView | None
+    """The view of the page of uncommitted changes, if there is such a page."""
+    failures: tuple[Problem, ...] = ()
+    """One for each commit whose page could not be made, oldest first."""
+    tail: CommitListTail = CommitListTail(older=0, rows=())
+    """The end of the list of commits."""
+
+
+class CommitsTask(Frozen):
+    """Several commits whose pages one process writes."""
+
+    context: WorkerContext
+    commits: tuple[CommitPageInputs, ...]
+    pages: tuple[PageRow, ...]
+    """The pages of these commits that are known to be in the output folder."""
+    folders: tuple[str, ...]
+    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
+
+
+class CommitsDone(Frozen):
+    """The result of a ``CommitsTask``."""
+
+    files: WrittenFiles
+    uncommitted: CommitView | None
+    """The view of the page of uncommitted changes, if the task includes it."""
+    rows: tuple[ListedCommit, ...]
+    """One for each commit, for the list of commits."""
+    failures: tuple[Problem, ...] = ()
+    """One for each commit whose page could not be made, in their order."""
+
+
+def write_commits(
+    timeline: Timeline,
+    evals: Evals,
+    effects: EffectIndex,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+) -> Commits:
+    """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
+    update = timeline.update
+    newest = _newest_listed(timeline)
+    uncommitted: CommitView | None = None
+    failures: list[Problem] = []
+    new = {record.commit.sha for record in update.records}
+    again = tuple(_inputs_again(timeline, effects, memo))
+    present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
+    inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
+    tasks = _commit_tasks(timeline, memo, inputs, present)
+    commit_list = CommitList(timeline, site_files)
+    for _, done in pool.map(write_commit_pages, tasks):
+        site_files.record(OWNER, done.files, whole=update.complete)
+        commit_list.add([row for row in done.rows if row.commit.sha in new])
+        uncommitted = done.uncommitted or uncommitted
+        failures += done.failures
+    return Commits(
+        newest=newest_commit(timeline),
+        uncommitted=uncommitted,
+        failures=tuple(reversed(failures)),
+        tail=commit_list.finish(),
+    )
+
+
+def newest_commit(timeline: Timeline) -> str | None:
+    """Id of the newest commit that has a page once the new ones are written."""
+    records = timeline.update.records
+    return records[-1].commit.sha if records else _newest_listed(timeline)
+
+
+def _newest_listed(timeline: Timeline) -> str | None:
+    """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
+    rows = timeline.before.commits.rows if timeline.before else ()
+    return rows[-1].commit.sha if rows else None
+
+
+def _commit_tasks(
+    timeline: Timeline,
+    memo: Memo,
+    commits: Iterator[CommitPageInputs],
+    present: Mapping[str, PageRow],
+) -> Iterator[CommitsTask]:
+    while batch := tuple(islice(commits, AT_ONCE)):
+        paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
+        yield CommitsTask(
+            context=timeline.context,
+            commits=batch,
+            pages=tuple(present[path] for path in paths if path in present),
+            folders=literal_prefixes(timeline.config.instructions),
+        )
+
+
+def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Iterator[CommitPageInputs]:
+    """Yield the older commits without any output whose edits have other effects now, newest first."""
+    new = {record.commit.position for record in timeline.update.records}
+    for position in sorted(touched_positions(timeline, effects) - new, reverse=True):
+        if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
+            yield replace(inputs, effects=edit_effects(memo, effects, position))
+
+
+def _page_inputs(
+    timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
+) -> Iterator[CommitPageInputs]:
+    """Yield the new commits, newest first. ``newest``: id of the newest earlier commit that has a page."""
+    layout = Layout(timeline.config, timeline.manifest, Watched())
+    summaries = {summary.info.id: summary for summary in evals.summaries}
+    histories = {update.history.id: update.history for update in timeline.update.evals}
+    layouts = {summary.info.id: summary.layout for summary in evals.summaries}
+    edited = {(edit.path, edit.commit.sha): (edit, file.path) for file in timeline.instructions for edit in file.edits}
+    apart = apart_since(timeline.instructions)
+    thick = {
+        (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
+    }
+    records = timeline.update.records
+    earlier = (newest, *(record.commit.sha for record in records[:-1]))
+    for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
+        sha = record.commit.sha
+        edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
+        files = {path: last_path for path, (_, last_path) in edits.items()}
+        moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
+        changed = touched.sort_out(record, layout, timeline.update.renamed, layouts)
+        inputs = CommitPageInputs(
+            record=record,
+            moves=moves,
+            changed=changed,
+            files=files,
+            names=names_of_evals(changed, summaries, record.commit.position),
+            earlier=before,
+            thickened=tuple(path for path in files if (path, sha) in thick),
+            edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
+        )
+        if edits and not any(move.has_new_output for move in moves):
+            COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
+            inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
+        yield inputs
+
+
+def write_commit_pages(task: CommitsTask) -> CommitsDone:
+    """Write the pages that are out of date. The page of uncommitted changes is always made; its view is returned."""
+    writer, renderer = task.context.writer(task.pages), task.context.renderer()
+    uncommitted: CommitView | None = None
+    rows: list[ListedCommit] = []
+    failures: list[Problem] = []
+    for inputs in task.commits:
+        commit = inputs.record.commit
+        path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
+        fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
+        result = attempt(
+            "the page of this commit",
+            partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
+            commit=commit.sha,
+        )
+        if isinstance(result, Problem):
+            failures.append(result)
+            rows.append(listed_commit(commit, None))
+            write_in_its_place(writer, renderer, OWNER, path, result)
+            continue
+        view, content = result
+        rows.append(listed_commit(commit, view))
+        uncommitted = view if commit.sha == WORKTREE else uncommitted
+        if content is not None:
+            writer.write(OWNER, path, content, key)
+    return CommitsDone(
+        files=writer.files,
+        uncommitted=uncommitted,
+        rows=tuple(rows),
+        failures=tuple(failures),
+    )
+
+
+def _rendered_commit(
+    renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
+) -> tuple[CommitView, bytes | None]:
+    """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
+    patches = {} if fresh else _diffs(inputs.edits, task)
+    page = commit_page(inputs, patches)
+    assert isinstance(page.view, CommitView)
+    return page.view, None if fresh else renderer.render(page)
+
+
+def _diffs(edits: Sequence[Edit], task: CommitsTask) -> dict[str, RenderedPatch]:
+    """Return the diffs on the page of a commit, by path: diffs of few lines, until the page is full."""
+    edits = edits[:FILES]
+    diffs: dict[str, RenderedPatch] = {}
+    room = LINES
+    patches = task.context.open().patches(edits, task.folders) if edits else ()
+    for edit, patch in zip(edits, patches, strict=True):
+        diff = draw_edit(edit, patch, with_passages=False)
+        if 0 < diff.lines <= room:
+            diffs[edit.path] = diff
+            room -= diff.lines
+    return diffs

@@ -1,0 +1,121 @@
+"""Caches the configuration of the built revision and its field mappings as validated values: validation is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.site import read_rules, read_site, site_config_bytes
+from sitegen.engine.cached_kinds import ANSWERS, MANIFEST, MAPPINGS, SITE_CONFIG
+from sitegen.engine.memo import Memo
+from sitegen.engine.writer import digest
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import PartStore
+from sitegen.history.repository import Repository
+from sitegen.model.kinds import traits_of
+from sitegen.model.problems import Parsed
+from sitegen.model.timeline import EvalUpdate, Snapshot
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read
+from sitegen.scoring.mapping_reader import read_mapping, remember
+from sitegen.scoring.scorer import ScoringInputs
+
+_CHECKED: Final = "paths inside the project; wrong values do not count"
+"""Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
+
+
+def kept_site_config(files: FilesAt, parts: PartStore) -> Parsed[SiteConfig]:
+    """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
+    root = files.place.root
+    key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read_rules))
+    return SITE_CONFIG.derived(parts, "", key, lambda: read_site(root, read=files.read_rules))
+
+
+def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
+    """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
+    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
+    content = read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)
+    if content is None:
+        return Parsed(Manifest())
+    key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
+
+    return MANIFEST.derived(parts, "", key, lambda: manifest_in_force(content, path, config.evals_dir))
+
+
+class AnswersAt:
+    """The answers of the search for evals about the files of a commit, cached by blob id."""
+
+    def __init__(self, files: FilesAt, parts: PartStore) -> None:
+        self._files = files
+        self._parts = parts
+        self._before = ANSWERS.get(parts) or {}
+        self._now: dict[str, str] = {}
+
+    def get(self, question: str, path: str) -> str | None:
+        """Return the answer for the present content of a path; None if the question was never asked."""
+        key = f"{self._files.blob_id(path)} {question}"
+        answer = self._now.get(key, self._before.get(key))
+        if answer is not None:
+            self._now[key] = answer
+        return answer
+
+    def put(self, question: str, path: str, answer: str) -> None:
+        """Store the answer for the present content of a path."""
+        if (oid := self._files.blob_id(path)) is not None:
+            self._now[f"{oid} {question}"] = answer
+
+    def keep(self) -> None:
+        """Cache the answers that this build asked for, and delete all others."""
+        if self._now != self._before:
+            ANSWERS.keep(self._parts, "", self._now)
+
+
+KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
+"""Pairs of a mapping's key and the validated mapping."""
+
+
+def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
+    """Return every mapping that the touched evals are scored by. New mappings are read and cached."""
+    histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
+    needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
+    newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
+    needed |= {_mapping_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
+    mappings = {key: mapping for key in needed if (mapping := MAPPINGS.get(memo, key))}
+    new = {key: snapshot for key, snapshot in needed.items() if key not in mappings}
+    for key, mapping in _read_mappings(new, repository):
+        mappings[key] = MAPPINGS.keep(memo, key, mapping)
+    return tuple(mappings.items())
+
+
+def without_settings(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot scored by its mapping file alone, which shows the unused entries of the file."""
+    return replace(snapshot, settings="")
+
+
+def recall_mapping(mappings: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
+    """Pass a cached mapping to the scorer, once per process: it is removed from *mappings*."""
+    content = inputs.mapping.content if inputs.mapping else None
+    if content is None and snapshot.mapping:
+        return
+    if mapping := mappings.pop(_mapping_key(snapshot), None):
+        remember(content, snapshot.settings, mapping_read(mapping))
+
+
+def _mapping_key(snapshot: Snapshot) -> str:
+    return digest(str(FieldsScorer.version), snapshot.mapping.oid if snapshot.mapping else "", snapshot.settings)
+
+
+def _read_mappings(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, KeptMapping]]:
+    """Yield (key, mapping) for each mapping that can be read and cached."""
+    oids = [snapshot.mapping.oid for snapshot in new.values() if snapshot.mapping]
+    blobs = repository.read_blobs(oids) if oids else iter(())
+    for key, snapshot in new.items():
+        content = next(blobs).content if snapshot.mapping else None
+        if content is None and snapshot.mapping:
+            continue
+        if mapping := kept_mapping(read_mapping(content, snapshot.settings)):
+            yield key, mapping

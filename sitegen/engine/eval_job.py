@@ -1,0 +1,336 @@
+"""Scores the snapshots of one eval, and computes what pages show of all of its points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.cached import TaskCache
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.change import changes
+from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
+from sitegen.analysis.effects import peak, windows
+from sitegen.analysis.field_summaries import field_summaries
+from sitegen.analysis.recorded import recorded_otherwise
+from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.standing import since_best, with_losses
+from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.engine.cached_kinds import EDIT_OUTCOMES, EVAL_RECORDS, SOURCE_USES, EvalRecord, SourceUse
+from sitegen.engine.commit_effects import (
+    edit_outcome,
+    effects_of_commits,
+    mixtures_of_commits,
+    spans_of_commits,
+    spans_of_edits,
+)
+from sitegen.engine.eval_pages import derived_values, keep_settled_points, newest_inputs, settled_points
+from sitegen.engine.eval_task import EvalDone, EvalTask, inputs_of, sources_of
+from sitegen.engine.failures import attempt, working_on
+from sitegen.engine.pool import Pool
+from sitegen.engine.reports import Reports, tree_with_source
+from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.engine.scoring import all_inputs, without_lost_contents
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.writer import digest
+from sitegen.errors import MissingObjectsError
+from sitegen.history.fold_state import encode
+from sitegen.history.memo_rows import within
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
+from sitegen.model.problems import Problem
+from sitegen.model.regressions import Step
+from sitegen.model.scorecards import Result
+from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
+from sitegen.model.timeline import Edit, Snapshot
+from sitegen.pages.field import FieldWork, field_work
+from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.patterns import pattern_summaries
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.mapping_use import mapping_use
+from sitegen.scoring.scorer import ScoringInputs
+
+LOCATED: Final = 25
+"""Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
+
+
+def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
+    """Score what the memo lacks, and compute everything that pages show of all points. No page is written.
+
+    ``pool``: scores ranges of outputs in other processes; None: all are scored here.
+
+    If sitegen fails, a problem is returned. An output whose content this clone lacks is not scored; all others are.
+    """
+    return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
+
+
+def _scored_eval(task: EvalTask, pool: Pool | None) -> EvalDone:
+    try:
+        return _EvalJob(task, pool).run()
+    except MissingObjectsError:
+        history, lost = without_lost_contents(task.context, task.history)
+        if history is task.history:
+            raise
+        return replace(_EvalJob(replace(task, history=history), pool).run(), lost_contents=lost)
+
+
+class _EvalJob:
+    """Scores one eval, from the oldest snapshot to the newest. Holds all scorecards, but only a few whole results."""
+
+    def __init__(self, task: EvalTask, pool: Pool | None) -> None:
+        self._task = task
+        self._context = task.context
+        self._info = task.info
+        self._snapshots = task.history.snapshots
+        self._cache = TaskCache(task.cached)
+        self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
+        self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        self._specs = self._cards.series_specs()
+        self._inputs = inputs_of(task)
+        self._sources = sources_of(task)
+        self._page_keys = self._digests_of_reports()
+        self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
+        self._known = before if before and self._page_keys[-1:] == [before.newest_report] else None
+        """The record of the last build, if the newest report shows what it showed then."""
+
+    def run(self) -> EvalDone:
+        """Score the snapshots that lack anything, oldest first, then compute the points, effects and the record."""
+        settled = settled_points(self._cache, self._task.history, self._page_keys)
+        cells, newest = self._followed_cells(settled_until=len(settled))
+        first_new, cache, eval_id = self._task.first_new, self._cache, self._info.id
+        self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
+        series = self._cards.series(self._info, self._inputs, cells, settled)
+        keep_settled_points(series, self._page_keys, cache)
+        steps: tuple[Step, ...] = ()
+        patterns: tuple[PatternSummary, ...] = ()
+        if self._known:
+            steps, patterns = self._known.summary.steps, self._known.summary.patterns
+        elif newest:
+            beside = self._inputs.edits.beside
+            steps = with_losses(series, steps_of(series, beside), beside)
+            patterns = self._error_patterns(series, newest)
+        edit_windows = windows(series.points, self._inputs.edits.made_with)
+        compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
+        edits = spans_of_edits(edit_windows, first_new)
+        compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
+        decisions = {}
+        for edit, pair in edits.items():
+            outcome = EDIT_OUTCOMES.keep(cache, within(eval_id, edit), edit_outcome(compared[pair]))
+            decisions[edit] = outcome.verdict.decision if outcome.verdict else None
+        known = self._before.corrections if self._before else {}
+        suspects, corrections = suspects_of(self._context, series, self._cards.key, known)
+        record = record_of(
+            series,
+            self._inputs.edits.made_with,
+            tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows),
+            steps,
+            suspects,
+            patterns,
+            newest_inputs(self._task),
+            field_work(eval_id, cells),
+        )
+        return EvalDone(
+            record=replace(
+                record,
+                problems=(*record.problems, *self._problems_of_source(newest)),
+                newest_report=self._page_keys[-1] if self._page_keys else "",
+                corrections=corrections,
+            ),
+            history=self._task.history,
+            keys=tuple(self._page_keys),
+            newest=next(iter(derived_values(series)[-1:]), None),
+            cached=cache.new,
+            commit_effects=effects_of_commits(series, self._inputs, first_new, compared),
+        )
+
+    def _followed_cells(self, settled_until: int) -> tuple[CellMap, Result | None]:
+        """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if it is new.
+
+        ``settled_until``: the first point whose derived values are not known.
+        """
+        end = len(self._snapshots)
+        cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, (), {})
+        tracker, newest = CellTracker(cached), None
+        unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
+        last = set() if self._known and self._source_use(end - 1) else set(range(end)[-1:])
+        needed = sorted(unscored | last | set(range(cached.points, end)))
+        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
+        beside = (self._mixtures(index, with_delta=index >= settled_until) for index in needed)
+        results = self._cards.results((self._snapshots[index] for index in needed), beside)
+        for index, result in zip(needed, results, strict=True):
+            with working_on(self._snapshots[index]):
+                if index == tracker.points:
+                    tracker.follow_result(result)
+                    if tracker.points == committed:  # uncommitted outputs can differ at the next build
+                        keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
+                if index == end - 1:
+                    newest = result
+        return cached if cached.points == end else tracker.cells(), newest
+
+    def _mixtures(self, index: int, *, with_delta: bool) -> Iterator[Snapshot]:
+        """Yield what to score beside a point: its output by the newest rules, and what a new delta needs.
+
+        Those with the output of the point before come first.
+        """
+        at = self._snapshots[index]
+        if with_delta and index:
+            yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
+        yield under_rules_of(at, self._snapshots[-1])
+
+    def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
+        """Return the error patterns of the newest report."""
+        reports = Reports(self._task, self._cards, series.cells, derived_values(series), self._inputs)
+        with working_on(self._snapshots[-1]):
+            view = reports.page(len(self._snapshots) - 1, newest).view
+        assert isinstance(view, ReportView)
+        return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
+
+    def _source_use(self, index: int) -> SourceUse | None:
+        """Return the parts of its source that the page of an output shows; None if they are not cached."""
+        key = within(self._info.id, self._snapshots[index].slug) if self._sources else ""
+        return SOURCE_USES.get(self._cache, key, [self._page_keys[index]]) if self._sources else SourceUse()
+
+    def _problems_of_source(self, newest: Result | None) -> tuple[Problem, ...]:
+        """Return the files of its source that the newest output cannot show."""
+        if not self._sources or not self._snapshots:
+            return ()
+        use = self._source_use(len(self._snapshots) - 1)
+        if use is None and newest:
+            _, use = tree_with_source(self._info, self._snapshots[-1], newest, self._sources)
+        return use.problems if use else ()
+
+    def _digests_of_reports(self) -> list[str]:
+        """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
+        always = digest(
+            repr(
+                (
+                    self._context.templates,
+                    self._context.discrepancies_per_type,
+                    self._info,
+                    self._specs,
+                    self._task.edits.value.moved,
+                )
+            )
+        )
+        edits = self._inputs.edits
+        digests = []
+        history = ""
+        for snapshot, key, since_previous, beside, commit in zip(
+            self._snapshots, self._card_keys, edits.since_previous, edits.beside, edits.made_with, strict=True
+        ):
+            since = _paths_and_commits(since_previous)
+            history = digest(history, encode((snapshot, key, since)))
+            linked = since if beside == since_previous else _paths_and_commits(beside)  # they are the same as a rule
+            page_key = digest(always, history, encode((commit, linked)))
+            digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
+        return digests
+
+
+def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    return [(edit.path, edit.commit.sha) for edit in edits]
+
+
+def suspects_of(
+    context: WorkerContext,
+    series: Series,
+    key: Callable[[Snapshot], str],
+    known: Mapping[str, Correction | None],
+) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
+    """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
+
+    Returns these lines a second time, as ``EvalRecord.corrections``; ``known``: those of the last build. ``key``: the
+    digest of everything that decides a scorecard.
+    """
+    newest = series.points[-1].snapshot if series.points else None
+    truth = newest.ground_truth if newest else None
+    if newest is None or truth is None:  # outputs that another tool judged have no labels
+        return (), {}
+    suspects = suspect_truth(series.cells, series.points)
+    if context.redact:  # a line of the file can hold hidden fields
+        return suspects, {}
+    snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
+    keys = [
+        digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
+        for suspect, snapshot in zip(suspects, snapshots, strict=False)
+    ]
+    corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
+    missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
+    score = scorer(series.info.kind).score
+    for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
+        from sitegen.scoring.truth_correction import corrected_line
+
+        line = corrected_line(score, inputs, suspects[index])
+        corrections[keys[index]] = (
+            None
+            if line is None
+            else Correction(path=truth.path, oid=truth.oid, line=line.number, before=line.before, after=line.after)
+        )
+    located = (
+        replace(suspect, correction=corrections[inputs_key])
+        for suspect, inputs_key in zip(suspects, keys, strict=False)
+    )
+    return (*located, *suspects[LOCATED:]), corrections
+
+
+def record_of(
+    series: Series,
+    made_with: Sequence[Sequence[Commit]],
+    windows: tuple[Window, ...],
+    steps: tuple[Step, ...],
+    suspects: tuple[SuspectTruth, ...],
+    patterns: tuple[PatternSummary, ...],
+    newest: ScoringInputs | None,
+    works: Sequence[FieldWork],
+) -> EvalRecord:
+    """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
+
+    ``made_with``: as in ``OutputEdits``; ``newest``: the scoring inputs of the newest point, if it has rules that name
+    fields; ``works``: the pages of its fields.
+    """
+    point = series.points[-1] if series.points else None
+    then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
+    now = values_now(series.points, series.specs[0].name)
+    since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
+    best = peak(series.points, made_with, series.specs[0], series.info.kind)
+    summary = EvalSummary(
+        info=series.info,
+        specs=series.specs[:HEADLINES],
+        headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
+        deleted=series.history.deleted,
+        layout=series.history.layout,
+        without_output=series.history.without_output,
+        stale=point is not None and point.stale,
+        change=point.change if point else None,
+        focus=focus_of(series),
+        suspects=suspects,
+        steps=steps,
+        windows=windows,
+        peak=best,
+        now=() if now == then else tuple(now),
+        best=best_points(series.points, series.specs[0], series.info.kind),
+        interval=point.interval if point else None,
+        metrics=tuple(spec.name for spec in series.specs),
+        usage=point.scorecard.usage if point else None,
+        recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
+        if point and not series.info.recorded
+        else None,
+        since_best=since_best(series, best.at if best else None),
+        iterations=series.iterations,
+        outputs=series.outputs,
+        spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
+        patterns=patterns,
+        fields=field_summaries(series),
+    )
+    problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    return EvalRecord(
+        summary=summary,
+        attributes=tuple(sorted(work.attribute for work in works)),
+        problems=problems_of_points(problems, deleted=series.history.deleted),
+        mapping_use=mapping_use(newest) if newest else None,
+    )

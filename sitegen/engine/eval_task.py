@@ -1,0 +1,243 @@
+"""What a process is given and gives back when it scores an eval or writes its pages, and how the former is gathered.
+
+Tasks share values (``SentOnce``): each process receives such a value with its first task, and keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sitegen.analysis.series import Derived, SeriesInputs
+from sitegen.engine.cached_kinds import EvalRecord
+from sitegen.engine.commit_effects import EncodedEffects
+from sitegen.engine.memo import PageRow
+from sitegen.engine.scorecard_store import series_inputs
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.writer import WrittenFiles
+from sitegen.history.memo_rows import CachedRow
+from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Problem
+from sitegen.model.regressions import EditedFile
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+
+if TYPE_CHECKING:
+    from sitegen.engine.sources import EvalSources
+import pickle
+import posixpath
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Final, Generic, TypeVar
+
+from sitegen.analysis.edits import positions_of
+from sitegen.analysis.noise.repeats import runs_of
+from sitegen.engine.cached_kinds import (
+    CELLS,
+    EVAL_RECORDS,
+    RESULTS,
+    SCORECARDS,
+    SETTLED_POINTS,
+    SOURCE_USES,
+    VECTORS,
+)
+from sitegen.engine.memo import Memo
+from sitegen.engine.scorecard_store import ScorecardKeys, scorecard_keys
+from sitegen.engine.scoring import model_of
+from sitegen.engine.timeline import Timeline, driving_edits, last_paths_of_edits
+from sitegen.history.layout import Layout, Watched
+from sitegen.model.timeline import EvalUpdate
+
+
+class DrivingEdits(Frozen):
+    """The edits of the instruction files that drive an eval."""
+
+    by_commit: tuple[Edit, ...]
+    positions: tuple[int, ...]
+    """The result of ``positions_of`` for these edits."""
+    moved: Mapping[EditedFile, str]
+    """Maps each edit of a file that was moved later to the last path of the file."""
+
+
+class EvalTask(Frozen):
+    """Everything that a process needs to score one eval, and to write pages of it."""
+
+    context: WorkerContext
+    info: EvalInfo
+    history: EvalHistory
+    edits: SentOnce[DrivingEdits]
+    first_new: int
+    """Index of the first snapshot that the last build did not have."""
+    cached: tuple[CachedRow, ...]
+    """The cached values of the eval, with the scorecards that its pages may need."""
+    source_folders: tuple[str, ...]
+    """Folders in which the eval may have been at some commit, if it states a source."""
+
+
+class EvalDone(Frozen):
+    """A scored eval."""
+
+    record: EvalRecord
+    history: EvalHistory
+    """The history of the task, with marks at the contents that this clone lacks."""
+    keys: tuple[str, ...]
+    """For each report of the eval, the digest of everything that it shows."""
+    newest: Derived | None
+    """What was computed of the newest point; the memo has that of all others."""
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    commit_effects: EncodedEffects
+    """The effects of commits with new points."""
+    lost_contents: int = 0
+    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
+
+
+class PagesTask(EvalTask):
+    """Pages of a scored eval that a process writes: reports, or everything else."""
+
+    record: EvalRecord
+    keys: tuple[str, ...]
+    newest: Derived | None
+    """Both as in ``EvalDone``."""
+    pages: tuple[PageRow, ...]
+    """Pages of the eval that are known to be in the output folder."""
+    reports: tuple[int, ...] = ()
+    """The reports to write, the newest first; empty: all other pages, and the newest report."""
+
+
+class PagesDone(Frozen):
+    """The result of a ``PagesTask``."""
+
+    files: WrittenFiles
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    older_reports: tuple[int, ...] = ()
+    """The reports that are out of date and were not written, the newest first."""
+    failures: tuple[Problem, ...] = ()
+    """One for each report that could not be made."""
+
+
+def owner(eval_id: str) -> str:
+    """Return the name under which the site's files record the pages of an eval."""
+    return f"eval:{eval_id}"
+
+
+def inputs_of(task: EvalTask) -> SeriesInputs:
+    """Return the inputs of the points of an eval."""
+    edits = task.edits.value
+    return series_inputs(task.history, edits.by_commit, edits.positions)
+
+
+def sources_of(task: EvalTask) -> EvalSources | None:
+    """Return the sources of the values of an eval; None if it states none."""
+    if not task.info.source:
+        return None
+    from sitegen.engine.sources import EvalSources  # few evals have sources
+
+    return EvalSources(task.context, task.info, task.source_folders)
+
+
+_KEPT: Final = 4
+"""Number of values that a process keeps: evals that the same instruction files drive share one."""
+
+T = TypeVar("T")
+
+
+class SentOnce(Generic[T]):
+    """A value that is pickled once, however many tasks refer to it, and unpickled once by each process.
+
+    The edits of a long history are one: to pickle and unpickle them anew for each eval took a twentieth of a build of
+    20,000 commits and 50 evals, and grew with the product of both.
+    """
+
+    def __init__(self, value: T) -> None:
+        self._values = [value]
+        """The value; empty after it was sent: a sender seldom needs it again, and its bytes take a tenth of it."""
+        self._pickled = b""
+
+    @property
+    def value(self) -> T:
+        """The value itself."""
+        if not self._values:
+            self._values.append(pickle.loads(self._pickled))
+        return self._values[0]
+
+    def __reduce__(self) -> tuple[object, tuple[bytes]]:
+        if not self._pickled:
+            self._pickled = pickle.dumps(self._values.pop(), pickle.HIGHEST_PROTOCOL)
+        return _received, (self._pickled,)
+
+
+@lru_cache(maxsize=_KEPT)
+def _received(pickled: bytes) -> SentOnce[Any]:
+    return SentOnce(pickle.loads(pickled))
+
+
+class EditsOfEvals:
+    """The edits that drive each eval. Evals with the same instruction files share one value."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._by_files: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
+
+    def of(self, eval_id: str) -> SentOnce[DrivingEdits]:
+        """Return the edits that drive an eval."""
+        files = self._timeline.drivers(eval_id)
+        paths = tuple(file.path for file in files)
+        if paths not in self._by_files:
+            edits = driving_edits(self._timeline, eval_id)
+            self._by_files[paths] = SentOnce(DrivingEdits(edits, positions_of(edits), last_paths_of_edits(files)))
+        return self._by_files[paths]
+
+
+def task_for(timeline: Timeline, memo: Memo, update: EvalUpdate, edits: EditsOfEvals, *, scored: bool) -> EvalTask:
+    """Make the task that scores one eval. ``scored``: as in ``cached_rows``."""
+    history = update.history
+    context, info = timeline.context_for(history.id), timeline.info(history)
+    return EvalTask(
+        context=context,
+        info=info,
+        history=history,
+        edits=edits.of(history.id),
+        first_new=update.first_new,
+        cached=tuple(cached_rows(memo, history, context, info, range(len(history.snapshots))[-1:], scored=scored)),
+        source_folders=_source_folders(timeline, history) if info.source else (),
+    )
+
+
+def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
+    """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
+    folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
+    above = posixpath.dirname(folders[0])
+    return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
+
+
+def cached_rows(
+    memo: Memo,
+    history: EvalHistory,
+    context: WorkerContext,
+    info: EvalInfo,
+    reports: Iterable[int],
+    *,
+    scored: bool = True,
+) -> Iterator[CachedRow]:
+    """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports.
+
+    ``scored``: whether the memo may have scores of it; looking for them in vain would take a while.
+    """
+    if scored:
+        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
+        yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, context.redact), _shown(history, reports)))
+    for kind in (CELLS, SETTLED_POINTS, EVAL_RECORDS):
+        yield from memo.rows(kind.name, [history.id])
+    if info.source:
+        yield from memo.rows_within(SOURCE_USES.name, history.id)
+    if model_of(history.kind):
+        yield from memo.rows_within(VECTORS.name, history.id)
+
+
+def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:
+    """Yield the outputs whose results some reports show: their own, those before them, and their repeated runs."""
+    for index in reports:
+        yield from history.snapshots[max(0, index - 1) : index + 1]
+        yield from runs_of(history.snapshots[index])

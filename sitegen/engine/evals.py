@@ -1,0 +1,270 @@
+"""Scores the evals that new commits touched, and writes their pages, in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Final
+
+from msgspec.structs import asdict, replace
+
+from sitegen.engine.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
+from sitegen.engine.commit_effects import EncodedEffects
+from sitegen.engine.configuration import known_mappings
+from sitegen.engine.eval_job import score_eval
+from sitegen.engine.eval_pages import write_eval, write_reports
+from sitegen.engine.eval_task import EditsOfEvals, EvalDone, EvalTask, PagesTask, cached_rows, owner, task_for
+from sitegen.engine.failures import write_in_its_place
+from sitegen.engine.memo import Memo
+from sitegen.engine.pool import Pool
+from sitegen.engine.scoring import is_worth_ranges
+from sitegen.engine.site_files import SiteFiles
+from sitegen.engine.timeline import Timeline
+from sitegen.history.process import share_processes
+from sitegen.history.timeline import history_in
+from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.model.timeline import EvalHistory, EvalUpdate
+from sitegen.pages import links
+from sitegen.pages.data.search import SearchFields
+from sitegen.scoring.mapping_use import MappingUse
+
+AT_ONCE: Final = 100
+"""Number of older reports in one task."""
+MOST: Final = 0.75
+"""An eval with a larger part of all points would keep one process busy while the others have nothing to do."""
+
+
+class Evals(Frozen):
+    """The facts about all evals that later stages need."""
+
+    summaries: tuple[EvalSummary, ...]
+    """Summaries of all evals, by id."""
+    fields: tuple[SearchFields, ...]
+    """The attributes of each eval that have a page."""
+    problems: tuple[Problem, ...]
+    """Problems of all evals, by the id of the eval."""
+    failures: tuple[Problem, ...]
+    """One problem for each eval that sitegen failed to make, by id. No other field contains these evals."""
+    mapping_uses: Mapping[str, MappingUse]
+    """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
+    lost_contents: int
+    """Number of outputs whose contents this clone lacks. They are among the problems."""
+    commit_effects: Mapping[str, EncodedEffects]
+    """For each scored eval, by id, the effects of commits with new points."""
+    new_peaks: frozenset[str]
+    """Ids of the evals whose best output, or the value of it, differs from the previous build."""
+
+
+class ScoredEvals(NamedTuple):
+    """All evals, and the pages of those that new commits touched."""
+
+    evals: Evals
+    to_write: tuple[PagesTask, ...]
+    """For each of these evals, its pages; the eval with the newest output first."""
+
+
+def score_evals(
+    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
+) -> ScoredEvals:
+    """Score the evals that new commits touched. An eval that fails is left out, and a page in its place says why."""
+    records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
+    outdated = tuple(_outdated(timeline, memo, records))
+    mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
+    timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
+    updates = [*timeline.update.evals, *outdated]
+    updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
+    edits = EditsOfEvals(timeline)
+    scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
+    tasks = (task_for(timeline, memo, update, edits, scored=scored) for update in updates)
+    failures: list[Problem] = []
+    to_write: list[PagesTask] = []
+    new_peaks: set[str] = set()
+    commit_effects: dict[str, EncodedEffects] = {}
+    lost_contents = 0
+    for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
+        eval_id = task.info.id
+        step(len(task.history.snapshots))
+        before = records.pop(eval_id, None)
+        if isinstance(done, Problem):
+            failures.append(done)
+            _write_failed(timeline, site_files, eval_id, (links.eval_trend(eval_id),), done)
+            continue
+        memo.put_rows(done.cached)
+        lost_contents += done.lost_contents
+        commit_effects[eval_id] = done.commit_effects
+        if before is None or before.summary.peak != done.record.summary.peak:
+            new_peaks.add(eval_id)
+        summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
+        record = replace(done.record, summary=_sharing(summary, done.history))
+        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
+        of_eval = asdict(replace(task, history=done.history, cached=()))
+        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, newest=done.newest, pages=()))
+    every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
+    evals = Evals(
+        summaries=tuple(record.summary for _, record in every),
+        fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
+        problems=tuple(problem for _, record in every for problem in record.problems),
+        failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
+        mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
+        lost_contents=lost_contents,
+        commit_effects=commit_effects,
+        new_peaks=frozenset(new_peaks),
+    )
+    to_write.sort(key=lambda task: (-_newest_position(task), task.info.id))
+    return ScoredEvals(evals, tuple(to_write))
+
+
+def write_evals(
+    scored: ScoredEvals,
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    step: Callable[[int], None],
+) -> WrittenEvals:
+    """Write the pages of the scored evals, except older reports that are out of date."""
+    older: list[PagesTask] = []
+    failures: list[Problem] = []
+    tasks = (
+        _with_rows(replace(task, pages=site_files.present_files(_owner_of(task))), memo) for task in scored.to_write
+    )
+    for task, done in pool.map(write_eval, tasks):
+        step(1)
+        if isinstance(done, Problem):
+            failures.append(done)
+            _write_failed(timeline, site_files, task.info.id, addresses(task.record), done)
+            continue
+        memo.put_rows(done.cached)
+        site_files.record(_owner_of(task), done.files)
+        for start in range(0, len(done.older_reports), AT_ONCE):
+            reports = done.older_reports[start : start + AT_ONCE]
+            older.append(replace(task, cached=(), pages=(), reports=reports))
+    older.sort(key=lambda task: -task.history.snapshots[task.reports[0]].commit.position)
+    return WrittenEvals(tuple(older), tuple(failures))
+
+
+def write_older_reports(
+    older: Sequence[PagesTask],
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    step: Callable[[int], None],
+) -> tuple[Problem, ...]:
+    """Write older reports, about from the newest to the oldest. Returns a problem for each that could not be made."""
+    failures: list[Problem] = []
+    for task, done in pool.map(write_reports, (_with_rows(task, memo) for task in older)):
+        step(len(task.reports))
+        if isinstance(done, Problem):
+            failures.append(done)
+            slugs = (task.history.snapshots[index].slug for index in task.reports)
+            paths = (links.report(task.info.id, slug) for slug in slugs)
+            _write_failed(timeline, site_files, task.info.id, paths, done)
+            continue
+        failures += done.failures
+        memo.put_rows(done.cached)
+        site_files.record(_owner_of(task), done.files)
+    return tuple(failures)
+
+
+class WrittenEvals(NamedTuple):
+    """What is left to do after the first pages of all evals were written."""
+
+    older: tuple[PagesTask, ...]
+    """Older reports, the newest first."""
+    failures: tuple[Problem, ...]
+    """One for each eval whose pages could not be made."""
+
+
+def addresses(record: EvalRecord) -> Iterator[str]:
+    """Yield the paths of the pages of an eval to which other pages lead."""
+    summary = record.summary
+    eval_id = summary.info.id
+    yield links.eval_trend(eval_id)
+    for at in reversed(summary.headlines):
+        yield links.report(eval_id, at.slug)
+    if len(summary.headlines) > 1:
+        yield links.compare(eval_id)
+    if summary.suspects:
+        yield links.suspect_truth(eval_id)
+    for attribute in record.attributes:
+        yield links.field(eval_id, attribute)
+
+
+def _owner_of(task: PagesTask) -> str:
+    return owner(task.info.id)
+
+
+def _newest_position(task: PagesTask) -> int:
+    snapshots = task.history.snapshots
+    return snapshots[-1].commit.position if snapshots else -1
+
+
+def _with_rows(task: PagesTask, memo: Memo) -> PagesTask:
+    """Add what the memo has of the eval, shortly before the task runs."""
+    reports = task.reports or range(len(task.history.snapshots))[-1:]
+    return replace(task, cached=tuple(cached_rows(memo, task.history, task.context, task.info, reports)))
+
+
+def _write_failed(
+    timeline: Timeline, site_files: SiteFiles, eval_id: str, paths: Iterable[str], problem: Problem
+) -> None:
+    """Write pages of an eval that say why it failed, because other pages lead to them."""
+    writer, renderer = site_files.writer(owner(eval_id)), timeline.context.renderer()
+    for path in paths:
+        write_in_its_place(writer, renderer, owner(eval_id), path, problem)
+    site_files.record(owner(eval_id), writer.files)
+
+
+def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterator[tuple[EvalTask, EvalDone | Problem]]:
+    """Score the evals, the largest first. One with most of the points is scored here, and the pool scores its outputs.
+
+    ``points``: number of points of all evals.
+    """
+    first = list(islice(tasks, 1))
+    largest = len(first[0].history.snapshots) if first else 0
+    if largest > MOST * points and is_worth_ranges(pool, largest):
+        task = first.pop()
+        with share_processes():
+            done = score_eval(task, pool)
+        yield task, done
+    yield from pool.map(score_eval, chain(first, tasks))
+
+
+def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
+    """Add the cached verdicts on earlier edits: a task computes only those for edits that made new points."""
+    decisions = {window.edit: window.decision for window in before.summary.windows} if before else {}
+    return replace(
+        summary,
+        windows=tuple(
+            window if window.after >= first_new else window._replace(decision=decisions.get(window.edit))
+            for window in summary.windows
+        ),
+    )
+
+
+def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
+    """Replace the summary's strings by equal strings of the snapshots: copies took a tenth of all memory."""
+    return replace(
+        summary,
+        headlines=tuple(
+            replace(headline, sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
+            for headline, at in zip(summary.headlines, history.snapshots, strict=True)
+        ),
+    )
+
+
+def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
+    """Yield evals without new points whose newest output has become older than their instructions."""
+    edited = {file.path for file in timeline.update.instructions}
+    touched = {update.history.id for update in timeline.update.evals}
+    for eval_id, record in records.items():
+        if eval_id in touched or record.summary.stale or not record.summary.headlines:
+            continue
+        if edited and any(file.path in edited for file in timeline.drivers(eval_id)):
+            history = history_in(memo, timeline.config, timeline.manifest, eval_id)
+            if history is not None:
+                yield EvalUpdate(history, len(history.snapshots))

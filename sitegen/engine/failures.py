@@ -1,0 +1,143 @@
+"""Turns a failure of sitegen itself in one part of the site into a problem, so that the rest is built.
+
+Only this module catches unexpected exceptions. A page at the address of the failed part explains the failure, so that
+no link is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.build.build``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Final, TypeVar
+
+from msgspec.structs import replace
+
+from sitegen.engine.environment import Renderer
+from sitegen.engine.writer import Writer
+from sitegen.errors import MissingObjectsError, SitegenError
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Snapshot
+from sitegen.pages.other_pages import failed_page
+
+_ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
+"""Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
+
+FIX: Final = (
+    "Please report this, with the traceback that the build printed. The next build tries again; it may succeed "
+    "with another version of sitegen, or if the file at which it failed has changed."
+)
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
+R = TypeVar("R")
+
+
+class AtSnapshotError(Exception):
+    """Wraps an exception with the snapshot that was being processed."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(f"at {snapshot.label} of commit {snapshot.commit.sha}")
+        self.snapshot = snapshot
+
+
+@contextmanager
+def working_on(snapshot: Snapshot) -> Iterator[None]:
+    """Wrap unexpected exceptions in an AtSnapshotError."""
+    try:
+        yield
+    except (*_ENDS_THE_BUILD, AtSnapshotError):
+        raise
+    except Exception as error:
+        raise AtSnapshotError(snapshot) from error
+
+
+def attempt(
+    part: str,
+    make: Callable[[], R],
+    *,
+    path: str | None = None,
+    commit: str | None = None,
+    eval_id: str | None = None,
+) -> R | Problem:
+    """Return what *make* returns; if it fails, print the traceback and return a problem.
+
+    Args:
+        part: the name of the part, as the end of a sentence: ``the pages of this eval``.
+        make: makes the part. Exceptions of ``_ENDS_THE_BUILD`` pass through.
+        path: path of the file in the project that the part is about.
+        commit: id of the commit that the part is about.
+        eval_id: id of the eval that the part is about.
+
+    """
+    try:
+        return make()
+    except MissingObjectsError as error:
+        return Problem(
+            severity="error",
+            message=f"sitegen could not make {part}. {error.message}",
+            fix=error.fix or FIX,
+            path=error.path or path,
+            line=None,
+            commit=error.commit or commit,
+            eval_id=eval_id,
+        )
+    except _ENDS_THE_BUILD:
+        raise
+    except Exception as error:
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
+        return _problem(part, error, Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id))
+
+
+def if_possible(make: Callable[[], R]) -> R | None:
+    """Return what *make* returns; None if it fails, so that the caller does it again where failures are reported.
+
+    An exception that another process raises loses its traceback, and has to be pickled.
+    """
+    try:
+        return make()
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+
+
+def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str, problem: Problem) -> None:
+    """Write a page that explains why sitegen could not make the page at this address."""
+    writer.write(owner, path, renderer.render(failed_page(path, problem)))
+
+
+def _problem(part: str, error: Exception, problem: Problem) -> Problem:
+    """Add the text to a problem that has only the place of the part."""
+    if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
+        snapshot, error = error.snapshot, error.__cause__
+        path = snapshot.outputs[0].path if snapshot.outputs else None
+        problem = replace(problem, path=path, commit=snapshot.commit.sha)
+    return replace(problem, message=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
+
+
+def _place(error: Exception) -> str:
+    """Return the innermost function of sitegen in the traceback.
+
+    Nothing else of an exception is the same in every build: messages can hold addresses and hidden values, and the
+    depth of a recursion depends on its caller.
+    """
+    if isinstance(error, RecursionError):
+        return ""
+    places = [place for place in map(_function, _frames(error.__traceback__)) if place]
+    return f" in {places[-1]}" if places else ""
+
+
+def _frames(step: TracebackType | None) -> Iterator[TracebackType]:
+    while step is not None:
+        yield step
+        step = step.tb_next
+
+
+def _function(step: TracebackType) -> str:
+    module = step.tb_frame.f_globals.get("__name__", "")
+    ours = isinstance(module, str) and module.partition(".")[0] == _PACKAGE
+    return f"{module}.{step.tb_frame.f_code.co_qualname}" if ours else ""

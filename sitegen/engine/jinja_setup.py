@@ -1,0 +1,180 @@
+"""Sets up Jinja. Imported when the first page is rendered, because Jinja takes a while to import.
+
+``GLOBALS`` are the names that every template may use: words, and modules that write rows and charts without Jinja.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+import jinja2
+from markupsafe import Markup
+
+from sitegen.engine.jinja_classes import OurEnvironment, TemplateBytecode
+from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.site import SiteInfo
+from sitegen.pages import (
+    change_text,
+    commit,
+    compare,
+    edit,
+    effects,
+    field,
+    fields,
+    file_history,
+    instruction,
+    instructions,
+    labels,
+    links,
+    methods,
+    problems,
+    recorded,
+    regressions,
+    suspect_truth,
+    touched,
+)
+from sitegen.pages.html import cells, charts, elements, formats, tables
+from sitegen.pages.overview import focus
+from sitegen.pages.overview import page as overview
+from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
+from sitegen.pages.report import page as report
+from sitegen.pages.trend import page as trend
+from sitegen.pages.trend import trend_chart, trend_rows, usage
+from sitegen.pages.variants import variant_charts
+from sitegen.scoring.usage import USAGE_METRICS
+
+
+class Frame(Frozen):
+    """The parts around a page, made from the templates of the same names in ``frame/``."""
+
+    head: Markup
+    header: Markup
+    footer: Markup
+    short: Markup
+    """The head of a short page."""
+
+
+def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
+    """Jinja with autoescape on, undefined names an error, and the filters that every template may use.
+
+    ``own``: templates of a project. If there are any, all of them run in a sandbox, for they include each other.
+    """
+    kind: type[jinja2.Environment] = OurEnvironment
+    loader: jinja2.BaseLoader = jinja2.FileSystemLoader(str(ours))
+    if own:
+        from sitegen.engine.own_templates import Sandbox, own_loader
+
+        kind, loader = Sandbox, own_loader(own, ours)
+        bytecode = bytecode and bytecode / "bounded"  # the same template compiles to different code in the sandbox
+    environment = kind(
+        loader=loader,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        auto_reload=False,
+        cache_size=-1,  # unlimited: there are few templates, and a limited cache is reordered at every look-up
+        bytecode_cache=TemplateBytecode(str(bytecode)) if bytecode and _is_writable(bytecode) else None,
+    )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
+    environment.filters.update(_FILTERS)
+
+    @cache
+    def frame(root: str, nav: str) -> Frame:
+        """Render the parts around a page, which are the same for all pages of one depth and one section."""
+        parts = (environment.get_template(f"frame/{part}.html") for part in Frame.__struct_fields__)
+        return Frame(*(Markup(part.render(root=root, nav=nav)) for part in parts))
+
+    environment.globals.update(GLOBALS, site=site, frame=frame)
+    return environment
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether the folder exists or could be made; without it templates are compiled each time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+_FILTERS: Final[dict[str, Callable[..., str]]] = {
+    "number": formats.number,
+    "probability": formats.probability,
+    "thousands": formats.count,
+    "percent": formats.percent,
+    "signed": formats.signed,
+    "subject": labels.subject_of,
+    "day": formats.day,
+    "date": formats.date,
+    "path": formats.path,
+    "code": lambda path: Markup(cells.code(path)),
+    "bounded": formats.bounded,
+    "message": formats.message,
+    "printable": formats.printable,
+}
+
+_MODULES: Final[tuple[ModuleType, ...]] = (
+    change_text,
+    charts,
+    compare,
+    discrepancy_rows,
+    commit,
+    edit,
+    effects,
+    elements,
+    field,
+    fields,
+    file_history,
+    instruction,
+    instructions,
+    labels,
+    links,
+    methods,
+    problems,
+    suspect_truth,
+    report_rows,
+    spans,
+    regressions,
+    tables,
+    touched,
+    tree,
+    recorded,
+    trend_chart,
+    trend_rows,
+    usage,
+    variant_charts,
+    why_rows,
+)
+
+
+def _without_place(module: ModuleType) -> ModuleType:
+    """Return a copy of a module that does not know its file, which a project's template could print."""
+    copied = ModuleType(module.__name__)
+    vars(copied).update({name: value for name, value in vars(module).items() if not name.startswith("__")})
+    return copied
+
+
+GLOBALS: Final[dict[str, object]] = {
+    **{module.__name__.rpartition(".")[2]: _without_place(module) for module in _MODULES},
+    "in_focus": _without_place(focus),
+    "overview": _without_place(overview),
+    "report": _without_place(report),
+    "trend": _without_place(trend),
+    "recorded_pill": formats.RECORDED,
+    "uncommitted_sha": WORKTREE,
+    "usage_metrics": USAGE_METRICS,
+    "error_types": ERROR_TYPES,
+    "iterations_and_outputs": labels.iterations_and_outputs,
+    "error_label": labels.ERROR_LABELS,
+    "states": labels.STATES,
+    "statuses": labels.STATUSES,
+    "edit_statuses": labels.EDITS,
+}

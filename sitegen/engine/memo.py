@@ -1,0 +1,311 @@
+"""The memo: one SQLite file that stores scorecards, the folded timeline, and the files of each output folder.
+
+It is safe to delete at any time (the next build is a cold one), and several processes can use it: SQLite's write-ahead
+log separates readers and writers, scorecards are content-addressed, and the rows of one output folder are replaced in
+one transaction. A file that cannot be read is thrown away and made again; it never ends a build.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, Self
+
+from sitegen.data_files.locking import PATIENCE, wait_for_lock
+from sitegen.engine.memo_damage import (
+    is_damage,
+    is_readable,
+    memo_error,
+    patiently,
+    throw_away,
+)
+from sitegen.errors import MemoUnreadableError, SitegenError
+from sitegen.history.cache_folder import MEMO, begin_cache_folder
+from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
+from sitegen.model.named_tuple import NamedTuple
+
+SCHEMA_VERSION: Final = 91
+"""Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
+version empties the memo."""
+# Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
+# keys is in another order; with rows stored by key, each new row rewrote a page of others, unless all fit into memory.
+_TABLES: Final = {
+    "parts": (("kind TEXT", "key TEXT", "body BLOB"), "PRIMARY KEY (kind, key))"),
+    "pages": (
+        ("site TEXT", "owner TEXT", "path TEXT", "key TEXT", "size INTEGER", "content TEXT"),
+        "PRIMARY KEY (site, owner, path)) WITHOUT ROWID",
+    ),
+    "folders": (("site TEXT", "path TEXT", "mtime INTEGER"), "PRIMARY KEY (site, path)) WITHOUT ROWID"),
+    "sites": (("site TEXT", "body BLOB"), "PRIMARY KEY (site)) WITHOUT ROWID"),
+}
+"""The columns of each table and the end of its declaration. A constraint of each column lets SQLite's check of the file
+find values of another type, which the type alone does not exclude."""
+_CACHE_KB: Final = 8_000
+"""The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
+_PAGE: Final = "owner, path, key, size, content"
+
+
+class PageRow(NamedTuple):
+    """A file of a site: its owner, its path, and the digest of its inputs."""
+
+    owner: str
+    """The part that is rebuilt as a whole: ``eval:<id>``, ``instruction:<path>``, ``commits``; empty for the site."""
+    path: str
+    key: str
+    size: int = 0
+    """In bytes."""
+    content: str = ""
+    """The digest of its bytes, as in the list of the output folder."""
+
+
+class Memo:
+    """An open memo. Reading a missing entry returns None; writes must be inside ``transaction``."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+        self._db = connection
+        self._folder = folder
+        self._lasting: frozenset[str] = frozenset()
+        self._put_meanwhile: list[CachedRow] = []
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open or create the memo in a folder, whose ``.gitignore`` ignores the folder itself."""
+        begin_cache_folder(folder)
+        with _locked(folder):  # a file that another process is creating would look damaged
+            try:
+                return cls(_connect(folder / MEMO), folder)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise memo_error(error, folder) from error
+            except UnicodeDecodeError:
+                pass  # the message quotes a damaged declaration of a table
+            throw_away(folder)
+            return cls(_connect(folder / MEMO), folder)
+
+    def close(self) -> None:
+        """Close the file; uncommitted changes are lost."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Close the memo. If it turned out to be unreadable, throw it away.
+
+        Raises MemoUnreadableError, or MemoError if the disk or another program is at fault.
+        """
+        if isinstance(error, sqlite3.Error) and not is_damage(error):
+            self._give_up()
+            raise memo_error(error, self._folder) from error
+        unexpected = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
+        # A value that cannot be decoded is a ValueError.
+        unreadable = unexpected and (isinstance(error, (sqlite3.Error, ValueError)) or not is_readable(self._db))
+        self._give_up()
+        if unreadable:
+            with _locked(self._folder):
+                throw_away(self._folder)
+            raise MemoUnreadableError(
+                "The memo could not be read, and was thrown away.",
+                where=str(self._folder),
+                fix="Run this again: the next one begins without it.",
+            ) from error
+
+    def _give_up(self) -> None:
+        with suppress(sqlite3.Error):
+            self.close()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Make other builds with this memo wait: only one process at a time folds history."""
+        with _locked(self._folder):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all writes or none, so that a killed process leaves the memo unchanged, except for ``save``."""
+        patiently(self._db, "BEGIN IMMEDIATE", self._folder)
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def save(self) -> None:
+        """Commit what the transaction wrote so far, and begin the next one: a killed process leaves that much."""
+        if not self._lasting and self._db.in_transaction:
+            self._db.execute("COMMIT")
+            patiently(self._db, "BEGIN IMMEDIATE", self._folder)
+
+    @contextmanager
+    def tentative(self, lasting: Collection[str]) -> Iterator[None]:
+        """Discard at the end everything that was written inside, except values of the *lasting* kinds."""
+        self._lasting, self._put_meanwhile = frozenset(lasting), []
+        patiently(self._db, "BEGIN IMMEDIATE", self._folder)
+        try:
+            yield
+        finally:
+            self._lasting = frozenset()
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+        with self.transaction():
+            self.put_rows(self._put_meanwhile)
+
+    # Values by kind and key. ``engine/cached_kinds.py`` declares the kinds, except the three kinds of the fold.
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """Return the content of a value, or None."""
+        row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
+        return row[0] if row else None
+
+    def has(self, kind: str) -> bool:
+        """Decide whether there is any value of a kind."""
+        return self._db.execute("SELECT 1 FROM parts WHERE kind = ? LIMIT 1", (kind,)).fetchone() is not None
+
+    def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
+        """Yield the values of a kind with one of these keys."""
+        distinct = list(dict.fromkeys(map(stored, keys)))
+        for start in range(0, len(distinct), 500):  # SQLite limits the number of parameters
+            batch = distinct[start : start + 500]
+            marks = ",".join("?" * len(batch))
+            rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
+            yield from (CachedRow(kind, key, body) for key, body in rows)
+
+    def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
+        """Yield the values of a kind whose key is ``within`` an eval or a file."""
+        bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
+        rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
+        return (CachedRow(kind, key, body) for key, body in rows)
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        """Store a value."""
+        self.put_rows([CachedRow(kind, key, content)])
+
+    def put_rows(self, rows: Iterable[CachedRow]) -> None:
+        """Store values."""
+        if self._lasting:
+            rows = list(rows)
+            self._put_meanwhile += (row for row in rows if row[0] in self._lasting)
+        self._db.executemany(
+            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
+            ((kind, stored(key), content) for kind, key, content in rows),
+        )
+
+    def delete(self, kind: str, key: str) -> None:
+        """Delete a value."""
+        self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
+
+    def forget(self, kind: str) -> None:
+        """Delete all values of a kind."""
+        self._db.execute("DELETE FROM parts WHERE kind = ?", (kind,))
+
+    def forget_others(self, kind: str, owners: Iterable[str]) -> None:
+        """Delete the values of a kind that belong to none of these owners."""
+        remaining = set(map(stored, owners))
+        orphans = [(kind, key) for key in self.keys(kind) if owner_of(key) not in remaining]
+        self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", orphans)
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """Return the keys of all values of a kind, sorted."""
+        return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
+
+    def all(self, kind: str) -> tuple[bytes, ...]:
+        """Return the contents of a kind, sorted by key."""
+        rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
+        return tuple(body for (body,) in rows)
+
+    # The files of an output folder.
+
+    def site(self, site: str) -> bytes | None:
+        """Return the state of an output folder after the last finished build; None if unknown or a build was killed."""
+        row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
+        return row[0] if row else None
+
+    def keep_site(self, site: str, body: bytes) -> None:
+        """Store the state of an output folder after its build has finished."""
+        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, body))
+
+    def mark_dirty(self, site: str) -> None:
+        """Delete the state of an output folder before the first write into it, visible at once to every process."""
+        patiently(self._db, "DELETE FROM sites WHERE site = ?", self._folder, (site,))
+
+    def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
+        """Return the files of a site, or of one owner, by path."""
+        return tuple(self.each_page(site, owner))
+
+    def each_page(self, site: str, owner: str | None = None) -> Iterator[PageRow]:
+        """Yield the files of a site, or of one owner, by path, while no file of the site is added or removed.
+
+        Files of a site are in the order of their owners, in which the table holds them: none has to be sorted.
+        """
+        condition, values = ("", (site,)) if owner is None else (" AND owner = ?", (site, stored(owner)))
+        rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY owner, path", values)
+        return (PageRow(*row) for row in rows)
+
+    def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
+        """Add or replace files of a site."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
+            ((site, stored(row.owner), *row[1:]) for row in rows),
+        )
+
+    def forget_pages(self, site: str, rows: Iterable[PageRow]) -> None:
+        """Remove files of a site."""
+        self._db.executemany(
+            "DELETE FROM pages WHERE site = ? AND owner = ? AND path = ?",
+            ((site, stored(row.owner), row.path) for row in rows),
+        )
+
+    def count_pages(self, site: str) -> int:
+        """Return the number of files of a site."""
+        return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+
+    def bytes_of_pages(self, site: str) -> int:
+        """Return the sum of the sizes of all files of a site."""
+        return int(self._db.execute("SELECT total(size) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+
+    def folders(self, site: str) -> dict[str, int]:
+        """Return the modification time of each folder of a site, in ns, after the last finished build."""
+        return dict(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
+
+    def keep_folders(self, site: str, times: Mapping[str, int]) -> None:
+        """Replace the folders of a site."""
+        self._db.execute("DELETE FROM folders WHERE site = ?", (site,))
+        self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in times.items()))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of the memo, which only one process at a time can hold."""
+    with open(folder / "lock", "a", encoding="utf-8") as handle:
+        wait_for_lock(handle, folder / "lock", "The memo")
+        yield
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    """Open the file; a memo of another version is emptied, because everything in it can be computed again."""
+    connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
+    try:
+        # Scorecards take about 2 KB, other values up to hundreds of KB: with pages of 4 KB, files were 40 % larger.
+        connection.execute("PRAGMA page_size = 16384")
+        connection.execute(f"PRAGMA cache_size = {-_CACHE_KB}")
+        patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA_VERSION:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            for table, (columns, end) in _TABLES.items():
+                typed = (
+                    f"{each} NOT NULL CHECK (typeof({each.split()[0]}) = lower('{each.split()[1]}'))"
+                    for each in columns
+                )
+                connection.execute(f"CREATE TABLE {table} ({', '.join(typed)}, {end}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

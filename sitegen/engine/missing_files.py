@@ -1,0 +1,298 @@
+"""Finds files that the configuration names, or that an eval should have by convention, but the built revision lacks.
+
+Similar names are searched for only where a file is missing. For a complete project, the search only lists the folders
+of its evals and of their results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from posixpath import splitext
+from typing import Final
+
+from sitegen.config.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
+from sitegen.config.models import MAPPINGS, EvalConfig, Manifest, SiteConfig
+from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
+from sitegen.history.files_at_commit import Folders, source_files
+from sitegen.history.folder_tree import FolderTree, outputs_in
+from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
+from sitegen.model.frozen import Frozen
+from sitegen.model.kinds import traits_of
+from sitegen.model.problems import Problem, Severity
+from sitegen.model.series import EvalSummary
+from sitegen.text.keys import misspelt
+
+_SHOWN: Final = 5
+"""Largest number of names that a message lists."""
+_TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
+_OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
+_WITHOUT_OUTPUT: Final = "The eval {!r} has ground truth and no output."
+_DATA: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
+_NO_OUTPUT: Final = frozenset({RECORDED, "aggregate.json", "field_mapping.yaml", *GROUND_TRUTHS})
+_IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
+
+
+class MissingFiles(Frozen):
+    """Looks for missing files at one revision."""
+
+    layout: Layout
+    config: SiteConfig
+    manifest: Manifest
+    folders: Folders
+    """The folders of the revision."""
+    summaries: Mapping[str, EvalSummary]
+    """Of all evals that ever existed, by id."""
+    set_aside: frozenset[str]
+    """Ids of evals to skip: their files count for another eval, or sitegen failed to make them."""
+
+    def problems(self) -> Iterator[Problem]:
+        """The problems of the project, then of the evals of the manifest, then of all other evals."""
+        yield from self._configuration()
+        stated = [entry.id for entry in self.manifest.evals]
+        for eval_id in (*stated, *sorted(self.summaries.keys() - set(stated))):
+            yield from self._eval(self.layout.entry(eval_id))
+        yield from self._strangers()
+
+    def _configuration(self) -> Iterator[Problem]:
+        """Report configuration files with a misspelt name, and mappings that do not exist."""
+        for path in (self.layout.manifest_path, "sitegen.toml"):
+            folder, _, name = path.rpartition("/")
+            names = self.folders.names(folder)
+            if name in names:
+                continue
+            stem = splitext(name)[0]
+            for near in names:
+                if not names[near] and misspelt(splitext(near.lstrip("."))[0], (stem,)) and _is_settings(near):
+                    yield Problem("warning", f"{near!r} is not read.", f"Call it {name!r}.", path=_below(folder, near))
+        own = [path for path in self.config.mapping if path not in MAPPINGS]
+        if own and not any(self._is_mapping(path) for path in own):
+            message = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
+            yield Problem("warning", message, f"Commit the mapping, or correct the path. {_IGNORED}")
+
+    def _is_mapping(self, path: str) -> bool:
+        if "{dir}" not in path:
+            return self._is_file(path)
+        return any(self._is_file(path.replace("{dir}", self._folder(eval_id))) for eval_id in self.summaries)
+
+    def _eval(self, entry: EvalConfig) -> Iterator[Problem]:
+        summary = self.summaries.get(entry.id)
+        stated = entry in self.manifest.evals
+        if entry.id in self.set_aside:
+            return
+        if summary is None or summary.deleted:
+            if stated:
+                kind = summary.info.kind if summary else entry.kind
+                has_truth = kind is None or files_of(kind).ground_truths
+                yield self._no_truth(entry, summary) if has_truth else self._no_results(entry, summary)
+            return
+        kind = summary.info.kind
+        folder = self._folder(entry.id)
+        rules = EntryRules.of(entry)
+        for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):
+            if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
+                yield Problem.of_type(
+                    "missing_rules",
+                    f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
+                    "it is scored without one.",
+                    f"Commit it, or correct the path, which starts at the top of the repository. {_IGNORED}",
+                    path=self.layout.manifest_path,
+                    eval_id=entry.id,
+                )
+        if entry.source:
+            yield from self._source(entry, summary, folder)
+        if is_path(entry.outputs):
+            if not self._is_file(f"{folder}/{normal(entry.outputs)}"):
+                yield self._problem(
+                    entry.id,
+                    "warning",
+                    f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
+                    f"Commit it, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
+                )
+            return
+        if not is_glob(entry.outputs):
+            yield from self._outputs(entry, summary, folder)
+        elif not summary.headlines:
+            yield self._problem(
+                entry.id,
+                "warning",
+                f"The manifest names the runs {entry.outputs!r} for {entry.id!r}, and there is none.",
+                f"Commit one, or correct the glob, which starts at {_described_folder(folder)}. {_IGNORED}",
+            )
+
+    def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
+        folder = self._folder(entry.id)
+        if entry.ground_truth and self._is_file(f"{folder}/{normal(entry.ground_truth)}"):
+            output = _below(folder, files_of(entry.kind or "fields").outputs[0])
+            fix = f"Commit {output}, or name the output as `outputs` in the manifest. {_IGNORED}"
+            return self._problem(entry.id, "warning", _WITHOUT_OUTPUT.format(entry.id), fix)
+        names = _near_truths(self.folders.names(folder))
+        if entry.ground_truth:
+            message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
+        elif summary is None:
+            message = f"The eval {entry.id!r} of the manifest never had a ground truth."
+        else:
+            message = f"The eval {entry.id!r} of the manifest has no ground truth any more."
+        if names:
+            fix = (
+                f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({_truth_names(entry)})."
+            )
+        else:
+            fix = f"Commit one to {_described_folder(folder)}, or correct its entry in the manifest."
+        return self._problem(entry.id, "warning", message, fix)
+
+    def _no_results(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
+        since = "has no results any more" if summary else "never had any results"
+        folder = _described_folder(self._folder(entry.id))
+        message = f"The eval {entry.id!r} of the manifest {since}."
+        fix = f"Commit results below {folder}, or correct or remove its entry in the manifest."
+        return self._problem(entry.id, "warning", message, fix)
+
+    def _outputs(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
+        kind = summary.info.kind
+        files, scored = files_of(kind), {headline.label for headline in summary.headlines}
+        here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
+        iterations = [name for name in results if results[name] and iteration_number(name) is not None]
+        if not files.ground_truths:
+            return
+        beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
+        overwritten = bool(beside) or self._variants(folder, files.variants)
+        if beside and iterations:
+            message = f"{_listed(beside)} is not scored: this eval has folders of iterations, which alone count."
+            fix = f"Move it to {RESULTS}/iteration-NNN/ if it should count; otherwise nothing has to be done."
+            yield Problem("note", message, fix, path=f"{folder}/{beside[0]}", eval_id=entry.id)
+        without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
+        # An output can also be at a place that only the kind, or a finder of evals, knows.
+        has_none = summary.without_output or not summary.headlines
+        if has_none and not overwritten and len(without) == len(iterations):
+            near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
+            near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
+            for iteration in without[-1:]:
+                inside = _data(self.folders.names(f"{folder}/{RESULTS}/{iteration}"))
+                near += [f"{RESULTS}/{iteration}/{name}" for name in inside if name not in _NO_OUTPUT]
+            expected = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
+            fix = f"Commit {expected}. {_IGNORED}"
+            if near:
+                fix = f"There is {_listed(near)}: if that is the output, call it {expected}, or name it as outputs."
+            yield Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
+        elif without:
+            single = len(without) == 1
+            newest = max(iterations, key=lambda name: iteration_number(name) or 0)
+            yield Problem.of_type(
+                "newest_without_output" if newest in without else "iteration_without_output",
+                f"{_listed(without)} {'has' if single else 'have'} no output, "
+                f"and {'is' if single else 'are'} passed over.",
+                f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
+                path=f"{folder}/{RESULTS}/{without[0]}",
+                eval_id=entry.id,
+            )
+
+    def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
+        """Decide whether an iteration has an output, or the record of a run that made no output."""
+        path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
+        names = self.folders.names(path)
+        tree = FolderTree.of(_below(path, name) for name in names if not names[name])
+        return RECORDED in names or bool(outputs_in(path, files.outputs, tree, files.variants))
+
+    def _variants(self, folder: str, variants: str) -> bool:
+        if not variants:
+            return False
+        for path in (folder, f"{folder}/{RESULTS}"):
+            tree = FolderTree.of(_below(path, name) for name in self.folders.names(path))
+            if outputs_in(path, (), tree, variants):
+                return True
+        return False
+
+    def _strangers(self) -> Iterator[Problem]:
+        """Report folders that look like an eval but have no ground truth under a standard name."""
+        top = self.layout.manifest_path.rpartition("/")[0]
+        ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
+        owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
+        for name, is_folder in self.folders.names(top).items():
+            folder = _below(top, name)
+            if not is_folder or folder in owned or name in self.set_aside:
+                continue
+            names = self.folders.names(folder)
+            near = _near_truths(names)
+            has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
+            if near:
+                message = f"{folder}/ is not an eval: {_listed(near)} is not the name of a ground truth."
+                fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
+            elif has_outputs:
+                message = f"{folder}/ has outputs and no ground truth, and is not an eval."
+                fix = f"Commit {folder}/{GROUND_TRUTHS[0]}, or name one as ground_truth in the manifest. {_IGNORED}"
+                if any(name in names for name in files_of("judged").outputs):
+                    fix = "If they are judged already, write an entry with `kind: judged` into the manifest."
+            else:
+                continue
+            yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
+
+    def _source(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
+        stated = f"The source {entry.source!r} of {entry.id!r}"
+        if not traits_of(summary.info.kind).is_structured:
+            message, fix = f"{stated} is not shown: outputs of this kind have no fields.", "Remove `source`."
+        elif not summary.info.source:
+            message = f"{stated} is not shown, because a page of it can hold what `redact` hides."
+            fix = "Remove `source`, or `redact` if the documents may be published."
+        elif not source_files(summary.info.source, folder, self.folders):
+            message = f"{stated} names no file below {folder or 'the top of the repository'}."
+            fix = (
+                "Commit the documents, or correct the path: {document} stands for the id of a document, {page} for the "
+                f"number of a page. {_IGNORED}"
+            )
+        else:
+            return
+        yield Problem.of_type("missing_source", message, fix, path=self.layout.manifest_path, eval_id=entry.id)
+
+    def _is_gone(self, eval_id: str) -> bool:
+        return eval_id in self.summaries and self.summaries[eval_id].deleted
+
+    def _looks_like_outputs(self, folder: str, names: Mapping[str, bool]) -> bool:
+        if any(name in names for name in _OUTPUTS):
+            return True
+        results = self.folders.names(f"{folder}/{RESULTS}") if names.get(RESULTS) else {}
+        return any(iteration_number(name) is not None for name in results)
+
+    def _folder(self, eval_id: str) -> str:
+        """Return the first of the eval's folders that exists, or else the first one."""
+        folders = self.layout.folders(eval_id)
+        return next((folder for folder in folders if self.folders.names(folder)), folders[0])
+
+    def _is_file(self, path: str) -> bool:
+        folder, _, name = normal(path).rpartition("/")
+        return self.folders.names(folder).get(name) is False
+
+    def _problem(self, eval_id: str, severity: Severity, message: str, fix: str) -> Problem:
+        return Problem(severity, message, fix, path=self.layout.manifest_path, eval_id=eval_id)
+
+
+def _near_truths(names: Mapping[str, bool]) -> list[str]:
+    return [
+        name
+        for name, is_folder in names.items()
+        if not is_folder and name not in GROUND_TRUTHS and misspelt(splitext(name)[0], _TRUTH_STEMS)
+    ]
+
+
+def _is_settings(name: str) -> bool:
+    return splitext(name)[1].lower() in (".yaml", ".yml", ".json", ".toml")
+
+
+def _data(names: Mapping[str, bool]) -> list[str]:
+    return [name for name, is_folder in names.items() if not is_folder and splitext(name)[1].lower() in _DATA]
+
+
+def _truth_names(entry: EvalConfig) -> str:
+    return ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
+
+
+def _described_folder(folder: str) -> str:
+    return f"{folder}/" if folder else "the top of the repository"
+
+
+def _listed(names: list[str]) -> str:
+    listed = ", ".join(names[:_SHOWN])
+    return f"{listed} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else listed
+
+
+def _below(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name

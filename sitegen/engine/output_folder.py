@@ -1,0 +1,307 @@
+"""Claims the output folder, distinguishes files of a build from all others, and deletes only files of a build.
+
+It contains two files of ours. The marker identifies the folder as a site, and is used as the lock. The list has every
+file that a build wrote, with a signature of its path and content. A line is appended before its file is written, so
+that even a killed build leaves no unlisted file.
+
+Anybody may have written the list. So a line is believed only if this user's key signed it, for a file with exactly the
+signed content. The memo's record of the folder takes precedence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sitegen.data_files.locking import refuse_shared, wait_for_lock
+from sitegen.data_files.project_files import named_place
+from sitegen.engine.below import read_file
+from sitegen.errors import Notice, OutputFolderError
+from sitegen.history.cache_folder import user_key
+from sitegen.history.repository_place import RepositoryPlace
+from sitegen.model.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from sitegen.engine.memo import PageRow
+
+MARKER: Final = ".sitegen.json"
+"""The file that marks a folder as output of sitegen: a folder without it is refused."""
+LIST: Final = ".sitegen.files"
+"""The list of written files, one line for each: signature, space, path."""
+TEMPORARY: Final = ".~sitegen"
+_TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-(\d+|.+~)"
+_PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
+_MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
+_LONGEST_LIST: Final = 100_000_000
+"""Largest size of a list in bytes, at about 80 bytes for each file; a larger one is not ours."""
+_SLACK: Final = 100_000
+"""Bytes by which a list may grow before it is shortened, whatever its length."""
+_SHOWN: Final = 5
+
+
+class Claim(NamedTuple):
+    """An output folder that this process has locked."""
+
+    folder: Path
+    force: bool = False
+    """Whether pages may replace foreign files of the same name."""
+
+
+class FilesNotInMemo(NamedTuple):
+    """The files in an output folder that the memo does not list."""
+
+    foreign: tuple[str, ...] = ()
+    """Files that no build wrote, sorted; a folder without any file of ours is listed by name only, with a slash."""
+    unlisted: tuple[str, ...] = ()
+    """Files that a build wrote."""
+
+
+def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
+    """Raise OutputFolderError if a folder must never be written to: a project, a parent of one, a folder of git.
+
+    ``named`` is the folder as it was named, ``out`` with its links followed.
+    """
+    named_place(named, repository.top, "The output folder", "-o")
+    if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
+        raise OutputFolderError(
+            "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
+        )
+    if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
+        return  # the only folder of a bare repository that belongs to sitegen
+    for place in (out, *out.parents):
+        if (
+            place.name.lower() == ".git"
+            or place in (repository.git_dir, repository.common_dir)
+            or _is_repository(place)
+        ):
+            raise OutputFolderError(
+                "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
+            )
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether a folder has the layout of a bare git repository."""
+    return all(os.path.exists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+@contextmanager
+def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
+    """Claim the output folder, and lock it until the end.
+
+    Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``, and if the marker or the
+    list of files is a link. A second build of the same folder waits for the first one.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
+    marker = folder / MARKER
+    if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files_below(folder)))):
+        raise OutputFolderError(
+            f"The output folder was not made by sitegen. It holds {number_and_first(foreign)}",
+            where=str(folder),
+            fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    refuse_shared((marker, folder / LIST), OutputFolderError, "A file that marks the folder as a site")
+    descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with open(descriptor, "r+b") as handle:
+        # The lock belongs to this process only: unlike flock, workers, which may outlive us briefly, do not inherit it.
+        wait_for_lock(handle, marker, "The output folder")
+        text = handle.read(len(_MARK) * 1000)
+        if text != _MARK.encode():
+            if text and b'"sitegen/site/1"' not in text:
+                warnings.warn(f"{marker} could not be read, and was written anew.", Notice, stacklevel=1)
+            handle.seek(0)
+            handle.truncate()
+            handle.write(_MARK.encode())
+            handle.flush()
+        yield Claim(folder, force)
+
+
+def _files_below(folder: Path) -> Iterator[str]:
+    """Every file below a folder, by relative path; a lone .gitkeep or .gitignore does not count as content."""
+    for parent, _, names in os.walk(folder):
+        within = os.path.relpath(parent, folder)
+        if within == ".":
+            yield from (name for name in names if name not in _PLACEHOLDERS)
+        else:
+            yield from (f"{within}/{name}" for name in names)
+
+
+def number_and_first(paths: tuple[str, ...]) -> str:
+    """The number of files or folders, and the first of them."""
+    count = "1 file" if len(paths) == 1 else f"{len(paths):,} files"
+    return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
+
+
+def files_not_in_memo(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> FilesNotInMemo:
+    """Find everything below a folder that the memo does not list: foreign files, and files of a build.
+
+    ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files individually, even in folders that
+    contain no other files, so that a message can name the files to be replaced.
+    """
+    ours = _Ours(folder, frozenset(memo_paths))
+    foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
+    return FilesNotInMemo(tuple(sorted(foreign)), tuple(ours.unlisted))
+
+
+class _Ours:
+    """Decides whether a build wrote a file. The list is read only if the memo does not have the file."""
+
+    def __init__(self, folder: Path, memo_paths: frozenset[str]) -> None:
+        self._folder = folder
+        self._known = memo_paths
+        self._key = user_key()
+        self._listed: dict[str, list[str]] | None = None if self._key else {}
+        self.unlisted: list[str] = []
+
+    def has(self, path: str) -> bool:
+        """Whether a build wrote the file. Collects the files that are not in the memo."""
+        if path in self._known or path in (MARKER, LIST) or path in _PLACEHOLDERS:
+            return True
+        if not re.fullmatch(_TEMPORARY_NAME, path.rpartition("/")[2]) and not self._is_listed(path):
+            return False
+        self.unlisted.append(path)
+        return True
+
+    def _is_listed(self, path: str) -> bool:
+        if self._listed is None:
+            self._listed = read_list(self._folder)
+        signatures = self._listed.get(path, ())
+        content = read_file(self._folder, path) if signatures else None
+        return content is not None and _signature(content_digest(content), path, self._key) in signatures
+
+
+def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tuple[list[str], bool]:
+    """The foreign files in a folder, and whether any file there is ours."""
+    foreign: list[str] = []
+    any_ours = False
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return [prefix], False
+    for entry in entries:
+        path = prefix + entry.name
+        if not entry.is_dir(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) and ours.has(path):
+                any_ours = True
+            else:
+                foreign.append(path)
+        elif entry.name == ".git":
+            foreign.append(f"{path}/")
+        else:
+            inside, has_ours = _strangers(entry.path, f"{path}/", ours, name_each=name_each)
+            any_ours = any_ours or has_ours
+            foreign += inside if name_each or has_ours or not inside else [f"{path}/"]
+    return foreign, any_ours
+
+
+def content_digest(content: bytes) -> str:
+    """The digest of a file's content, which the list signs and the memo has."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+class FileList:
+    """The list of an output folder, to which a writer adds files. It stays open: a build adds tens of thousands."""
+
+    def __init__(self, folder: str) -> None:
+        self._place = f"{folder}/{LIST}"
+        self._descriptor: int | None = None
+        self._key: bytes | None = None
+
+    def add(self, paths: Iterable[str], digest: str) -> None:
+        """Add files with the same content, before they are moved into their places.
+
+        ``digest``: the ``content_digest`` of these files.
+        """
+        if self._descriptor is None:
+            self._descriptor = os.open(self._place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            self._key = user_key()
+        view = memoryview(b"".join([_list_line(digest, path, self._key) for path in paths]))
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def _list_line(digest: str, path: str, key: bytes | None) -> bytes:
+    """The line of a file in the list. The line end is first, so that a line cut off by a full disk damages no other."""
+    return f"\n{_signature(digest, path, key)} {path}".encode("utf-8", "surrogateescape")
+
+
+def _signature(digest: str, path: str, key: bytes | None) -> str:
+    """What only this user can write beside a path; without a key it is written, but nobody believes it."""
+    text = f"{digest} {path}".encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(text, key=key or b"", digest_size=16).hexdigest()
+
+
+def read_list(folder: Path) -> dict[str, list[str]]:
+    """Map each path to the signatures beside it, newest last."""
+    content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""
+    listed: dict[str, list[str]] = {}
+    for line in content.decode("utf-8", "surrogateescape").split("\n"):
+        key, _, path = line.partition(" ")
+        if path:
+            listed.setdefault(path, []).append(key)
+    return listed
+
+
+def shorten_list(folder: Path, files: Callable[[], Iterable[PageRow]], before: int | None) -> int:
+    """Reduce the list to the files of the site if it has more than twice the size ``before``. Returns its size.
+
+    ``files``: returns the files of the site, each once; few builds need all of them.
+    """
+    try:
+        size = os.lstat(folder / LIST).st_size
+    except FileNotFoundError:
+        return 0
+    if before is not None and size <= 2 * before + _SLACK:
+        return before
+    temporary = folder / f"{TEMPORARY}-{os.getpid()}"
+    temporary.unlink(missing_ok=True)
+    key = user_key()
+    with open(temporary, "xb") as file:
+        file.writelines(_list_line(row.content, row.path, key) for row in files())
+    size = temporary.stat().st_size
+    temporary.replace(folder / LIST)
+    return size
+
+
+def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> dict[str, int]:
+    """The modification times in ns of the output and of the folders in it, by relative path.
+
+    The folders are ``known_folders`` and those of ``files``. The tree is not walked, because that would cost more than
+    everything else in a build that adds one page.
+    """
+    names = {"", *known_folders}
+    for file in files:
+        parent = file.rpartition("/")[0]
+        while parent not in names:
+            names.add(parent)
+            parent = parent.rpartition("/")[0]
+    times = {}
+    for name in sorted(names):
+        with suppress(FileNotFoundError):
+            times[name] = _time_of(folder / name)
+    return times
+
+
+def _time_of(folder: Path) -> int:
+    """The modification time of a folder in ns, within what SQLite stores: some clocks are beyond the year 2262."""
+    return max(-(2**63), min(os.lstat(folder).st_mtime_ns, 2**63 - 1))
+
+
+def same_times(folder: Path, times: Mapping[str, int]) -> bool:
+    """Whether no file was added to or removed from these folders since; edits in place are not detected."""
+    try:
+        return bool(times) and all(_time_of(folder / path) == mtime for path, mtime in times.items())
+    except OSError:
+        return False

@@ -1,0 +1,265 @@
+"""Computes and caches the scorecards of an eval, for any mixture of outputs, ground truth and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice, pairwise, repeat
+
+from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.copies import first_points_with_output
+from sitegen.analysis.deltas import mixtures, under_rules_of
+from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.noise.repeats import runs_of
+from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
+from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS
+from sitegen.engine.commit_effects import mixtures_of_commits
+from sitegen.engine.kept_results import ResultDecoder, encoded_result
+from sitegen.engine.pool import Pool
+from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.writer import digest
+from sitegen.errors import POINTER
+from sitegen.model.cells import CellMap
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import EvalInfo, Series
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.scoring.kinds import in_order_of, scorer, series_specs
+from sitegen.scoring.own import own_versions
+from sitegen.scoring.usage import specs_with_usage
+
+
+def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
+    """Yield each snapshot of other ground truth or rules than the newest snapshot, under those of the newest."""
+    for snapshot in history.snapshots:
+        newest = under_rules_of(snapshot, history.snapshots[-1])
+        if newest is not snapshot:
+            yield newest
+
+
+def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
+    """Yield all snapshots and mixtures that must be scored for the points of an eval and their deltas."""
+    yield from history.snapshots
+    yield from under_newest_rules(history)
+    for before, after in pairwise(history.snapshots):
+        yield from mixtures(before, after)
+
+
+def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
+    """Return the memo's keys of all scorecards that the pages of an eval may need."""
+    runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
+    every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
+    return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
+
+
+def series_inputs(history: EvalHistory, edits: Sequence[Edit], positions: Sequence[int] | None = None) -> SeriesInputs:
+    """Collect the inputs of the points.
+
+    ``edits``: edits of the instructions that drive the eval, by commit; ``positions``: as in ``edits_of_outputs``.
+    """
+    snapshots, kind = history.snapshots, history.kind
+    return SeriesInputs(
+        edits=edits_of_outputs(snapshots, edits, positions),
+        kind=kind,
+        first_with_output=first_points_with_output(snapshots, kind),
+    )
+
+
+class ScorecardKeys:
+    """Computes the memo's key of the scorecard of a snapshot, once for equal inputs."""
+
+    def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
+        """``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values."""
+        self._redact = redact
+        kind_scorer = scorer(kind)
+        self._scored_by: tuple[str | int, ...] = (
+            kind,
+            kind_scorer.version,
+            *(spec.name for spec in kind_scorer.metrics),
+        )
+        self._model = model_of(kind)
+        self._reads_archives = traits_of(kind).reads_archives
+        self._keys: dict[tuple[object, ...], str] = {}
+
+    def __call__(self, snapshot: Snapshot) -> str:
+        """Return the digest of everything that decides the scorecard of a snapshot."""
+        rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
+        decisive = (snapshot.outputs, snapshot.usage, *rules)
+        remembered = self._keys.get(decisive)
+        if remembered is None:
+            model = _packages_for(snapshot) if self._reads_archives else self._model
+            if own := own_versions(snapshot.settings):
+                model = f"{model} {own}"
+            key = scorecard_key(self._scored_by, snapshot, model)
+            remembered = self._keys[decisive] = digest(key, *self._redact) if self._redact else key
+        return remembered
+
+
+class EvalScorecards:
+    """The scorecards of one eval, from the memo or scored now, and the points that are computed from them."""
+
+    def __init__(
+        self, context: WorkerContext, history: EvalHistory, store: CacheStore, pool: Pool | None = None
+    ) -> None:
+        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards.
+
+        ``pool``: scores many outputs; None: all are scored here.
+        """
+        self._context = context
+        self._pool = pool or Pool()
+        self._history = history
+        self._store = store
+        self._cards: dict[str, Scorecard] = {}
+        self._decoded = ResultDecoder()
+        self._specs: tuple[MetricSpec, ...] = ()
+        self.lacks_contents = False
+        """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
+        self.scorer = scorer(history.kind)
+        self.key = ScorecardKeys(history.kind, context.redact)
+        self.embedder = embedder_for(history.kind, history.id, store)
+
+    def __contains__(self, snapshot: Snapshot) -> bool:
+        return self._find(self.key(snapshot)) is not None
+
+    def __getitem__(self, snapshot: Snapshot) -> Scorecard:
+        """Return a cached or scored scorecard; after ``series_specs``, its metrics are in the order of the series."""
+        card = self._find(self.key(snapshot))
+        if card is None:
+            raise KeyError(snapshot)
+        return in_order_of(self._specs, card) if self._specs else card
+
+    def results(
+        self, snapshots: Iterable[Snapshot], beside: Iterable[Iterable[Snapshot]] | None = None
+    ) -> Iterator[Result]:
+        """Yield whole results, in order. Those that are not kept are scored, and kept with their scorecards.
+
+        ``beside``: for each of them, mixtures to score before it if their scorecards are missing, while its output or
+        the one before it is at hand.
+        """
+        plan: list[tuple[Snapshot, bool, bool]] = []  # whether the caller asks for it, and whether it is scored
+        keys: set[str] = set()  # of these: iterations that differ in their rules alone are one under the newest rules
+        for snapshot, others in zip(snapshots, beside or repeat(()), strict=False):
+            keys.add(self.key(snapshot))
+            for mixture in others:
+                if (key := self.key(mixture)) not in keys and mixture not in self:
+                    keys.add(key)
+                    plan.append((mixture, False, True))
+            plan.append((snapshot, True, not self._is_kept(snapshot)))
+        outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
+        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
+        for snapshot, is_asked, is_scored in plan:
+            result = next(scored) if is_scored else self._kept_result(snapshot)
+            if is_scored:
+                self._keep(snapshot, result, whole=is_asked)
+            if is_asked:
+                yield result
+
+    def _is_kept(self, snapshot: Snapshot) -> bool:
+        return RESULTS.get(self._store, self.key(snapshot)) is not None and snapshot in self
+
+    def _kept_result(self, snapshot: Snapshot) -> Result:
+        content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))
+        assert content is not None
+        assert card is not None
+        return self._decoded(content, card)
+
+    def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
+        """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
+        key, card = self.key(snapshot), result.scorecard
+        if self._context.answers_a_question and any(POINTER in finding.message for finding in card.findings):
+            self.lacks_contents = True  # the memo would never replace it
+            self._cards[key] = card
+            return
+        if snapshot not in self:
+            self._cards[key] = SCORECARDS.keep(self._store, key, card)
+        if whole and (content := encoded_result(result)):
+            RESULTS.keep(self._store, key, content)
+
+    def result(self, snapshot: Snapshot) -> Result:
+        """Return the whole result of one snapshot."""
+        return next(self.results([snapshot]))
+
+    def fill(self, snapshots: Iterable[Snapshot]) -> None:
+        """Score the snapshots whose scorecards are missing."""
+        missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
+        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, missing, self.embedder)
+        for snapshot, result in zip(missing, scored, strict=True):
+            self._keep(snapshot, result, whole=False)
+
+    def series_specs(self) -> tuple[MetricSpec, ...]:
+        """Return the metrics of the series, the headline first, without metrics of usage.
+
+        If the kind has none of its own, all outputs are scored first, because they state which metrics there are.
+        """
+        if not self._specs:
+            snapshots = self._history.snapshots
+            if not self.scorer.metrics:
+                self.fill(snapshots)
+            settings = (snapshot.settings for snapshot in snapshots)
+            self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
+        return self._specs
+
+    def series(
+        self,
+        info: EvalInfo,
+        inputs: SeriesInputs,
+        cells: CellMap,
+        settled: Sequence[Derived] = (),
+    ) -> Series:
+        """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
+
+        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points.
+        """
+        specs = self.series_specs()
+        snapshots = self._history.snapshots
+        self.fill((*snapshots, *under_newest_rules(self._history)))
+        self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
+        new_pairs = pairwise(snapshots[max(0, len(settled) - 1) :])
+        self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
+        every_point = points(inputs, specs, self.__getitem__, cells, settled)
+        with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
+        return Series(
+            info=info,
+            history=self._history,
+            specs=with_usage,
+            points=every_point,
+            cells=cells,
+        )
+
+    def cells(self) -> CellMap:
+        """Return the cells, followed through all points: through the kept ones, and through the others now."""
+        snapshots = self._history.snapshots
+        tracker = CellTracker(known_cells(self._store, self._history.id, list(map(self.key, snapshots))))
+        for result in self.results(snapshots[tracker.points :]):
+            tracker.follow_result(result)
+        return tracker.cells()
+
+    def _find(self, key: str) -> Scorecard | None:
+        card = self._cards.get(key)
+        if card is None and (card := SCORECARDS.get(self._store, key)) is not None:
+            self._cards[key] = card
+        return card
+
+
+def known_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str]) -> CellMap | None:
+    """Return the cached cells of an eval, followed through its first points. ``card_keys``: the keys of all points."""
+    return CELLS.get(store, eval_id, _digests_of_beginnings(card_keys))
+
+
+def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells: CellMap) -> None:
+    """Cache the cells of an eval, followed through the first ``cells.points`` points."""
+    inputs = next(islice(_digests_of_beginnings(card_keys), cells.points - 1, None))
+    CELLS.keep(store, eval_id, cells, inputs)
+
+
+def _packages_for(snapshot: Snapshot) -> str:
+    from sitegen.scoring.judged import installed_for
+
+    return installed_for(blob.path for blob in snapshot.outputs)
+
+
+def _digests_of_beginnings(keys: Sequence[str]) -> Iterator[str]:
+    """Yield the digest of the first key, of the first two keys, and so on."""
+    return islice(accumulate(keys, digest, initial=""), 1, None)

@@ -1,0 +1,220 @@
+"""Scores snapshots one after the other. Their blobs come from one stream, and few are held at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.cached import CacheStore
+from sitegen.engine.cached_kinds import VECTORS
+from sitegen.engine.configuration import recall_mapping
+from sitegen.engine.failures import if_possible, working_on
+from sitegen.engine.pool import Pool
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.errors import POINTER, MissingObjectsError
+from sitegen.history.blobs import MISSING, BlobRead
+from sitegen.history.memo_rows import within
+from sitegen.model.frozen import Frozen
+from sitegen.model.kinds import traits_of
+from sitegen.model.scorecards import Result
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.redaction import redaction
+from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
+from sitegen.scoring.usage import with_stated
+from sitegen.text.embedding import embed, installed
+
+RANGE: Final = 64
+"""Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
+_HELD: Final = 4
+"""Number of snapshots whose contents are held for the next one."""
+_LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
+"""Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
+
+
+def results(
+    context: WorkerContext, by: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+) -> Iterator[Result]:
+    """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
+    hidden = redaction(context.redact)
+    for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
+        with working_on(snapshot):
+            files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
+            blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+            for file, blob in zip(files, blobs, strict=True):
+                reason = file.reason if file and blob and not _why_lost(blob) else ""
+                if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
+                    # The memo would never replace a scorecard that was made without the content.
+                    raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
+            result = with_stated(
+                scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage, by.kind
+            )
+            redacted = hidden.applied(result, kind=by.kind) if hidden else result
+        yield redacted
+
+
+class OutputRange(Frozen):
+    """Consecutive outputs of an eval that another process scores."""
+
+    context: WorkerContext
+    kind: str
+    snapshots: tuple[Snapshot, ...]
+
+
+def score_range(task: OutputRange) -> tuple[Result, ...] | None:
+    """Return the results of a range; None if one of its outputs cannot be scored."""
+    return if_possible(lambda: tuple(results(task.context, scorer(task.kind), task.snapshots)))
+
+
+def is_worth_ranges(pool: Pool, outputs: int) -> bool:
+    """Decide whether a pool gains from ranges of so many outputs."""
+    return pool.processes > 1 and outputs > RANGE
+
+
+def results_by_ranges(
+    pool: Pool, context: WorkerContext, kind: str, snapshots: Sequence[Snapshot], embedder: Embedder | None
+) -> Iterator[Result]:
+    """Yield ``results``, which the processes of a pool compute while the caller uses earlier ones.
+
+    Few results are computed here, and so are those of a kind with an embedder, which caches vectors.
+    """
+    if embedder or not is_worth_ranges(pool, len(snapshots)):
+        yield from results(context, scorer(kind), snapshots, embedder)
+        return
+    parts = (tuple(snapshots[start : start + RANGE]) for start in range(0, len(snapshots), RANGE))
+    for task, done in pool.map(score_range, (OutputRange(context, kind, part) for part in parts)):
+        yield from results(context, scorer(kind), task.snapshots) if done is None else done
+
+
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
+    """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
+
+    Returns the history with these marks, by which scoring takes them as unreadable, and the number of contents that
+    are missing; the history itself if it lacks nothing.
+    """
+    outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
+    oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
+    marks = {reason: mark for mark, reason in _LOST.items()}
+    lost = {
+        read.oid: marks[read.reason]
+        for read in context.open().read_blobs(oids)
+        if read.reason == POINTER or (read.reason == MISSING and read.oid in outputs)
+    }
+
+    def marked(blob: Blob | None) -> Blob | None:
+        return blob._replace(oid=lost[blob.oid] + blob.oid) if blob and blob.oid in lost else blob
+
+    def all_marked(blobs: Sequence[Blob]) -> tuple[Blob, ...]:
+        return tuple(blob for blob in map(marked, blobs) if blob)
+
+    snapshots = tuple(
+        replace(
+            snapshot,
+            outputs=all_marked(snapshot.outputs),
+            runs=all_marked(snapshot.runs),
+            ground_truth=marked(snapshot.ground_truth),
+            mapping=marked(snapshot.mapping),
+            schema=marked(snapshot.schema),
+        )
+        for snapshot in history.snapshots
+    )
+    missing = sum(mark == marks[MISSING] for mark in lost.values())
+    return replace(history, snapshots=snapshots) if lost else history, missing
+
+
+def _why_lost(blob: Blob) -> str:
+    """Why this clone lacks a content; empty if it has it."""
+    return next((reason for mark, reason in _LOST.items() if blob.oid.startswith(mark)), "")
+
+
+def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
+    """Yield the scoring inputs of each snapshot, in order, without the embedder.
+
+    Blobs that a snapshot shares with one of the ``_HELD`` before it are read once, and only theirs are held: outputs
+    are scored in turn by the ground truth and rules of their time and by the newest.
+    """
+    if not snapshots:
+        return
+    needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
+
+    def recent(at: int) -> set[Blob]:
+        return set(chain.from_iterable(needed[max(0, at - _HELD) : at]))
+
+    stream = context.open().read_blobs(
+        [blob.oid for at, blobs in enumerate(needed) for before in [recent(at)] for blob in blobs if blob not in before]
+    )
+    mappings = dict(context.mappings)
+    held: dict[Blob, File] = {}
+    for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
+        before = recent(at)
+        held = {blob: file for blob, file in held.items() if blob in before}
+        for blob in blobs:
+            if blob not in held:
+                held[blob] = _next_file(stream, blob)
+        truth, mapping, schema = (
+            held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        )
+        inputs = ScoringInputs(
+            outputs=tuple(held[blob] for blob in snapshot.outputs),
+            ground_truth=truth,
+            mapping=mapping,
+            schema=schema,
+            settings=snapshot.settings,
+        )
+        recall_mapping(mappings, snapshot, inputs)
+        yield inputs
+
+
+def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
+    yield from snapshot.outputs
+    for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema):
+        if blob is not None:
+            yield blob
+
+
+def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
+    read = next(stream)
+    reason = _why_lost(blob) or read.reason
+    lost = reason in _LOST.values()
+    fix = MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None
+    return File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
+
+
+class EvalEmbedder:
+    """The embedder of one eval, which caches vectors."""
+
+    def __init__(self, store: CacheStore, eval_id: str) -> None:
+        self._store = store
+        self._eval_id = eval_id
+
+    def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        """Return one vector for each text, in order."""
+        from array import array  # few evals embed texts
+
+        model = installed()
+        keys = [within(self._eval_id, _text_digest(model, text)) for text in texts]
+        vectors = {key: VECTORS.get(self._store, key) for key in dict.fromkeys(keys)}
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if vectors[key] is None}
+        for key, vector in zip(unknown, embed(tuple(unknown.values())), strict=True):
+            vectors[key] = VECTORS.keep(self._store, key, array("f", vector).tobytes())
+        return [array("f", vectors[key] or b"") for key in keys]
+
+
+def model_of(kind: str) -> str:
+    """Return the name of the embedding model of a kind; empty if it needs none, or none is installed."""
+    return installed() if traits_of(kind).embeds_texts else ""
+
+
+def embedder_for(kind: str, eval_id: str, store: CacheStore) -> EvalEmbedder | None:
+    """Return the embedder for an eval of a kind; None without a model."""
+    return EvalEmbedder(store, eval_id) if model_of(kind) else None
+
+
+def _text_digest(model: str, text: str) -> str:
+    """Return the digest of a text and the model, because a vector depends on both."""
+    return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()

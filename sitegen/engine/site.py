@@ -1,0 +1,227 @@
+"""Writes the pages and files that a site has once: the overview and what else all pages lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from itertools import chain, groupby
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
+from sitegen.engine.built_site import Site
+from sitegen.engine.commits import Commits, newest_commit
+from sitegen.engine.evals import Evals, ScoredEvals, addresses
+from sitegen.engine.failures import attempt
+from sitegen.engine.history_lists import write_search_log
+from sitegen.engine.instructions import WrittenInstructions
+from sitegen.engine.memo import Memo
+from sitegen.engine.site_files import SiteFiles
+from sitegen.engine.site_pages import PageMaker, SitePages
+from sitegen.engine.timeline import Timeline
+from sitegen.engine.unmatched import unmatched, unmatched_redactions
+from sitegen.engine.writer import digest
+from sitegen.errors import POINTER
+from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.commits import COMMITS
+from sitegen.pages.other_pages import failed_page, unfinished_page
+from sitegen.pages.overview.focus import most_costly_patterns, words_of
+from sitegen.scoring.own import installed_versions
+from sitegen.text.plain import line
+
+OWNER: Final = "site"
+SHORT_REPORT: Final = 3_000
+"""Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
+
+
+class SiteWriter:
+    """Writes these pages before all others and, at the end of a build, those that show more by then."""
+
+    def __init__(
+        self, timeline: Timeline, scored: ScoredEvals, expected: WrittenInstructions, memo: Memo, site_files: SiteFiles
+    ) -> None:
+        """``expected``: what is known of the instruction files before their pages are written."""
+        self._timeline = timeline
+        self._scored = scored
+        self._evals = scored.evals
+        self._memo = memo
+        self._site_files = site_files
+        self._renderer = timeline.context.renderer()
+        self._writer = site_files.writer(OWNER)
+        self.search = write_search_log(timeline, self._evals, site_files)
+        """The end of the search log."""
+        commits = Commits(newest=newest_commit(timeline), uncommitted=None)
+        self._pages = SitePages.of(timeline, self._evals, expected, commits, memo, self.search.length)
+        self._problems = problems_of(timeline, self._evals, self._evals.failures)
+        self._is_complete = bool(self._evals.summaries) and not timeline.project.options.worktree
+        """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
+        evals, or the page of uncommitted changes."""
+        self._failures: tuple[Problem, ...] = ()
+
+    def write_first(self) -> str | None:
+        """Write files that link to nothing, then placeholders for all pages that are not there, then these pages.
+
+        Whenever a build is stopped, every link of a page that is there leads somewhere. Returns the path of the
+        overview, if it shows everything already.
+        """
+        causes = causes_of(self._problems)
+        makers = self._pages.pages(self._problems, causes)
+        self._failures = self._write_other_files(self._pages, causes)
+        navigation = (*(maker.path for maker in makers), links.commits())
+        self._reserve(chain(navigation, _later_pages(self._timeline, self._scored)))
+        if not self._is_complete:
+            return None
+        self._failures += self._write_pages(maker for maker in makers if maker.path != links.instructions())
+        return str(self._timeline.project.out / links.overview())
+
+    def finish(self, instructions: WrittenInstructions, commits: Commits, of_evals: Iterable[Problem]) -> Site:
+        """Write the list of instruction files, and all of these pages again if a part of the site failed since.
+
+        ``of_evals``: failures at pages of evals that were scored.
+        """
+        pages = SitePages.of(self._timeline, self._evals, instructions, commits, self._memo, self.search.length)
+        failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
+        problems = problems_of(self._timeline, self._evals, failures)
+        if self._is_complete and problems == self._problems:
+            makers = pages.pages(problems, causes_of(problems))
+            self._failures += self._write_pages(maker for maker in makers if maker.path == links.instructions())
+        else:
+            self._failures = self._write_all(pages, problems)
+        if more := (*self._failures, *self._too_large()):
+            problems += more  # pages that list or count problems show these, too
+            self._write_all(pages, problems)
+        self._site_files.record(OWNER, self._writer.files)
+        return _outcome(self._timeline, self._evals, problems, (*failures, *self._failures))
+
+    def _write_all(self, pages: SitePages, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        causes = causes_of(problems)
+        return (*self._write_other_files(pages, causes), *self._write_pages(pages.pages(problems, causes)))
+
+    def _write_other_files(self, pages: SitePages, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
+        """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
+        key = digest("assets", pages.templates)
+        if rows := self._writer.up_to_date_rows(key):  # they are read only if any of them, or a template, changed
+            for row in rows:
+                self._writer.is_fresh(OWNER, row.path, key)
+        else:
+            for asset in self._renderer.assets():
+                self._writer.write(OWNER, asset.path, asset.content, key)
+        files = attempt("the files for machines and for search", lambda: tuple(pages.other_files(causes)))
+        if isinstance(files, Problem):
+            return (files,)
+        for file in files:
+            self._writer.write(OWNER, file.path, file.content)
+        return ()
+
+    def _write_pages(self, makers: Iterable[PageMaker]) -> tuple[Problem, ...]:
+        """Write pages; in the place of one that fails a page that says so. Returns a problem for each of these."""
+        failures = []
+        for path, make, key in makers:
+            if key and self._writer.is_fresh(OWNER, path, key):
+                continue
+            content = attempt(f"the page {path}", partial(self._rendered, make))
+            if isinstance(content, Problem):
+                failures.append(content)
+                content, key = self._renderer.render(failed_page(path, content)), ""
+            self._writer.write(OWNER, path, content, key)
+        return tuple(failures)
+
+    def _rendered(self, make: Callable[[], Page]) -> bytes:
+        return self._renderer.render(make())
+
+    def _reserve(self, paths: Iterable[str]) -> None:
+        """Write placeholders for those of these pages that are not there."""
+        placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
+        for root, of_root in groupby(paths, key=links.up):
+            self._site_files.reserve(of_root, partial(placeholder, root))
+
+    def _too_large(self) -> tuple[Problem, ...]:
+        """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
+        limit, complete = self._timeline.config.limits.site_bytes, self._timeline.update.complete
+        size = sum(row.size for row in self._writer.files.rows)
+        if size + self._site_files.most_bytes() <= limit:
+            return ()
+        files = [row for row in self._site_files.files(complete=complete) if row.owner != OWNER]
+        size += sum(row.size for row in files)
+        if size <= limit:
+            return ()
+        kept, rest = _reports_that_fit(self._evals.summaries, {row.path: row.size for row in files}, size - limit)
+        fix = f"Write reports_kept = {kept} under [limits]: older reports of each eval become short pages."
+        if not kept:
+            fix = f"Even reports_kept = 1 leaves about {limit + rest:,} bytes. Raise site_bytes if your host allows it."
+        what = f"The site has {size:,} bytes, more than the {limit:,} of site_bytes."
+        return (Problem.of_type("large_site", what, fix, path="sitegen.toml"),)
+
+
+def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
+    """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
+
+    The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit.
+    """
+    saved_by_age: list[int] = []
+    for summary in summaries:
+        for age, at in enumerate(reversed(summary.headlines)):
+            saved_by_age += [0] * (age == len(saved_by_age))
+            files = (sizes.get(address(summary.info.id, at.slug), 0) for address in links.REPORT_FILES)
+            saved_by_age[age] += max(0, sum(files) - SHORT_REPORT)
+    for age in range(len(saved_by_age) - 1, 0, -1):
+        excess -= saved_by_age[age]
+        if excess <= 0:
+            return age, excess
+    return 0, excess
+
+
+def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Return all problems, failures of sitegen itself first."""
+    return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
+
+
+def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
+    """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""
+    manifest = f"{timeline.config.evals_dir}/manifest.yaml"
+    return tuple(
+        replace(problem, past=problem.path == manifest and problem.commit != timeline.head.sha)
+        for problem in timeline.problems
+    )
+
+
+def _later_pages(timeline: Timeline, scored: ScoredEvals) -> Iterator[str]:
+    """Yield the paths of the pages to which others lead and that later stages write."""
+    for task in scored.to_write:
+        yield from addresses(task.record)
+    for file in timeline.update.instructions:
+        yield links.instruction(file.path)
+        for edit in file.edits:
+            yield links.edit(file.path, edit.commit.sha)
+    for record in timeline.update.records:
+        yield links.commit(record.commit.sha)
+    for number in range(timeline.commits // COMMITS):
+        yield links.older_commits(number + 1)
+
+
+def _outcome(timeline: Timeline, evals: Evals, problems: tuple[Problem, ...], failures: tuple[Problem, ...]) -> Site:
+    """Return what the command line and the API report. ``failures``: parts that sitegen failed to make."""
+    counts = count_causes(causes_of(problems))
+    return Site(
+        page=str(timeline.project.out / links.overview()),
+        head=timeline.head.sha,
+        commits=timeline.commits,
+        evals=len(evals.summaries),
+        iterations=sum(len(summary.headlines) for summary in evals.summaries),
+        errors=counts.error,
+        warnings=counts.warning,
+        notes=counts.note,
+        past=counts.past,
+        failed=sum(POINTER not in problem.message for problem in failures) + evals.lost_contents,
+        not_fetched=sum(POINTER in problem.message for problem in problems),
+        unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
+        own_metrics=installed_versions(timeline.manifest.evals),
+        patterns=tuple(
+            line(f"{summary.info.name}: {words_of(summary).share}{words_of(summary).rest}.", 400)
+            for summary in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
+        ),
+    )

@@ -1,0 +1,175 @@
+"""Writes and records the files of an output folder while a build brings them up to date."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from sitegen.engine.below import remove
+from sitegen.engine.built_site import FolderState, LastBuild, Site
+from sitegen.engine.memo import Memo, PageRow
+from sitegen.engine.output_folder import (
+    Claim,
+    FilesNotInMemo,
+    files_not_in_memo,
+    folder_times,
+    number_and_first,
+    shorten_list,
+)
+from sitegen.engine.recorded_files import ListChanges, RecordedFiles
+from sitegen.engine.writer import Writer, WrittenFiles
+from sitegen.errors import Notice
+from sitegen.history.fold_state import decode, encode
+from sitegen.project import Project
+
+
+class SiteFiles:
+    """Writes and records the files of one output folder."""
+
+    def __init__(self, project: Project, claim: Claim, memo: Memo, last: LastBuild) -> None:
+        """``last``: the last build of the folder."""
+        self._project = project
+        self._claim = claim
+        self._into = claim.folder
+        self._memo = memo
+        self._site = project.site
+        self._last = last
+        self._not_in_memo = self._files_not_in_memo()
+        self.recorded = RecordedFiles()
+        self._written = 0
+        self._reserved: list[bytes] = []
+        """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
+
+    def _files_not_in_memo(self) -> FilesNotInMemo:
+        """List the foreign files of the folder; the list of the last build is used until something is added to it."""
+        if self._last.is_trusted and self._last.state is not None and not self._claim.force:
+            return FilesNotInMemo(self._last.state.foreign)
+        paths = (row.path for row in self._memo.each_page(self._site))
+        return files_not_in_memo(self._claim.folder, paths, name_each=self._claim.force)
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
+        return () if self._claim.force else self._not_in_memo.foreign
+
+    @property
+    def head(self) -> str | None:
+        """Return the commit from which the build goes on; None to begin at the root, as ``LastBuild.head``."""
+        return self._last.head
+
+    def most_bytes(self) -> int:
+        """Return at least the bytes of all files: those that this build replaces count twice, but none is read."""
+        return self._memo.bytes_of_pages(self._site) + sum(row.size for row in self.recorded.all())
+
+    def files(self, *, complete: bool) -> Iterator[PageRow]:
+        """Yield the files that are recorded, and unless the build is ``complete`` those that stay from earlier ones."""
+        earlier = () if complete else self.recorded.not_replaced(self._memo.each_page(self._site))
+        return chain(self.recorded.all(), earlier)
+
+    def present_files(self, owner: str) -> tuple[PageRow, ...]:
+        """Return the files of an owner that are known to be in the folder; none if it cannot be trusted."""
+        return self._memo.pages(self._site, owner) if self._last.is_trusted else ()
+
+    def writer(self, owner: str) -> Writer:
+        """Return a writer for the files of one owner."""
+        return Writer(self._into, self.present_files(owner), self.foreign)
+
+    def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
+        """Record files of an owner. Files that were made on another machine are written.
+
+        ``whole``: this build records every file of the owner, so that any other one of an earlier build is stale.
+        """
+        self.recorded.add(owner, files.rows, whole=whole)
+        self._written += files.written
+        if files.contents:
+            self._written += Writer(self._into, foreign=self.foreign).write_contents(files)
+
+    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
+        """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
+        reserved = Writer(self._into, foreign=self.foreign).reserve(paths, make)
+        if reserved:
+            self._reserved.append(zlib.compress(encode(reserved), 1))
+
+    def _unfinished(self) -> Iterator[str]:
+        """Yield the paths that have a placeholder and no page."""
+        recorded = set(self._paths()) if self._reserved else set()
+        for paths in self._reserved:
+            yield from (path for path in decode(zlib.decompress(paths), list[str]) if path not in recorded)
+
+    def close(self, site: Site, head: str, *, complete: bool) -> Site:
+        """Delete the files that the site no longer has, and store the list of files, in the build's transaction.
+
+        ``complete``: every file of the site was recorded, so any other file of an earlier build is stale. If a part
+        of the site failed, the built commit is not stored, so that the next build makes the whole site again.
+        """
+        memo, name, folder = self._memo, self._site, self._claim.folder
+        unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
+        changes = self._changes(complete)
+        stale = {row.path: row.size for row in self.recorded.stale(changes.outdated)}
+        removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
+        remove(folder, dict.fromkeys(self._unfinished()))
+        memo.forget_pages(name, changes.outdated)
+        memo.keep_pages(name, changes.added)
+        foreign = self._warn_of_foreign(changed)
+        list_size = 0 if site.must_be_made_again else self._shorten_list()
+        memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
+        outcome = self._with_counts(site, removed + unrecorded)
+        if not site.must_be_made_again:
+            state = FolderState(
+                fingerprint=self._project.fingerprint,
+                head=head,
+                revision=self._project.revision,
+                foreign=foreign,
+                list_size=list_size,
+                site=outcome,
+            )
+            memo.keep_site(name, state.encode())
+        return outcome
+
+    def _with_counts(self, site: Site, removed: int) -> Site:
+        recorded = sum(1 for _ in self.recorded.all())
+        unchanged = max(0, recorded - self._written)
+        return site._replace(written=self._written, unchanged=unchanged, removed=removed)
+
+    def _unlisted(self) -> list[str]:
+        """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
+        left = dict.fromkeys(self._not_in_memo.unlisted)
+        for path in self._paths() if left else ():
+            left.pop(path, None)
+        return list(left)
+
+    def _remove_unrecorded(self, complete: bool) -> int:
+        """Delete files that a failed part wrote, according to the list in the folder, and that were not recorded."""
+        left = files_not_in_memo(self._claim.folder, (row.path for row in self.files(complete=complete))).unlisted
+        return remove(self._claim.folder, dict.fromkeys(left)).removed
+
+    def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
+        warned = set(self._last.state.foreign) if self._last.state else set()
+        foreign = sorted({*self._not_in_memo.foreign, *changed})
+        recorded = set(self._paths()) if foreign else set()
+        replaced = tuple(path for path in foreign if path in recorded)
+        staying = tuple(path for path in foreign if path not in recorded)
+        for fate, paths in (("stays", staying), ("was replaced by a page", replaced)):
+            if new := tuple(path for path in paths if path not in warned):
+                text = f"{self._into} holds what no build wrote, and it {fate}: {number_and_first(new)}"
+                warnings.warn(text, Notice, stacklevel=1)
+        return staying
+
+    def _shorten_list(self) -> int:
+        before = self._last.state.list_size if self._last.state and self._last.is_trusted else None
+        return shorten_list(self._claim.folder, lambda: self._memo.each_page(self._site), before)
+
+    def _changes(self, complete: bool) -> ListChanges:
+        """Compare the recorded files with the memo: with all files of the last build, if this one is ``complete``.
+
+        Otherwise with the files of the owners that were recorded whole.
+        """
+        owners = (None,) if complete else self.recorded.whole_owners()
+        return self.recorded.compare(chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners))
+
+    def _paths(self) -> Iterator[str]:
+        """Yield the paths of all recorded files."""
+        return (row.path for row in self.recorded.all())

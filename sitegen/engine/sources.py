@@ -1,0 +1,172 @@
+"""Reads the documents that outputs were made from, if a manifest states them, for the pages that show them.
+
+Contents are read one at a time by blob id. Texts and the sizes of pictures are held while one eval is processed;
+pictures are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from sitegen.data_files.pictures import raster_picture
+from sitegen.data_files.reading import UnreadableError
+from sitegen.engine.cached_kinds import SourceUse
+from sitegen.engine.scoring import all_inputs
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
+from sitegen.history.repository import Repository
+from sitegen.model.commits import WORKTREE
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import Result
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+from sitegen.pages.report.tree import PagePicture, TreeView
+from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
+from sitegen.scoring.compiled_truth import CompiledTruths
+from sitegen.scoring.evidence import EvidenceByPath, evidence_in
+from sitegen.scoring.fields import documents_by_expected_names, rule_sources
+from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.text.quotes import SearchedText
+
+LARGEST: Final = 5_000_000
+"""Largest size of a source file that is read, in bytes."""
+_TEXTS: Final = 2_000_000
+"""Limit on the characters of all texts that one page searches for up to 2,000 values: it bounds hostile outputs."""
+_PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_LISTED: Final = 10
+"""Largest number of files that are reported individually because they cannot be shown."""
+
+
+class EvalSources:
+    """Reads the sources of the outputs of one eval."""
+
+    def __init__(self, context: WorkerContext, info: EvalInfo, folders: tuple[str, ...]) -> None:
+        """``folders``: where the eval may have been at a commit, the most likely folder first."""
+        self._context = context
+        self._info = info
+        self._folders = folders
+        largest = min(context.max_blob_bytes, LARGEST)
+        self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
+        self._truths = CompiledTruths()
+        self._pictures: dict[str, PagePicture | str] = {}
+        self._texts: dict[str, SearchedText | str] = {}
+        self._characters = 0
+        """Number of characters of all texts that are held."""
+
+    def files(self, snapshot: Snapshot) -> dict[SourceFile, str]:
+        """Return the blob id of each file of the source at the commit of a snapshot; at HEAD for an uncommitted one."""
+        at = FilesAt(self._context.place, "HEAD" if snapshot.commit.sha == WORKTREE else snapshot.commit.sha)
+        for folder in self._folders:
+            if files := source_files(self._info.source, folder, at):
+                return {file: at.blob_id(file.path) or "" for file in files}
+        return {}
+
+    def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> tuple[TreeView, SourceUse]:
+        """Add the source of every value with a place in a document; return its pictures and problems as well."""
+        (inputs,) = all_inputs(self._context, [snapshot])
+        several = len(result.scorecard.documents) > 1
+        cited = list(citations(view.root, _evidence_by_document(inputs, self._truths), several=several))
+        files = self.files(snapshot)
+        self._texts.clear()
+        self._characters = 0
+        pages = {
+            document: self._pages(document, files, cited)
+            for document in dict.fromkeys(place.document for place in cited)
+        }
+        unread = {
+            file.path: page
+            for document, of_document in pages.items()
+            for file in files
+            if file.document in (None, document) and isinstance(page := of_document[file.page], str) and page
+        }
+        sourced = with_source(view, cited, pages)
+        addresses = {picture.address for picture in sourced.pictures}
+        pictures = {
+            page.path: page
+            for of_document in pages.values()
+            for page in of_document.values()
+            if isinstance(page, PagePicture) and page.path.split("/", 2)[2] in addresses
+        }
+        return sourced, SourceUse(tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id)))
+
+    def content(self, oid: str) -> bytes:
+        """Return the content of a picture that ``with_source`` listed."""
+        return self._repository.read_blob(oid).content or b""
+
+    def _pages(
+        self, document: str, files: Mapping[SourceFile, str], cited: Iterable[Citation]
+    ) -> dict[int | None, SourcePage]:
+        numbers = {place.evidence.page for place in cited if place.document == document}
+        pages: dict[int | None, SourcePage] = {}
+        for file, oid in files.items():
+            if file.document not in (None, document) or file.page in pages:
+                continue
+            if not file.path.lower().endswith(_PICTURES):
+                pages[file.page] = self._text(oid)
+            elif file.page is None or file.page in numbers:
+                pages[file.page] = self._picture(oid)
+            else:
+                pages[file.page] = ""
+        return pages
+
+    def _picture(self, oid: str) -> PagePicture | str:
+        if oid not in self._pictures:
+            _, content, reason = self._repository.read_blob(oid)
+            picture = raster_picture(content or b"")
+            if picture:
+                path = links.source_picture(self._info.id, oid, picture.ending)
+                self._pictures[oid] = PagePicture(path=path, oid=oid, width=picture.width, height=picture.height)
+            else:
+                self._pictures[oid] = reason or "no PNG, JPEG, GIF or WebP picture"
+        return self._pictures[oid]
+
+    def _text(self, oid: str) -> SearchedText | str:
+        if oid not in self._texts:
+            _, content, reason = self._repository.read_blob(oid)
+            try:
+                text = (content or b"").decode("utf-8-sig")
+            except UnicodeDecodeError:
+                text = "\0"
+            if reason or "\0" in text:
+                self._texts[oid] = reason or "no picture and no text in UTF-8"
+            elif self._characters + len(text) > _TEXTS:
+                return f"beyond the {_TEXTS:,} characters of one page"
+            else:
+                self._characters += len(text)
+                self._texts[oid] = SearchedText(text)
+        return self._texts[oid]
+
+
+def _evidence_by_document(inputs: ScoringInputs, truths: CompiledTruths) -> dict[str, EvidenceByPath]:
+    """Return the evidence of an output by the ids of its documents, as in judgements.
+
+    ``truths``: compiles the ground truth of the eval, which names the documents, once for many outputs.
+    """
+    sources = rule_sources(inputs)
+    rules, _ = compile_rules(sources)
+    try:
+        truth = truths.compiled(inputs.ground_truth, sources)
+    except UnreadableError:
+        return {}
+    output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+    documents = documents_by_expected_names(truth, output)
+    return {name: evidence_in(document) for name, document in documents.items()}
+
+
+def _problems(unread: Mapping[str, str], snapshot: Snapshot, eval_id: str) -> Iterator[Problem]:
+    """Yield a problem for each file that cannot be shown, up to a limit. ``unread``: maps paths to reasons."""
+    listed = list(unread.items())
+    for path, reason in listed[:_LISTED]:
+        more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0
+        yield Problem.of_type(
+            "unread_source",
+            f"A file of the source cannot be shown: {reason}." + (f" So it is with {more} more files." if more else ""),
+            f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {LARGEST / 1e6:.0f} MB.",
+            path=path,
+            commit=snapshot.commit.sha,
+            eval_id=eval_id,
+        )

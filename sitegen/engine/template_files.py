@@ -1,0 +1,77 @@
+"""Finds the files of templates and assets: ours, and those of a project, which take precedence."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from sitegen import __version__
+from sitegen.data_files.project_files import files_below, fix_of, read_inside
+from sitegen.errors import ConfigurationError
+
+KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
+"""Suffixes of files that are templates or assets."""
+
+_LARGEST_TEMPLATE: Final = 5_000_000
+"""Largest size of a template or an asset, in bytes."""
+
+THEME: Final = "theme.css"
+"""Its rules come after all others: the place for a project's colours."""
+
+
+def find_templates() -> Path:
+    """The folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "site_templates"
+    return installed if installed.is_dir() else package.parent / "site_templates"
+
+
+def template_folders(own: Path | None) -> tuple[Path, ...]:
+    """The project's folder, if it has one, then ours. In sitegen's own repository they are the same."""
+    ours = find_templates()
+    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
+
+
+def shipped_files(folder: Path) -> dict[str, Path]:
+    """Map names to files, for every template and asset in a folder of ours."""
+    return {name: folder / name for name in _shipped_names(folder)}
+
+
+def template_digest(folder: Path) -> str:
+    """A digest of the version of sitegen and of all templates and assets in a folder of ours, of 16 hex digits."""
+    digest = hashlib.sha256(__version__.encode())
+    for name in sorted(_shipped_names(folder)):
+        with open(f"{folder}/{name}", "rb") as file:
+            content = file.read()
+        digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def _shipped_names(folder: Path) -> list[str]:
+    """The names without making a path of each, which takes longer than finding them: every build begins with this."""
+    parents = ((f"{parent}/"[len(f"{folder}/") :], names) for parent, _, names in os.walk(folder))
+    return [f"{parent}{name}" for parent, names in parents for name in names if os.path.splitext(name)[1] in KINDS]
+
+
+def own_files(folders: Sequence[Path]) -> dict[str, Path]:
+    """Map names to files. If several folders have a file, the first folder counts. Links are ignored."""
+    files: dict[str, Path] = {}
+    for folder in reversed(folders):
+        files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
+    return files
+
+
+def read_template(file: Path) -> bytes:
+    """Read a template or an asset. Raises ConfigurationError if it is no longer a regular file, or too large."""
+    try:
+        return read_inside(file.parent, file.name, _LARGEST_TEMPLATE)
+    except OSError as error:
+        raise ConfigurationError(
+            f"A template of the project cannot be read: {error.strerror}.",
+            where=str(file),
+            fix=fix_of(error, str(file), "Correct it, or build with --no-templates."),
+        ) from None

@@ -1,0 +1,323 @@
+"""First stage: reads the configuration and folds history up to the commit that is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen import __version__
+from sitegen.config.evaluation import project_evaluation, significance_level
+from sitegen.config.evaluation_config import EVALUATION_FILE, EvaluationConfig
+from sitegen.config.finders.searched_files import SearchedFiles, work_tree_files
+from sitegen.config.findings import problem_in
+from sitegen.config.found_evals import with_found_evals
+from sitegen.config.manifest import ANY_FIELD
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.site import site_file
+from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
+from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
+from sitegen.engine.environment import bytecode_folder
+from sitegen.engine.memo import Memo
+from sitegen.engine.missing_files import MissingFiles
+from sitegen.engine.template_files import template_folders
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.writer import digest
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import FoldStore, PartStore
+from sitegen.history.globs import compiled
+from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import WorktreeBlob, advance
+from sitegen.model.commits import Commit
+from sitegen.model.frozen import Frozen
+from sitegen.model.kinds import traits_of
+from sitegen.model.problems import Finding, Parsed, Problem
+from sitegen.model.regressions import EditedFile
+from sitegen.model.series import EvalInfo
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
+from sitegen.project import Project
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.judged import installed_for
+from sitegen.scoring.kinds import CONTENTS, scorer
+from sitegen.scoring.own import installed_versions
+from sitegen.scoring.redaction import redaction
+from sitegen.text.addresses import is_web_address
+
+
+class Timeline(Frozen):
+    """The configuration and the history of the built commit, for all later stages."""
+
+    project: Project
+    config: SiteConfig
+    manifest: Manifest
+    remarks: tuple[Problem, ...]
+    """Findings on the manifest."""
+    context: WorkerContext
+    update: Update
+    head: Commit
+    commits: int
+    instructions: tuple[InstructionHistory, ...]
+    """All instruction files, by path."""
+    problems: tuple[Problem, ...]
+    """Problems of history."""
+    files: FilesAt
+    """The files of the built commit."""
+    before: EndOfWalk | None = None
+    """Where the build ended that this one continues; None if history was read from its root."""
+
+    @property
+    def jobs(self) -> int | None:
+        """Number of processes that the command line asks for, or else the configuration."""
+        return self.project.options.jobs or self.config.engine.jobs
+
+    @property
+    def new_work(self) -> int:
+        """Number of snapshots, edits and commits since the previous build: each is about one page of work."""
+        update = self.update
+        snapshots = sum(len(changed.history.snapshots) - changed.first_new for changed in update.evals)
+        return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
+
+    def info(self, history: EvalHistory) -> EvalInfo:
+        """Return the description of an eval for pages."""
+        eval_id = history.id
+        entry = self.manifest.entry(eval_id)
+        return EvalInfo(
+            id=eval_id,
+            name=entry.name or eval_id,
+            description=entry.description,
+            kind=history.kind,
+            thresholds=entry.thresholds,
+            significance_level=significance_level(entry.settings),
+            metadata=entry.metadata,
+            nouns=scorer(history.kind).nouns,
+            source=entry.source if entry.source and self.may_show_source(history) else "",
+        )
+
+    def may_show_source(self, history: EvalHistory) -> bool:
+        """Decide whether pages may show the source: values have places in documents, and no value is hidden."""
+        return traits_of(history.kind).is_structured and not self.context_for(history.id).redact
+
+    def context_for(self, eval_id: str) -> WorkerContext:
+        """Return the worker context of one eval, with the globs of all values that are hidden in it."""
+        return replace(self.context, redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
+
+    def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
+        """Return the instruction files that drive an eval: any of their paths, present or former, matches its globs."""
+        globs = self.manifest.entry(eval_id).instructions
+        if not globs:
+            return self.instructions
+        pattern = compiled(globs)
+        return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
+
+
+@share_processes()
+def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...]) -> Timeline:
+    """Advance the memo's fold to the commit that is built.
+
+    ``trusted_head`` is the commit that the output folder shows. If the fold is at another commit, the commits that are
+    new to the fold are not the ones that the folder lacks, so history is read from its root. ``foreign``: files of the
+    folder that no page may replace.
+    """
+    before = END_OF_WALK.get(memo)
+    if before is None or before.head != trusted_head:
+        FoldStore(memo).clear()
+    timeline = fold(project, memo)
+    memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
+    if timeline.update.complete:
+        evals = [update.history.id for update in timeline.update.evals]
+        forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
+    mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
+    context = replace(timeline.context, mappings=mappings, foreign=frozenset(foreign))
+    return replace(timeline, context=context, before=None if timeline.update.complete else before)
+
+
+def keep_end_of_walk(timeline: Timeline, memo: Memo, commits: CommitListTail, search: SearchTail) -> None:
+    """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
+    end = EndOfWalk(head=timeline.head.sha, commits=commits, search=search)
+    END_OF_WALK.keep(memo, "", end)
+
+
+_HINTS: Final = 3
+"""Largest number of probable configuration mistakes that an error lists if there is nothing to report."""
+
+
+@share_processes()
+def fold(project: Project, parts: PartStore, configured_as: Timeline | None = None) -> Timeline:
+    """Read the configuration and fold history into the parts. Raises the errors that ``sitegen.build.build`` lists.
+
+    ``configured_as``: another revision, whose configuration and manifest apply instead of those of the project's own.
+    """
+    root = project.place.root
+    repository = Repository(project.place)
+    head = project.head or repository.resolve(project.revision)
+    files = FilesAt(project.place, head)
+    config, of_site = kept_site_config(files, parts)
+    manifest, of_manifest = kept_manifest(files, config, parts, worktree=project.options.worktree)
+    remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
+    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
+    answers = AnswersAt(files, parts)
+    searched = SearchedFiles(
+        names=files.names,
+        read=files.read,
+        earlier=files.earlier,
+        kind_of_cases=kind_of_case_file,
+        answers=answers,
+    )
+    if project.options.worktree and root is not None:  # uncommitted files take precedence
+        on_disk = work_tree_files(root, kind_of_case_file, files.versions)
+        config, manifest = with_found_evals(config, manifest, on_disk)
+        evaluation = project_evaluation(on_disk)
+        if evaluation == Parsed(None):
+            evaluation = project_evaluation(searched)
+    else:
+        evaluation = project_evaluation(searched)
+    config, manifest = with_found_evals(config, manifest, searched)
+    answers.keep()
+    if configured_as:
+        config, manifest = configured_as.config, configured_as.manifest
+    repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
+    redaction(config.redact)  # reports an invalid field path before any work
+    manifest, of_redactions = _with_sound_redactions(manifest)
+    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
+    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
+    installed = installed_for(entry.outputs for entry in manifest.evals)
+    structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
+    follow = partial(
+        advance,
+        site=config,
+        head=head,
+        manifest=manifest,
+        structure=structure,
+        contents=CONTENTS,
+        allow_shallow=project.options.allow_shallow,
+    )
+    try:
+        if project.options.worktree and root is not None:
+            from sitegen.history.worktree import with_worktree
+
+            advanced = with_worktree(repository, parts, head, follow)
+        else:
+            advanced = follow(repository, parts=parts)
+    except NothingToReportError as error:
+        hints = [f"{remark.message} {remark.fix}" for remark in remarks]
+        layout = Layout(config, manifest, Watched())
+        missing = MissingFiles(
+            layout=layout, config=config, manifest=manifest, folders=files, summaries={}, set_aside=frozenset()
+        )
+        hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
+        fix = " ".join(hints[:_HINTS]) or error.fix
+        raise NothingToReportError(error.message, where=error.where, fix=fix) from None
+    return Timeline(
+        project=project,
+        config=config,
+        manifest=manifest,
+        remarks=tuple(remarks),
+        context=replace(
+            _worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
+            commits=(head,) if head else (),
+        ),
+        update=advanced.update,
+        head=advanced.head,
+        commits=advanced.commits,
+        instructions=_instructions(parts, advanced.update),
+        problems=(*advanced.problems, *_unread(evaluation)),
+        files=files,
+    )
+
+
+def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
+    """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file."""
+    for finding in evaluation.findings:
+        all_lost = " Nothing of the file counts." if evaluation.value is None else ""
+        message = f"{finding.message}{all_lost}"
+        yield Problem("warning", message, finding.fix, path=EVALUATION_FILE, line=finding.line)
+
+
+def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
+    return (*config.redact, *entry.redact)
+
+
+def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:
+    """Return the manifest with every field of an eval hidden if a glob of its ``redact`` cannot be read."""
+    entries, findings = [], []
+    for entry in manifest.evals:
+        try:
+            redaction(entry.redact)
+        except ConfigurationError as error:
+            message = f"evals.{entry.id}: {error.message} Every value of the eval is hidden."
+            findings.append(Finding("error", message, error.fix or "Correct the glob."))
+            entry = replace(entry, redact=(ANY_FIELD,))
+        entries.append(entry)
+    return Parsed(replace(manifest, evals=tuple(entries)), tuple(findings))
+
+
+def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
+    """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
+    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits if not edit.only_moves]
+    return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+
+
+def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
+    """Map each edit of a file that was moved later to the last path of the file, which names its pages."""
+    return {
+        EditedFile(edit.path, edit.commit.sha): file.path
+        for file in files
+        for edit in file.edits
+        if edit.path != file.path
+    }
+
+
+def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:
+    """Return all instruction files by path: touched ones from the update, the others from the memo."""
+    touched = {file.path: file for file in update.instructions}
+    if update.complete:
+        return tuple(touched[path] for path in sorted(touched))
+    untouched = (file for file in FoldStore(parts).instructions() if file.path not in touched)
+    return tuple(sorted((*touched.values(), *untouched), key=lambda file: file.path))
+
+
+def _worker_context(
+    project: Project,
+    repository: Repository,
+    config: SiteConfig,
+    overlay: tuple[WorktreeBlob, ...],
+    origin: str | None,
+) -> WorkerContext:
+    url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
+    site = SiteInfo(
+        title=config.title or (url.rpartition("/")[2] if url else repository.name),
+        version=__version__,
+        repository_url=url,
+        base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
+        shallow=bool(repository.shallow_boundary),
+        noindex=config.noindex,
+    )
+    return WorkerContext(
+        place=project.place,
+        max_blob_bytes=config.limits.max_blob_bytes,
+        site=site,
+        template_folders=template_folders(project.own_templates),
+        overlay=overlay,
+        templates=digest(project.templates, repr(site)),
+        bytecode=bytecode_folder(),
+        out=project.out,
+        discrepancies_per_type=config.limits.discrepancies_per_type,
+        reports_kept=config.limits.reports_kept,
+        redact=config.redact,
+    )
+
+
+def _address(stated: str | None) -> str | None:
+    """Return an address of the command line. Raises ConfigurationError if no page may link to it."""
+    if stated and not is_web_address(stated):
+        raise ConfigurationError(
+            f"The base_url {stated!r} is not an address of a site.",
+            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
+        )
+    return stated

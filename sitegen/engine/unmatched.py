@@ -1,0 +1,211 @@
+"""Finds names in the configuration that match nothing in the project, once all evals are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from sitegen.analysis.regressions import unmatched_mutes
+from sitegen.config.models import INSTRUCTIONS
+from sitegen.engine.evals import Evals
+from sitegen.engine.missing_files import MissingFiles
+from sitegen.engine.timeline import Timeline
+from sitegen.history.files_at_commit import FolderListing, Folders, first_file_named
+from sitegen.history.globs import compiled
+from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
+from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from sitegen.scoring.mapping_use import UnusedEntry
+from sitegen.scoring.redaction import fits_any
+from sitegen.scoring.usage import all_specs
+from sitegen.text.keys import nearest
+
+_MOST_ENTRIES: Final = 20
+"""Largest number of unused entries of one mapping that are reported individually."""
+
+
+@share_processes()
+def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
+    """Return the problems of the built revision: problems of the project first, then problems of its evals."""
+    summaries = {summary.info.id: summary for summary in evals.summaries}
+    layout = Layout(timeline.config, timeline.manifest, Watched())
+    shadowed = _shadowed(timeline, layout, summaries)
+    failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
+    folders: Folders = timeline.files
+    if timeline.project.options.worktree and timeline.project.place.root is not None:
+        from sitegen.history.worktree import work_tree_paths
+
+        folders = FolderListing(work_tree_paths(timeline.context.open()))
+    missing = MissingFiles(
+        layout=layout,
+        config=timeline.config,
+        manifest=timeline.manifest,
+        folders=folders,
+        summaries=summaries,
+        set_aside=frozenset({*shadowed, *failed}),
+    )
+    of_files = tuple(missing.problems())
+    of_instructions = tuple(_instructions(timeline, layout, folders))
+    return (
+        *timeline.remarks,
+        *of_instructions,
+        *_unknown_metrics(timeline, layout, summaries),
+        *_aliases(shadowed, layout),
+        *(redaction.problem for redaction in unmatched_redactions(timeline, evals)),
+        *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
+        *of_files,
+        *_unused_entries(evals, layout, summaries),
+    )
+
+
+class UnmatchedRedaction(Frozen):
+    """A glob under ``redact`` that matches no field, and the problem to report."""
+
+    glob: str
+    problem: Problem
+
+
+def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[UnmatchedRedaction]:
+    """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
+    names: dict[str | None, set[str]] = {field.eval_id: set(field.attributes) for field in evals.fields}
+    for problem in evals.problems:
+        if problem.field:
+            names.setdefault(problem.eval_id, set()).add(problem.field)
+    everywhere = set().union(*names.values())
+    fix = "Correct the glob, or remove it: values that it should hide may be on the site. --public refuses such a site."
+    for glob in timeline.config.redact:
+        if not fits_any(glob, everywhere):
+            message = (
+                f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
+            )
+            yield UnmatchedRedaction(glob, Problem.of_type("unmatched_redaction", message, fix))
+    layout = Layout(timeline.config, timeline.manifest, Watched())
+    for entry in timeline.manifest.evals:
+        for glob in entry.redact:
+            if not fits_any(glob, names.get(entry.id, ())):
+                message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
+                yield UnmatchedRedaction(
+                    glob,
+                    Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
+                )
+
+
+def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:
+    """Report globs that no instruction file ever matched. The default globs may match nothing."""
+    for glob in timeline.config.instructions:
+        if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
+            message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
+            yield Problem.of_type("unmatched_instructions", message, "Correct the glob, or remove it.")
+    for entry in timeline.manifest.evals:
+        for glob in entry.instructions:
+            if not _names_instructions(timeline, glob):
+                left_out = first_file_named(glob, folders)
+                fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
+                if left_out:
+                    fix = f"{left_out!r} is there: add it to the site's own `instructions`, which do not name it."
+                yield Problem.of_type(
+                    "unmatched_instructions",
+                    f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
+                    fix,
+                    path=layout.manifest_path,
+                    eval_id=entry.id,
+                )
+
+
+def _names_instructions(timeline: Timeline, glob: str) -> bool:
+    pattern = compiled((glob,))
+    return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
+
+
+def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Report thresholds and gate limits for unknown metrics or evals, which are never compared with anything."""
+    for entry in timeline.manifest.evals:
+        summary = summaries.get(entry.id)
+        metrics = list(summary.metrics) if summary else []
+        for name, _ in entry.thresholds if summary else ():
+            if name not in metrics:
+                yield Problem.of_type(
+                    "unmatched_limit",
+                    f"The eval {entry.id!r} has a threshold for {name!r}, and no metric has that name.",
+                    _offer(name, metrics),
+                    path=layout.manifest_path,
+                    eval_id=entry.id,
+                )
+    gate = timeline.config.gate
+    if not (gate.evals or gate.metrics):
+        return
+    metrics = [spec.name for spec in all_specs([spec for kind in BUILTIN_KINDS for spec in scorer(kind).metrics])]
+    metrics += [name for summary in summaries.values() for name in summary.metrics]
+    limits = [("eval", name, list(summaries)) for name in gate.evals]
+    limits += [("metric", name, metrics) for name in gate.metrics]
+    limits += [("metric", name, metrics) for limits_of_eval in gate.evals.values() for name in limits_of_eval.metrics]
+    for noun, name, names in limits:
+        if name not in names:
+            message = f"[gate] has limits for {name!r}, and no {noun} has that name."
+            yield Problem.of_type("unmatched_limit", message, _offer(name, names))
+
+
+def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Report entries of mappings and settings that match no field; for a shared mapping, entries that no eval uses."""
+    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if not summaries[eval_id].deleted]
+    by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
+    for eval_id, use in uses:
+        if use.path is not None:
+            by_file.setdefault(use.path, {})[eval_id] = use.of_file
+    for path, unused_by in sorted(by_file.items()):
+        first, *rest = unused_by.values()
+        if first is None or None in rest:
+            continue
+        unused_elsewhere = [{(entry.key, entry.text) for entry in entries or ()} for entries in rest]
+        unused = [entry for entry in first if all((entry.key, entry.text) in entries for entries in unused_elsewhere)]
+        yield from _unused(unused, path, next(iter(unused_by)) if len(unused_by) == 1 else None)
+    for eval_id, use in uses:
+        yield from _unused(use.of_settings, layout.manifest_path, eval_id)
+
+
+def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
+    for entry in entries[:_MOST_ENTRIES]:
+        yield Problem.of_type(
+            "unused_rule",
+            f"{entry.text!r} of `{entry.key}` matches no field of the ground truth or of the newest output.",
+            f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
+            path=path,
+            eval_id=eval_id,
+        )
+    if len(entries) > _MOST_ENTRIES:
+        message = (
+            f"{len(entries) - _MOST_ENTRIES:,} more entries match no field of the ground truth or of the newest output."
+        )
+        fix = "Correct or remove those that are listed first."
+        yield Problem.of_type("unused_rule", message, fix, path=path, eval_id=eval_id)
+
+
+def _offer(name: str, names: Collection[str]) -> str:
+    near = nearest(name, names)
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(names)))}."
+
+
+def _shadowed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
+    """Map the id of each eval whose folder is an alias of another eval to the id of that eval, which owns its files."""
+    shadowed = {}
+    for entry in timeline.manifest.evals:
+        aliased = (alias.id for alias in timeline.manifest.evals if alias.id != entry.id and alias.aliases)
+        folder = layout.folders(entry.id)[0]
+        owner = next((alias_id for alias_id in aliased if folder in layout.folders(alias_id)), None)
+        if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
+            shadowed[entry.id] = owner
+    return shadowed
+
+
+def _aliases(shadowed: Mapping[str, str], layout: Layout) -> Iterator[Problem]:
+    for eval_id, owner in shadowed.items():
+        yield Problem(
+            "error",
+            f"An alias of {owner!r} is the folder of the eval {eval_id!r}, whose files all count for {owner!r}.",
+            "Remove the alias, or give one of the two another folder.",
+            path=layout.manifest_path,
+            eval_id=eval_id,
+        )

@@ -1,0 +1,269 @@
+"""``comparison_report.md``: a comparison for readers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.model.frozen import Frozen
+from sitegen.model.noise import Interval
+from sitegen.pages.change_text import MINUS
+from sitegen.pages.labels import spread_words
+from sitegen.questions.comparison_files.changes import Chance, ResultChange
+from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.scoring.usage import UNITS, USAGE_METRICS
+from sitegen.stats.significance import ALPHA
+from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
+
+_METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "rougeL")
+
+
+def comparison_markdown(document: ComparisonDocument) -> str:
+    """The whole report, ending with a line feed."""
+    parts = chain(map(variants_lines, document.variants), map(change_lines, document.changes))
+    lines = [line for part in parts for line in (*part, "")]
+    if document.passed_over:
+        lines += [f"Only one side has: {', '.join(map(name, document.passed_over))}.", ""]
+    return "\n".join(lines)
+
+
+def variants_lines(comparison: VariantComparison) -> Iterator[str]:
+    """The comparison of two or more prompts."""
+    yield f"# {name(comparison.eval_id)}: {' against '.join(name(variant.name) for variant in comparison.variants)}"
+    yield ""
+    yield f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}."
+    yield ""
+    yield from (f"- {prose(warning)}" for warning in comparison.warnings)
+    yield from ("",) if comparison.warnings else ()
+    yield from _metric_lines(comparison)
+    yield from _usage_lines(comparison)
+    yield from _ranking_lines(comparison)
+    for pair in comparison.pairs:
+        yield from _pair_lines(pair, several=len(comparison.pairs) > 1, alpha=comparison.alpha)
+
+
+def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
+    yield from ("## Metrics", "")
+    heads = ("Variant", "Accuracy", "Consistency", "Quality", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Responses", "Failed")
+    rows = (
+        (
+            name(variant.name),
+            *(number(getattr(variant, attribute)) for attribute in _METRICS),
+            count(variant.responses),
+            count(variant.failed),
+        )
+        for variant in comparison.variants
+    )
+    yield from (*table(heads, rows, range(1, 9)), "")
+    for variant in comparison.variants:
+        if variant.averaged:
+            yield from (f"Accuracy of {name(variant.name)}: {prose(spread_words(variant.averaged))}.", "")
+
+
+def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
+    """Who answered and graded, and what that took; nothing if no file states any of it."""
+    specs = [
+        spec
+        for spec in USAGE_METRICS
+        if any(getattr(variant, spec.name) is not None for variant in comparison.variants)
+    ]
+    if not specs and not any(variant.models or variant.judges for variant in comparison.variants):
+        return
+    yield from ("## Cost and time", "")
+    rows = (
+        (
+            name(variant.name),
+            ", ".join(map(name, variant.models)) or NIL,
+            ", ".join(map(name, variant.judges)) or NIL,
+            *(number(getattr(variant, spec.name), unit=spec.unit) for spec in specs),
+        )
+        for variant in comparison.variants
+    )
+    heads = ("Variant", "Model", "Judge", *(spec.label for spec in specs))
+    yield from (*table(heads, rows, range(3, len(heads))), "")
+
+
+def _ranking_lines(comparison: VariantComparison) -> Iterator[str]:
+    yield from ("## Ranking", "")
+    rows = (
+        (
+            count(row.rank),
+            name(row.name),
+            number(row.score),
+            ", ".join(row.measured) or NIL,
+            "yes" if row.comparable else "no",
+        )
+        for row in comparison.ranking
+    )
+    yield from table(("Rank", "Variant", "Score", "Measured", "Comparable"), rows, (0, 2))
+    yield ""
+    yield "Score: 0.4 accuracy + 0.3 consistency + 0.3 quality / 5, weights renormalised over what was measured."
+    yield ""
+
+
+def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
+    first, second = name(pair.first), name(pair.second)
+    tests = [test for test in pair.tests if test.first is not None or test.second is not None]
+    yield f"## {first} against {second}"
+    yield ""
+    if not pair.common:
+        yield from ("There is no case in common: nothing is compared.", "")
+        return
+    level = "" if alpha == ALPHA else f", by p < {alpha:g}"
+    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
+    yield ""
+    if tests:
+        better = (f"{first} better", "Equal", f"{second} better")
+        heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Responses needed")
+        yield from (*table(heads, map(_test_numbers, tests), range(1, len(heads))), "")
+        adjusted = ("p (Holm)",) if several else ()
+        heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
+        rows = (row for test in tests for row in _test_rows(test, several=several))
+        yield from (*table(heads, rows, range(2, 4 + several)), "")
+    flips = (FlipRow(flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
+    yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
+
+
+def _test_numbers(test: MetricTest) -> tuple[str, ...]:
+    return (
+        test.metric.capitalize(),
+        number(test.first),
+        number(test.second),
+        signed(test.difference),
+        *map(count, (test.first_better, test.equal, test.second_better)),
+        number(test.effect_size, 2),
+        count(test.sample),
+        count(test.minimum_sample),
+    )
+
+
+def _test_rows(test: MetricTest, *, several: bool) -> Iterable[tuple[str, ...]]:
+    yield _test_row(test.metric.capitalize(), test.independent, test.independent.note, several=several)
+    remark = "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
+    yield _test_row("paired", test.paired, remark, several=several)
+
+
+def _test_row(label: str, tested: Tested, remark: str, *, several: bool) -> tuple[str, ...]:
+    adjusted = (probability(tested.adjusted_p),) if several else ()
+    better = name(tested.better) if tested.better else NIL
+    return (label, tested.method, number(tested.statistic), probability(tested.p_value), *adjusted, better, remark)
+
+
+SHOWN: Final = 50
+"""Largest number of rows in a report; the JSON has all of them."""
+
+WORDS: Final[dict[PairedFate, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
+
+
+class FlipRow(Frozen):
+    """A row of a table of flips."""
+
+    change: PairedFate
+    cells: tuple[str, ...]
+    """All cells except the last, which states the change; escaped already."""
+
+
+def change_lines(change: ResultChange) -> Iterator[str]:
+    """The first metric and those with a value, tests, and every judgement that was wrong before or after."""
+    before, after = name(change.before), name(change.after)
+    yield f"# {name(change.eval_id)}: {before} against {after}"
+    yield ""
+    metrics = (
+        (
+            metric.label,
+            number(metric.before, unit=(unit := UNITS.get(metric.name, ""))),
+            number(metric.after, unit=unit),
+            signed(metric.change, unit),
+        )
+        for place, metric in enumerate(change.metrics)
+        if not place or metric.before is not None or metric.after is not None
+    )
+    yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
+    for warning in change.warnings:
+        yield from (prose(warning), "")
+    if change.origin:
+        parts = (
+            ("outputs", change.origin.outputs),
+            ("ground truth", change.origin.ground_truth),
+            ("rules", change.origin.rules),
+        )
+        shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
+        yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
+    if change.chance:
+        yield from (*_chance_lines(change, change.chance), "")
+    counted = (
+        f"Each list item once: {change.chance.fixed:,} fixed, {change.chance.broken:,} broken"
+        if change.chance
+        else "Judgements"
+    )
+    tests = ((counted, change.judgements), ("Documents, by the first metric", change.by_document))
+    rows = [
+        (label, test.method, number(test.statistic), probability(test.p_value), test.note)
+        for label, test in tests
+        if test.p_value is not None
+    ]
+    heads = ("Of", "Test", "Statistic", "p", "Remark")
+    yield from (*table(heads, rows, (2, 3)), "")
+    yield f"Right on both sides: {count(change.still_right)}."
+    if change.unpaired:
+        yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
+    yield ""
+    flips = (
+        FlipRow(
+            flip.change,
+            (
+                name(flip.document),
+                name(flip.named_path or flip.path),
+                name(flip.value, 60),
+                _outcome_words(flip.before),
+                _outcome_words(flip.after),
+            ),
+        )
+        for flip in change.flips
+    )
+    yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
+
+
+def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
+    """The verdict, and the intervals of the headline before and after and of its change."""
+    metric = change.metrics[0]
+    yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
+    yield ""
+    rows = (
+        (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),
+        (name(change.after), number(metric.after), *_interval_rows(number, chance.after, chance.bootstrap_after)),
+        ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
+    )
+    yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
+    if chance.too_few:
+        yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
+
+
+def _interval_rows(
+    written: Callable[[float], str], closed: Interval | None, drawn: Interval | None
+) -> tuple[str, str, str]:
+    ends = [f"{written(interval.low)} to {written(interval.high)}" if interval else NIL for interval in (closed, drawn)]
+    return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
+
+
+def _outcome_words(outcome: str | None) -> str:
+    return NIL if outcome is None else outcome.replace("_", " ")
+
+
+def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:
+    """The counts, then a table of the flips."""
+    rows = list(flips)
+    counts = Counter(row.change for row in rows)
+    yield f"### {title}"
+    yield ""
+    yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
+    yield ""
+    if rows:
+        yield from table((*heads, "Change"), ((*row.cells, WORDS[row.change]) for row in rows[:SHOWN]))
+        yield ""
+    if len(rows) > SHOWN:
+        yield f"{count(len(rows) - SHOWN)} more are in the JSON."
+        yield ""

@@ -1,0 +1,211 @@
+"""``comparison_plots.png`` or ``.svg``: variants as bars with their thresholds, and as a radar; changes as bars.
+
+matplotlib comes with the extra ``plots``. No clock, no random ids: the same comparison gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from math import pi
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
+from sitegen.config.models import PlotFormat
+from sitegen.errors import SitegenError
+from sitegen.model.metrics import MetricSpec
+from sitegen.questions.comparison_files.changes import ResultChange
+from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.scoring.usage import USAGE, USAGE_METRICS
+from sitegen.text.plain import encodable, line
+from sitegen.text.values import amount
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
+
+
+_Metric: TypeAlias = tuple[str, str, str, float]
+_Usage: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
+"""Metrics of cost, tokens and time that at least one side states, with the value of each side."""
+METRICS: Final[tuple[_Metric, ...]] = (
+    ("accuracy", "accuracy", "Accuracy", 1.0),
+    ("consistency", "consistency_score", "Consistency", 1.0),
+    ("quality", "average_quality", "Quality / 5", 5.0),
+    ("rouge1", "rouge1", "ROUGE-1", 1.0),
+    ("rouge2", "rouge2", "ROUGE-2", 1.0),
+    ("rougeL", "rougeL", "ROUGE-L", 1.0),
+)
+"""(attribute of a variant, name of the metric, label, best value)."""
+
+SHOWN: Final = 12
+"""Largest number of evals in a picture."""
+
+_COLOURS: Final = ("#12161c", "#b25508", "#1257d0", "#128577", "#571a4e", "#8a5a00")
+SETTINGS: Final[dict[str, Any]] = {
+    "svg.hashsalt": "sitegen",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.usetex": False,
+    "text.parse_math": False,
+}
+METADATA: Final[dict[PlotFormat, dict[str, str | None]]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": "sitegen"},
+}
+
+
+class NoPlotsError(SitegenError):
+    """matplotlib is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no picture of the comparison: matplotlib is not installed.",
+            fix="pip install 'sitegen-evals[plots]'",
+        )
+
+
+def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]) -> bytes:
+    """The picture. ``thresholds`` holds the least acceptable value by eval and by name of the metric.
+
+    Raises NoPlotsError without matplotlib.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise NoPlotsError from None
+    changes = document.changes[: max(0, SHOWN - len(document.variants))]
+    rows = len(document.variants) + len(changes)
+    out = BytesIO()
+    settings: Any = {**mpl.rcParamsDefault, **SETTINGS}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name in a script that the font lacks is drawn as boxes
+        figure = Figure(figsize=(11, 4.6 * max(1, rows)), layout="constrained")
+        FigureCanvasAgg(figure)
+        parts = figure.subfigures(max(1, rows), 1, squeeze=False)[:, 0]
+        for part, comparison in zip(parts, document.variants, strict=False):
+            _draw_variants(part, comparison, thresholds.get(comparison.eval_id, {}))
+        for part, change in zip(parts[len(document.variants) :], changes, strict=True):
+            _draw_change(part, change)
+        figure.savefig(out, format=format_, dpi=120, metadata=METADATA[format_])
+    return out.getvalue()
+
+
+def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
+    part.suptitle(_plain_text(comparison.eval_id))
+    shares_by_metric = {
+        metric: [_share_of_best(variant, metric) for variant in comparison.variants] for metric in METRICS
+    }
+    measured_by_all = [metric for metric, shares in shares_by_metric.items() if None not in shares]
+    usage = [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
+    part = _beside_usage(part, _stated_usage(usage))
+    columns = 2 if len(measured_by_all) > 2 else 1
+    _draw_bars(part.add_subplot(1, columns, 1), comparison, thresholds)
+    if columns == 2:
+        _draw_radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, measured_by_all)
+    part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+
+
+def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
+    variants = comparison.variants
+    metrics = [metric for metric in METRICS if any(_share_of_best(variant, metric) is not None for variant in variants)]
+    width = 0.8 / len(variants)
+    lowest = 0.0
+    for k, variant in enumerate(variants):
+        shares = [_share_of_best(variant, metric) for metric in metrics]
+        _draw_labelled_bars(axes, shares, offset=width * (k + 0.5) - 0.4, width=width, label=variant.name, colour=k)
+        lowest = min([lowest, *(share or 0 for share in shares)])
+    for index, (_, name, _, best) in enumerate(metrics):
+        if name in thresholds:
+            axes.hlines(thresholds[name] / best, index - 0.45, index + 0.45, colors="#b4233f", linestyles="dashed")
+    axes.set_xticks(range(len(metrics)), [label for _, _, label, _ in metrics])
+    axes.set_ylim(lowest, 1.12)
+    axes.set_title("dashed: threshold", loc="right", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_labelled_bars(
+    axes: Axes, values: Sequence[float | None], *, offset: float, width: float, label: str, colour: int
+) -> None:
+    """One bar for each metric, with its value above it; *offset* is the distance of a bar from its metric's tick."""
+    positions = [index + offset for index in range(len(values))]
+    heights = [value or 0 for value in values]
+    bars = axes.bar(positions, heights, width, label=_plain_text(label), color=_colour(colour))
+    axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
+
+
+def _draw_radar(axes: Axes, comparison: VariantComparison, metrics: Sequence[_Metric]) -> None:
+    angles = [2 * pi * k / len(metrics) for k in range(len(metrics))]
+    for k, variant in enumerate(comparison.variants):
+        values = [max(0.0, value or 0) for value in (_share_of_best(variant, metric) for metric in metrics)]
+        axes.plot([*angles, angles[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
+        axes.fill(angles, values, color=_colour(k), alpha=0.08)
+    axes.set_xticks(angles, [label for _, _, label, _ in metrics])
+    axes.set_ylim(0, 1)
+
+
+def _draw_change(part: SubFigure, change: ResultChange) -> None:
+    part.suptitle(
+        _plain_text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
+    )
+    usage = _stated_usage(
+        [{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")]
+    )
+    part = _beside_usage(part, usage)
+    axes = part.add_subplot()
+    metrics = [
+        metric
+        for metric in change.metrics
+        if (metric.before is not None or metric.after is not None) and metric.name not in USAGE
+    ]
+    for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
+        values = [getattr(metric, side) for metric in metrics]
+        _draw_labelled_bars(axes, values, offset=0.4 * k - 0.2, width=0.4, label=label, colour=k)
+    axes.set_xticks(range(len(metrics)), [_plain_text(metric.label) for metric in metrics])
+    axes.spines[["top", "right"]].set_visible(False)
+    part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+
+
+def _stated_usage(sides: Sequence[Mapping[str, float | None]]) -> _Usage:
+    usage = [(spec, [stated.get(spec.name) for stated in sides]) for spec in USAGE_METRICS]
+    return [(spec, values) for spec, values in usage if any(value is not None for value in values)]
+
+
+def _beside_usage(part: SubFigure, usage: _Usage) -> SubFigure:
+    """Draw cost, tokens and time as bars with scales of their own; returns the part of the figure that remains."""
+    if not usage:
+        return part
+    left: SubFigure
+    left, right = part.subfigures(1, 2, squeeze=False, width_ratios=(3, 1))[0]
+    for axes, (spec, values) in zip(right.subplots(len(usage), 1, squeeze=False)[:, 0], usage, strict=True):
+        places = range(len(values))
+        bars = axes.barh(places, [value or 0 for value in values], 0.7, color=[_colour(k) for k in places])
+        texts = ["—" if value is None else amount(value, spec.unit) for value in values]
+        axes.bar_label(bars, texts, padding=3, fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.35 * max(value or 0 for value in values) or 1)
+        axes.set_yticks([])
+        axes.set_xticks([])
+        axes.set_title(spec.label, loc="left", fontsize=8)
+        axes.spines[["top", "right", "bottom"]].set_visible(False)
+    return left
+
+
+def _share_of_best(variant: VariantNumbers, metric: _Metric) -> float | None:
+    """The metric as a share of its best value."""
+    value: float | None = getattr(variant, metric[0])
+    return None if value is None else value / metric[3]
+
+
+def _colour(index: int) -> str:
+    return _COLOURS[index % len(_COLOURS)]
+
+
+def _plain_text(text: str) -> str:
+    """A name as a label, with an invisible start because matplotlib's legends omit labels with a leading underscore."""
+    label = encodable(line(text, 60))
+    return f"\u200b{label}" if label.startswith("_") else label

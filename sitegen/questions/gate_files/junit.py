@@ -1,0 +1,83 @@
+"""The gate's report as JUnit XML: a suite for each eval, and a case for each metric that has a limit."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from sitegen.errors import SitegenError
+from sitegen.model.gate import GateEval, GateReport, GateVerdict
+from sitegen.questions.gate_files.wording import (
+    error_sentence,
+    eval_sentence,
+    metric_sentences,
+    nothing_compared,
+    spread_sentences,
+)
+from sitegen.text.plain import encodable, line
+
+_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot represent."""
+
+_OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable": "failure", "inconclusive": "skipped"}
+
+
+def gate_junit(report: GateReport) -> bytes:
+    """Return UTF-8 XML.
+
+    A drop that may be chance is a skipped case, as are a floor that was missed at the base too, and an eval that may be
+    incomparable.
+    """
+    root = Element("testsuites", name="sitegen check")
+    for check in report.evals:
+        _add_suite(root, check)
+    if nothing := nothing_compared(report):
+        _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
+    if report.passed:
+        for case in root.iter("testcase"):
+            for failure in case.findall("failure"):
+                failure.tag = "skipped"
+    return _xml_bytes(root)
+
+
+def junit_of_error(error: SitegenError) -> bytes:
+    """A single failed case, if no report could be made."""
+    root = Element("testsuites", name="sitegen check")
+    suite = SubElement(root, "testsuite", name="sitegen check")
+    _add_case(suite, "sitegen", "can compare", "fail", error_sentence(error))
+    return _xml_bytes(root)
+
+
+def _xml_bytes(root: Element) -> bytes:
+    for suite in (*root, root):
+        tags = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
+        for attribute, tag in tags.items():
+            suite.set(attribute, str(sum(1 for _ in suite.iter(tag))))
+    indent(root)
+    xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return xml + b"\n"
+
+
+def _add_suite(root: Element, check: GateEval) -> None:
+    eval_id = _xml_text(check.eval_id)
+    suite = SubElement(root, "testsuite", name=eval_id)
+    message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
+    verdict: GateVerdict = "fail" if check.reasons else "pass"
+    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], verdict, message)
+    for metric in check.metrics:
+        if metric.reasons or metric.limits != (None, None):
+            whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
+            message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
+            verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
+            _add_case(suite, eval_id, metric.label, verdict, message)
+
+
+def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:
+    case = SubElement(suite, "testcase", classname=owner, name=_xml_text(name))
+    if verdict in _OUTCOMES:
+        SubElement(case, _OUTCOMES[verdict], message=_xml_text(message))
+
+
+def _xml_text(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", encodable(line(text)))

@@ -1,0 +1,334 @@
+"""The gate's report for a job summary or a comment: one line if nothing changed, and within GitHub's length limits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, takewhile, zip_longest
+from typing import Final, TypeVar
+
+from sitegen.analysis.gate import VERDICTS
+from sitegen.errors import SitegenError
+from sitegen.model.commits import short_id
+from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
+from sitegen.model.kinds import traits_of
+from sitegen.pages.change_text import split
+from sitegen.questions.gate_files.wording import (
+    allowed_drop,
+    change_text,
+    error_sentence,
+    missed_floor,
+    nothing_compared,
+    reason_sentences,
+    spread_sentences,
+)
+from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
+from sitegen.text.plain import counted
+
+T = TypeVar("T")
+
+LONGEST: Final = 65_000
+"""Largest number of characters of the report; a comment on GitHub may have 65,536."""
+
+CELLS: Final = 20
+"""Largest number of broken cells that are listed for each eval."""
+
+WORST: Final = 3
+"""Largest number of broken values of each eval that the list below the first table names."""
+
+NAMED: Final = 20
+"""Largest number of evals, files or commits that a sentence lists."""
+
+_BROKEN: Final = 10_000
+"""Largest number of characters of the list of broken values below the first table."""
+
+_INDEX: Final = re.compile(r"\[[^\]]*\]")
+"""The index of a list item in a path."""
+
+_END: Final = 20_000
+"""Largest number of characters of the closing sentences about all evals together."""
+
+_CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
+"""The start of a mention, an issue reference or an address in text whose markup is escaped."""
+
+_CLOSING: Final = 200
+"""Number of characters reserved for the sentence that states the number of omitted evals."""
+
+
+def gate_markdown(report: GateReport) -> str:
+    """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
+    moved = [check for check in report.evals if _has_moved(check)]
+    unmoved = [check for check in report.evals if not _has_moved(check)]
+    if report.passed and not moved:
+        return _join_blocks(
+            [
+                f"{_summary_line(report)} Nothing changed in {counted(len(unmoved), 'eval')}.",
+                *_still_below(unmoved),
+                *_not_made_again(report.evals),
+            ]
+        )
+    begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
+    end = _still_below(unmoved)
+    end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+    end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
+    closing = list(takewhile(CharacterBudget(_END).take, end))
+    sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
+    if left_out:
+        closing.append(f"{counted(left_out, 'eval')} more changed: the report is full, and the JSON has all of them.")
+    elif len(closing) < len(end):
+        closing.append("More instructions were edited than fit here: the JSON has all of them.")
+    return _join_blocks([*begin, *sections, *closing])
+
+
+def markdown_of_error(error: SitegenError) -> str:
+    """The text if no report could be made."""
+    return _join_blocks(["**Evals: fail.**", _without_mentions(prose(error_sentence(error)))])
+
+
+def _summary_line(report: GateReport) -> str:
+    outcome = "pass" if report.passed else "fail"
+    verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
+    tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
+    compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
+    return f"**Evals: {outcome}.** {code(short_id(report.head))} against {code(short_id(report.base))}, {compared}."
+
+
+def _has_moved(check: GateEval) -> bool:
+    if check.presence != "both" or check.verdict != "pass" or check.overlap is None:
+        return True
+    uncommon = check.overlap.verdict != "comparable"
+    counted = check.fixed or check.broken
+    return uncommon or bool(counted) or any(metric.change for metric in check.metrics)
+
+
+def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
+    """A table of what changed, the worst first, and below it the worst values that broke."""
+    if not moved:
+        return
+    heads = ("Eval", "Metric", "Base", "Head", "Change", "On these cases", "Broken", "Fixed", "Verdict")
+    yield "\n".join(table(heads, map(_change_row, moved[:NAMED]), (2, 3, 4, 6, 7)))
+    if len(moved) > NAMED:
+        yield f"{count(len(moved) - NAMED)} more changed."
+    worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
+    if broken := list(takewhile(CharacterBudget(_BROKEN).take, worst)):
+        yield "\n".join(broken)
+
+
+def _change_row(check: GateEval) -> tuple[str, ...]:
+    """The row of an eval: the first of its metrics with the worst verdict."""
+    metric = max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None)
+    return (
+        _id_of_eval(check),
+        _without_mentions(name(metric.label, 40)) if metric else NIL,
+        number(metric.base, unit=metric.unit) if metric else NIL,
+        number(metric.head, unit=metric.unit) if metric else NIL,
+        change_text(metric) if metric else NIL,
+        metric.noise.decision if metric and metric.noise else "same output" if check.same_output else NIL,
+        count(check.broken) if check.overlap else NIL,
+        count(check.fixed) if check.overlap else NIL,
+        f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
+    )
+
+
+def _worst_broken(check: GateEval) -> str:
+    """The values that broke as text: one of each of the fields with most of them, or more if there are fewer fields."""
+    broken = [cell for cell in check.cells if cell.fate == "broken"]
+    if not broken:
+        return ""
+    fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
+    ranked = [[cell for cell in broken if _field_of(cell) == field] for field, _ in fields.most_common()]
+    by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
+    is_judged = traits_of(check.kind).names_scores
+    words = "; ".join(_broken_words(cell, is_judged=is_judged) for cell in islice(by_turns, WORST))
+    more = check.broken - WORST
+    return f"{count(check.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
+
+
+def _field_of(cell: GateCell) -> str:
+    return _INDEX.sub("[]", cell.path)
+
+
+def _broken_words(cell: GateCell, *, is_judged: bool = False) -> str:
+    where = " ".join(code(part, 50) for part in (cell.document, cell.named_path or cell.path) if part)
+    if cell.is_score:
+        return f"{where} went from {code(cell.base or '', 40)} to {code(cell.head or '', 40)}"
+    found, expected = (code(value, 40) if value else "" for value in (cell.head, cell.expected))
+    if is_judged:  # the field is what was asked of an answer, and the values are the answer
+        lost = f"{code(cell.document, 50)} lost {code(cell.named_path or cell.path, 50)}"
+        return f"{lost} with {found or 'no output'}{expected and f', expected {expected}'}"
+    return f"{where} {f'is {found}' if found else 'is missing'}, expected {expected or 'nothing'}"
+
+
+def _still_below(unmoved: Sequence[GateEval]) -> list[str]:
+    """A sentence on the floors that evals without a change miss, as they did at the base."""
+    still = [
+        (check, metric)
+        for check in unmoved
+        for metric in check.metrics
+        if "still below the floor" in metric.reasons and metric.verdict == "pass"
+    ]
+    if not still:
+        return []
+
+    def words(missed: tuple[GateEval, GateMetric]) -> str:
+        label = _without_mentions(name(missed[1].label, 40))
+        return f"{_id_of_eval(missed[0])} ({label} {missed_floor(missed[1])})"
+
+    return [f"Still below its floor, as at the base, which does not fail: {_listed_words(still, words)}."]
+
+
+class CharacterBudget:
+    """A number of characters that blocks of text use up."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def take(self, block: str) -> bool:
+        """Take the room for a block and the empty line after it; False, without taking any, if it does not fit."""
+        fits = len(block) + 2 <= self._left
+        self._left -= (len(block) + 2) * fits
+        return fits
+
+
+def _fitting_sections(evals: Sequence[GateEval], characters: int) -> tuple[list[str], int]:
+    """The sections that fit, the worst eval first, and how many do not. Cells are added if room remains."""
+    room = CharacterBudget(characters)
+    fitting = list(takewhile(room.take, map(_eval_section, evals)))
+    blocks = []
+    for check, section in zip(evals, fitting, strict=False):
+        cells = _broken_cells_table(check)
+        blocks += [section, cells] if cells and room.take(cells) else [section]
+    return blocks, len(evals) - len(fitting)
+
+
+def _eval_section(check: GateEval) -> str:
+    title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
+    title += " (recorded)" if traits_of(check.kind).is_recorded else ""
+    parts = [f"### {code(check.eval_id, 60)}{_without_mentions(title)}: {check.verdict}"]
+    rows = [
+        _metric_row(metric)
+        for metric in check.metrics
+        if metric is check.metrics[0] or metric.limits != (None, None) or metric.change
+    ]
+    if rows:
+        heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
+        parts.append("\n".join(table(heads, rows, range(1, 4))))
+    if check.presence == "new":
+        parts.append("New: there is nothing to compare it with, and only floors apply.")
+    averages = chain.from_iterable(map(spread_sentences, check.metrics[:1]))
+    parts += (_without_mentions(prose(sentence)) for sentence in (*averages, *reason_sentences(check)))
+    parts += _circumstances(check)
+    return "\n\n".join(parts)
+
+
+def _metric_row(metric: GateMetric) -> tuple[str, ...]:
+    unit = metric.unit
+    parts = split(metric.parts, metric.spec) if metric.parts and not metric.is_amount else ()
+    side = "≥" if metric.higher_is_better else "≤"
+    limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
+    limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
+    return (
+        _without_mentions(name(metric.label, 40)),
+        number(metric.base, unit=unit),
+        number(metric.head, unit=unit),
+        change_text(metric),
+        ", ".join(f"{part.name} {signed(part.amount)}" for part in parts),
+        ", ".join(limits) or NIL,
+        _metric_verdict_words(metric),
+    )
+
+
+def _metric_verdict_words(metric: GateMetric) -> str:
+    if metric.limits == (None, None):
+        return NIL
+    if metric.verdict == "pass" and metric.reasons:
+        return "still below"
+    return f"**{metric.verdict}**" if metric.verdict == "fail" else metric.verdict
+
+
+_EXCHANGED: Final = {
+    "model": "how much of the change is due to it, and how much to the instructions, is unknown",
+    "judge": "its grades are not compared with those of the base",
+}
+
+
+def _circumstances(check: GateEval) -> Iterator[str]:
+    for who, exchange in (("model", check.model), ("judge", check.judge)):
+        if exchange:
+            before, after = (
+                ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.before, exchange.after)
+            )
+            yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
+    overlap = check.overlap
+    if overlap and overlap.verdict == "bridged":
+        unmatched = (("base", len(overlap.only_base)), ("head", len(overlap.only_head)))
+        alone = "; ".join(f"{count(number)} only at the {side}" for side, number in unmatched if number)
+        unit = overlap.unit if overlap.common == 1 else overlap.units
+        yield f"{count(overlap.common)} {unit} in common; not matched: {alone}."
+
+
+def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
+    """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
+    evals_by_edits: dict[tuple[GateInstruction, ...], list[GateEval]] = {}
+    for check in evals:
+        if check.instructions:
+            evals_by_edits.setdefault(check.instructions, []).append(check)
+    begin = "Instructions edited since the base (association in time, not necessarily the cause)"
+    return [
+        f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
+        for edits, driven in evals_by_edits.items()
+    ]
+
+
+def _edit_words(edit: GateInstruction) -> str:
+    commits = _listed_words(edit.commits, lambda commit: code(short_id(commit)), 3)
+    return f"{code(edit.path, 80)} ({commits})" if commits else code(edit.path, 80)
+
+
+def _broken_cells_table(check: GateEval) -> str:
+    counts = f"{count(check.broken)} broken, {count(check.fixed)} fixed"
+    broken = [cell for cell in check.cells if cell.fate == "broken"][:CELLS]
+    if not broken:
+        return f"{counts}." if check.fixed or check.broken else ""
+    heads = ("Document", "Field", "Expected", "Base", "Head")
+    first = 0 if any(cell.document for cell in broken) else 1  # without the column of documents
+    lines = [f"<details><summary>{counts}</summary>", ""]
+    lines += [*table(heads[first:], (_broken_cell_row(cell)[first:] for cell in broken)), ""]
+    if check.broken > len(broken):
+        lines += [f"{count(check.broken - len(broken))} more broken ones are in the JSON.", ""]
+    return "\n".join([*lines, "</details>"])
+
+
+def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
+    document, *values = (
+        code(value, 60) if value else NIL for value in (cell.document, cell.expected, cell.base, cell.head)
+    )
+    return (document, code(cell.named_path or cell.path, 80), *values)
+
+
+def _not_made_again(evals: Iterable[GateEval]) -> list[str]:
+    stale = [check for check in evals if check.stale]
+    if not stale:
+        return []
+    names = _listed_words(stale, _id_of_eval)
+    return [f"Not measured: instructions were edited, and no new output was made with them, for {names}."]
+
+
+def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAMED) -> str:
+    """The words of the first items, and the number of the others, whose words are not made."""
+    more = f" and {count(len(items) - most)} more" if len(items) > most else ""
+    return ", ".join(map(words, items[:most])) + more
+
+
+def _id_of_eval(check: GateEval) -> str:
+    return code(check.eval_id, 60)
+
+
+def _without_mentions(text: str) -> str:
+    """Escaped text with a word joiner after every sign that GitHub would turn into a mention or a link."""
+    return _CALLING.sub("\\g<0>\u2060", text)
+
+
+def _join_blocks(blocks: Iterable[str]) -> str:
+    return "\n\n".join(blocks) + "\n"

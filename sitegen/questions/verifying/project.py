@@ -1,0 +1,253 @@
+"""A project in the work tree: its configuration and its evals, ready to be scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from os.path import lexists
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from sitegen.config.evaluation import evaluated_entry, evaluated_llm, project_evaluation, read_named
+from sitegen.config.evaluation_config import EVALUATION_FILE, EvaluationConfig
+from sitegen.config.finders.case_files import case_file_entry
+from sitegen.config.finders.searched_files import work_tree_files
+from sitegen.config.findings import problem_in
+from sitegen.config.found_evals import with_found_evals
+from sitegen.config.kind_files import GROUND_TRUTHS, files_of
+from sitegen.config.manifest import manifest_in_force, overlaid
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.site import read_rules, read_site, site_file
+from sitegen.data_files.project_files import (
+    LARGEST_CONFIGURATION,
+    NotFetchedError,
+    fix_of,
+    is_folder_inside,
+    read_file,
+    read_inside,
+    real,
+)
+from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import CopiedParts
+from sitegen.history.layout import LONE, Layout, Watched
+from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
+from sitegen.history.timeline import advance
+from sitegen.history.worktree import with_worktree
+from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Parsed, Problem
+from sitegen.model.timeline import EvalHistory
+from sitegen.questions.verifying.eval_files import (
+    WorktreeEval,
+    first_file,
+    newest_case_file,
+)
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.kinds import CONTENTS
+from sitegen.scoring.scorer import File
+from sitegen.text.plain import encodable
+
+
+class WorktreeProject(Frozen, gc=True, dict=True):
+    """A project's work tree with its configuration, ready to score outputs."""
+
+    root: Path
+    head: str | None
+    config: SiteConfig
+    manifest: Manifest
+    layout: Layout
+    evaluation: EvaluationConfig = EvaluationConfig()
+    """Read from the file that ``--config`` names, otherwise from the evaluation file in the project."""
+    misread: tuple[Problem, ...] = ()
+    """What does not count of the configuration."""
+
+    @classmethod
+    def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
+        """Open the project that contains a folder. *evals_dir* replaces the configured folder of evals.
+
+        Raises SitegenError without a repository or a work tree, or for a wrong configuration.
+        """
+        repository, head = find_repository(path)
+        root = repository.root
+        if root is None:
+            raise SitegenError(
+                "A bare repository has no work tree to score.", where=str(repository.top), fix="Clone it."
+            )
+        config, of_site = read_site(root)
+        if evals_dir is not None:
+            config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
+        committed = (FilesAt(repository, head).versions,) if head else ()
+        searched = work_tree_files(root, kind_of_case_file, *committed)
+        manifest, of_manifest = worktree_manifest(root, config)
+        config, manifest = with_found_evals(config, manifest, searched)
+        evaluation, of_evaluation = project_evaluation(searched)
+        return cls(
+            root,
+            head,
+            config,
+            manifest,
+            Layout(config, manifest, Watched()),
+            evaluation=evaluation or EvaluationConfig(),
+            misread=(
+                *(problem_in(site_file(root), finding) for finding in of_site),
+                *(problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest),
+                *(problem_in(EVALUATION_FILE, finding) for finding in of_evaluation),
+            ),
+        )
+
+    @cached_property
+    def histories(self) -> Mapping[str, EvalHistory]:
+        """The history of each eval by its id, with the uncommitted state at the end.
+
+        Reads history from its root, and stores nothing. Empty without any commit, or if history cannot be read.
+        """
+        if self.head is None:
+            return {}
+        follow = partial(
+            advance,
+            site=self.config,
+            head=self.head,
+            manifest=self.manifest,
+            structure="",
+            contents=CONTENTS,
+            allow_shallow=True,
+        )
+        try:
+            advanced = with_worktree(Repository.open(self.root), CopiedParts(), self.head, follow)
+        except SitegenError:
+            return {}
+        return {update.history.id: update.history for update in advanced.update.evals}
+
+    def shown_path(self, path: Path) -> str:
+        """A path relative to the root if it is below the root, otherwise unchanged."""
+        resolved, root = real(path), real(self.root)
+        return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
+
+    @cached_property
+    def eval_ids(self) -> tuple[str, ...]:
+        """Evals of the manifest and folders that hold a ground truth, sorted."""
+        folder = self.root / self.config.evals_dir
+        ids = {entry.id for entry in self.manifest.evals}
+        folders_of_entries = {path for entry in self.manifest.evals for path in self.layout.folders(entry.id)}
+        for child in folder.iterdir() if folder.is_dir() else ():
+            is_own = f"{self.config.evals_dir}/{child.name}" not in folders_of_entries
+            if is_own and first_file(child, GROUND_TRUTHS):
+                ids.add(child.name)
+        if first_file(folder, files_of(LONE).ground_truths):
+            ids.add(LONE)
+        return tuple(sorted(ids))
+
+    def configured(self, eval_id: str, file: Path) -> WorktreeProject:
+        """The project with settings of an eval from a file, which take precedence over the manifest.
+
+        The file holds keys of a manifest entry, or an evaluation, whose keys also choose the model that is called.
+        Raises ConfigurationError.
+        """
+        try:
+            stated, findings = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
+            ) from error
+        entry = self.manifest.entry(eval_id)
+        misread = (*self.misread, *(problem_in(str(file), finding) for finding in findings))
+        if isinstance(stated, EvalConfig):
+            return replace(self._with_entry(overlaid(entry, stated)), misread=misread)
+        project = self._with_entry(evaluated_entry(entry, stated))
+        config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
+        misread = tuple(problem for problem in misread if problem.path != EVALUATION_FILE)
+        return replace(project, config=config, evaluation=stated, misread=misread)
+
+    def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
+        """Return the project and the id of the eval with these test cases; without one, the project gets a new eval.
+
+        Raises ConfigurationError if the file lies outside the project.
+        """
+        path, root = real(file), real(self.root)
+        if not path.is_relative_to(root):
+            fix = "Copy them into the project: the responses are kept beside them."
+            raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
+        ids = self.eval_ids
+        for eval_id in ids:
+            try:
+                truth = self.place(eval_id).ground_truth
+            except SitegenError:
+                continue
+            if truth is not None and real(truth) == path:
+                return self, eval_id
+        entry = case_file_entry(path.relative_to(root).as_posix(), ids)
+        return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
+
+    def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
+        other_entries = (other for other in self.manifest.evals if other.id != entry.id)
+        manifest = replace(self.manifest, evals=(*other_entries, entry))
+        return replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
+
+    def place(self, eval_id: str) -> WorktreeEval:
+        """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
+        ids = self.eval_ids
+        if eval_id not in ids:
+            fix = f"The evals of this project: {', '.join(ids) or 'none'}."
+            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=fix)
+        entry = self.layout.entry(eval_id)
+        stated = EntryRules.of(entry).ground_truth
+        folders = self.layout.folders(eval_id)
+        folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
+        if folder is None and stated and stated.startswith("../") and not lexists(self.root / folders[0]):
+            folder = self.root / folders[0]  # the first responses create it
+        if folder is None:
+            raise NothingToReportError(f"The folder of {eval_id!r} is not there.", where=folders[0])
+        conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
+        truth = None
+        names = truth_names(entry.kind, stated)
+        if names:
+            truth = newest_case_file(folder, entry) if entry.in_cases else first_file(folder, names)
+            if truth is None and conventional:
+                raise NothingToReportError(
+                    f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
+                )
+        kind = kind_of(entry, truth.name if truth else None)
+        return WorktreeEval(root=self.root, entry=entry, kind=kind, folder=folder, ground_truth=truth)
+
+    def read(self, path: Path) -> File:
+        """The content of a file inside or outside the project, or the reason why it cannot be read."""
+        is_inside = path.is_relative_to(self.root)
+        name = path.relative_to(self.root).as_posix() if is_inside else str(path)
+        largest = self.config.limits.max_blob_bytes
+        try:
+            content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
+            return File(name, content)
+        except OSError as error:
+            not_fetched = isinstance(error, NotFetchedError)
+            return File(
+                path=name,
+                content=None,
+                reason=error.strerror or "it cannot be read",
+                fix=fix_of(error, name, ""),
+                not_fetched=not_fetched,
+            )
+
+
+def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:
+    """The manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
+    name = f"{config.evals_dir}/manifest.yaml"
+    content = read_rules(root, name, config.limits.max_blob_bytes)
+    return Parsed(Manifest()) if content is None else manifest_in_force(content, name, config.evals_dir)
+
+
+def _folder_in_project(root: Path, folder: Path) -> str:
+    """Return a folder's path from the root. A relative path starts at the current folder if that is in the project.
+
+    Raises ConfigurationError if there is no such folder in the project.
+    """
+    from_here = folder.absolute()
+    path = from_here if from_here.is_relative_to(root) else root / folder
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    if not name or ".." in path.parts or not is_folder_inside(root, name):
+        raise ConfigurationError(
+            "There is no such folder in the project.", where=str(folder), fix="Name a folder below the project's."
+        )
+    return name

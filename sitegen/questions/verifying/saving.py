@@ -1,0 +1,167 @@
+"""Saves a verified output: as the next iteration of its eval with its results, and in ``aggregate.json``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
+from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.history.entry_rules import is_glob
+from sitegen.history.layout import RECORDED, RESULTS
+from sitegen.model.kinds import traits_of
+from sitegen.model.outcomes import ErrorType
+from sitegen.model.recorded import read_recorded
+from sitegen.questions.verifying.eval_files import iterations
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.verify import Verified, verify_iterations
+from sitegen.scoring.documents import Document
+from sitegen.scoring.results_file import Metadata
+from sitegen.stats.counts import errors_by_type, ratios
+from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.plain import encodable
+
+_LARGEST_COPIED: Final = 1_000_000_000
+"""The size of the largest output that is copied, in bytes."""
+
+
+def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
+    """Save an output with its results as the next iteration, and update ``aggregate.json``.
+
+    Returns the file of the results, and the written document.
+
+    An output that already lies in an iteration's folder stays there, and its results are written beside it. Of a
+    kind whose output is a log of all runs, only the results are kept, as ``results/run-<timestamp>.json``.
+
+    Raises ConfigurationError if the eval's outputs are runs that a glob names, because the name of the next one is
+    unknown, or share a file with the expected values, every version of which is an iteration.
+    """
+    place = verified.place
+    if place.entry.in_cases:
+        raise ConfigurationError(
+            f"Expected values and outputs of {place.entry.id!r} are in one file: a copy of it would be another eval.",
+            where=str(place.ground_truth),
+            fix="Commit the file: every version of it is an iteration.",
+        )
+    if is_glob(place.entry.outputs):
+        raise ConfigurationError(
+            f"The outputs of {place.entry.id!r} are runs, named by the glob {place.entry.outputs!r}: there is no next "
+            "iteration to save.",
+            fix="Commit the run under a name that the glob fits, or leave 'outputs' out of the manifest.",
+        )
+    if traits_of(place.kind).is_recorded:
+        raise ConfigurationError(
+            f"{place.entry.id!r} only records numbers: there is nothing that was scored and could be saved.",
+            fix="Commit the file that the run wrote.",
+        )
+    results = place.folder / RESULTS
+    if traits_of(place.kind).logs_runs and verified.iteration is None:
+        moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
+        name = f"{RESULTS}/run-{moment}.json"
+        write_inside(place.folder, name, to_json_bytes(document))
+        return place.folder / name, document
+    if verified.iteration is None:
+        number = max((number for number, _ in iterations(place.folder)), default=0) + 1
+        folder = results / f"iteration-{number:03d}"
+        for output in verified.outputs:
+            name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"
+            write_inside(place.folder, name, read_file(output, _LARGEST_COPIED), replace=False)
+        document = replace(document, metadata=replace(document.metadata, iteration=number))
+    else:
+        folder = verified.outputs[0].parent
+    record = (folder / RECORDED).relative_to(place.folder).as_posix()
+    write_inside(place.folder, record, to_json_bytes(document))
+    _update_aggregate(project, verified, document.metadata)
+    return place.folder / record, document
+
+
+def save_into(folder: Path, verified: Verified, document: Document) -> Path:
+    """Write the results and a copy of the output to a folder that the user named, and create it if necessary.
+
+    Returns the file of the results. Raises SitegenError if there cannot be such a folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"The folder cannot be made: {error.strerror}."
+        raise SitegenError(message, where=str(folder), fix="Name another folder.") from None
+    for output in verified.outputs:
+        if real(output.parent) != real(folder):
+            write_inside(folder, _saved_name(verified, output), read_file(output, _LARGEST_COPIED))
+    write_inside(folder, RECORDED, to_json_bytes(document))
+    return folder / RECORDED
+
+
+def _saved_name(verified: Verified, output: Path) -> str:
+    """The name of an output in the folder of an iteration: its own name if the kind has files of that name."""
+    names = verified.place.files.outputs
+    if len(verified.outputs) > 1 or output.name in names:
+        return output.name
+    return next((name for name in names if Path(name).suffix == output.suffix), names[0])
+
+
+def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
+    """Write the line of the saved iteration, and lines of other iterations that have none yet.
+
+    Existing lines and everything else in the file remain unchanged. Iterations without a line are scored now, by the
+    present ground truth and rules, with the time that their own results record.
+    """
+    place, name = verified.place, f"{RESULTS}/aggregate.json"
+    try:
+        body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
+        earlier = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        body, earlier = {"eval_id": encodable(place.entry.id)}, []
+    there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
+    added = [
+        _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
+        for iteration in verify_iterations(project, place, without=there)
+    ]
+    lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
+    body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
+    write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
+
+
+class AggregateDocument(TypedDict):
+    """The document ``aggregate.json``: one line for each saved iteration of an eval."""
+
+    eval_id: str
+    iterations: list[AggregateLine]
+
+
+class AggregateLine(TypedDict):
+    """One saved iteration, with each ratio of counts by its name. Kinds other than fields add metrics of their own."""
+
+    iteration: int | None
+    timestamp: str | None
+    total_errors: int
+    errors_by_type: dict[ErrorType, int]
+
+
+def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
+    card = verified.result.scorecard
+    errors = errors_by_type(card.counts)
+    named_ratios = ratios(card.counts)
+    return {
+        "iteration": iteration,
+        "timestamp": timestamp,
+        **named_ratios,
+        **{
+            name: value
+            for name, value in card.metrics
+            if not traits_of(verified.place.kind).is_structured and name not in named_ratios
+        },
+        "total_errors": sum(errors.values()),
+        "errors_by_type": errors,
+    }
+
+
+def _recorded_time(verified: Verified) -> str | None:
+    folder = verified.outputs[0].parent.relative_to(verified.place.folder)
+    try:
+        recorded = read_recorded(read_inside(verified.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))
+    except OSError:
+        return None
+    return recorded.timestamp if recorded else None

@@ -1,0 +1,228 @@
+"""Scoring outputs of the work tree, and the provenance that is recorded with their results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen import __version__
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.history.entry_rules import EntryRules, runs_of
+from sitegen.history.eval_fold import settings_with_grades
+from sitegen.history.layout import RESULTS, iteration_number, records_of
+from sitegen.history.repository import Repository
+from sitegen.history.worktree import is_changed, work_tree_paths
+from sitegen.model.frozen import Frozen
+from sitegen.model.kinds import traits_of
+from sitegen.model.recorded import read_recorded
+from sitegen.model.scorecards import Result
+from sitegen.model.usage import RunUsage
+from sitegen.questions.verifying.eval_files import (
+    WorktreeEval,
+    each_output,
+    first_file,
+    iterations,
+    outputs_of_iterations,
+)
+from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.scoring.highlights.settings import read_settings
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.usage import with_stated
+from sitegen.text.embedding import embedder
+from sitegen.text.plain import encodable
+
+_OF_LOGS: Final = ("range", "run_id")
+"""Settings that only kinds with ``KindTraits.logs_runs`` understand."""
+
+
+class Verified(Frozen):
+    """An output of an eval and its result."""
+
+    place: WorktreeEval
+    outputs: tuple[Path, ...]
+    """Several files only if the eval has variants."""
+    iteration: int | None
+    """Number of the iteration's folder that holds the output, None if it lies elsewhere."""
+    result: Result
+
+
+def verify(
+    project: WorktreeProject,
+    eval_id: str,
+    output: Path | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Verified:
+    """Score an output, by default the newest of the eval, as a site of the work tree scores it.
+
+    Raises NothingToReportError if the eval has no ground truth or no output, and ConfigurationError if it does not
+    exist or *settings* do not fit.
+
+    Args:
+        project: the project of the eval.
+        eval_id: the eval.
+        output: the file to score in place of the newest output.
+        settings: take precedence over the settings of the eval.
+
+    """
+    place = project.place(eval_id)
+    unfit = [name for name in settings or () if name in _OF_LOGS]
+    if unfit and not traits_of(place.kind).logs_runs:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
+        raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
+    if output is not None and not output.is_file():
+        raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
+    outputs = (output,) if output else newest_outputs(project, place)
+    if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
+        place = replace(place, ground_truth=outputs[0])
+    if not outputs:
+        name = place.files.outputs[0]
+        newest = "The newest iteration of" if any(outputs_of_iterations(place)) else "The eval"
+        raise NothingToReportError(
+            f"{newest} {eval_id!r} has no output to score.",
+            where=str(place.folder),
+            fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
+        )
+    verified = _scored(project, place, outputs, settings)
+    if settings:
+        _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
+    return verified
+
+
+def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path, ...]:
+    """Return the files of the newest output of an eval, which a site of the work tree shows as the newest; often none.
+
+    Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
+    number; uncommitted ones come last. Without any commit, it is the last by number or by name.
+    """
+    several = each_output(place)
+    history = project.histories.get(place.entry.id) if len(several) > 1 else None
+    if history is None:
+        return several[-1] if several else ()
+    ordered = {_names_below(place, outputs): outputs for outputs in several}
+    for snapshot in history.snapshots:
+        # The folder of the eval may have had another name, or another place, when the output was made.
+        parts = [blob.path.split("/") for blob in snapshot.outputs]
+        for depth in range(min(map(len, parts), default=1)):
+            name = tuple("/".join(part[depth:]) for part in parts)
+            if name in ordered:
+                ordered[name] = ordered.pop(name)
+                break
+    return [*ordered.values()][-1]
+
+
+def _names_below(place: WorktreeEval, outputs: Iterable[Path]) -> tuple[str, ...]:
+    """Return the paths of files below the folder of the eval, or of the project if they lie elsewhere."""
+    return tuple(
+        path.relative_to(place.folder if path.is_relative_to(place.folder) else place.root).as_posix()
+        for path in outputs
+    )
+
+
+def verify_iterations(
+    project: WorktreeProject, place: WorktreeEval, *, without: Container[object]
+) -> Iterator[Verified]:
+    """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
+    for number, outputs in outputs_of_iterations(place):
+        if outputs and number not in without:
+            yield _scored(project, place, outputs)
+
+
+def _scored(
+    project: WorktreeProject,
+    place: WorktreeEval,
+    outputs: tuple[Path, ...],
+    settings: Mapping[str, object] | None = None,
+) -> Verified:
+    rules = EntryRules.of(place.entry)
+    mapping = schema = None
+    if traits_of(place.kind).is_structured:
+        mapping, schema = _mapping_name(project, rules, place.folder), rules.schema
+    own_settings = json.dumps({**json.loads(rules.settings), **(settings or {})})
+    history = project.histories.get(place.entry.id) if traits_of(place.kind).names_scores else None
+    inputs = ScoringInputs(
+        outputs=tuple(project.read(path) for path in outputs),
+        ground_truth=project.read(place.ground_truth) if place.ground_truth else None,
+        mapping=project.read(project.root / mapping) if mapping else None,
+        schema=project.read(project.root / schema) if schema else None,
+        settings=settings_with_grades(own_settings, history.grades) if history else own_settings,
+        embedder=embedder(),
+    )
+    parent = outputs[0].parent if outputs else place.folder
+    number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
+    result = scored_with_own_metrics(scorer(place.kind), inputs)
+    return Verified(
+        place=place,
+        outputs=outputs,
+        iteration=number,
+        result=with_stated(result, _recorded_usage(project, place, outputs) if outputs else None, place.kind),
+    )
+
+
+def unsaved_output(project: WorktreeProject, verified: Verified) -> Path | None:
+    """The overwritten output, if no iteration holds it yet and an iteration was scored instead."""
+    place = verified.place
+    if verified.iteration is None or place.entry.outputs != "auto":
+        return None
+    candidate = first_file(place.folder, place.files.overwritten)
+    content = project.read(candidate).content if candidate else None
+    if content is None:
+        return None
+    in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
+    is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
+    return None if is_saved else candidate
+
+
+def metadata_of(project: WorktreeProject, verified: Verified, *, timestamp: str | None) -> Metadata:
+    """The provenance of a result, for the document that is printed or saved."""
+    return Metadata(
+        iteration=verified.iteration,
+        timestamp=timestamp,
+        git_commit=project.head,
+        dirty=project.head is not None and is_changed(Repository.open(project.root), project.head),
+        instruction_hashes=dict(_instruction_hashes(project)),
+        sitegen=__version__,
+    )
+
+
+def _recorded_usage(project: WorktreeProject, place: WorktreeEval, outputs: Sequence[Path]) -> RunUsage | None:
+    """Tokens, cost, time and judge of a run, from the record beside its output."""
+    folder, runs = outputs[0].parent, runs_of(place.entry)
+    inside = outputs[0].relative_to(place.folder).as_posix() if folder.is_relative_to(place.folder) else ""
+    run = runs.name(inside) if runs and runs.is_folder else None
+    if runs and run:
+        folder = place.folder / runs.start / run
+    is_iteration = folder.parent == place.folder / RESULTS and iteration_number(folder.name) is not None
+    names = records_of(place.kind, in_own_folder=is_iteration or run is not None)
+    record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
+    content = project.read(record).content if record else None
+    recorded = read_recorded(content) if content else None
+    return recorded.usage if recorded else None
+
+
+def _mapping_name(project: WorktreeProject, rules: EntryRules, folder: Path) -> str | None:
+    below = folder.relative_to(project.root).as_posix()
+    names = [rules.mapping] if rules.mapping else [name.replace("{dir}", below) for name in project.config.mapping]
+    return next((name for name in names if (project.root / name).is_file()), None)
+
+
+def _instruction_hashes(project: WorktreeProject) -> Iterator[tuple[str, str]]:
+    """(path, SHA-256) of every instruction file that git tracks or would add, sorted by path."""
+    for name in work_tree_paths(Repository.open(project.root)):
+        if project.layout.is_instruction(name) and (content := project.read(project.root / name).content) is not None:
+            yield encodable(name), hashlib.sha256(content).hexdigest()
+
+
+def _refuse_unfit(result: Result, own_settings: str) -> None:
+    """Raise ConfigurationError for settings of the command line that do not fit; ignore wrong settings of the eval."""
+    findings_of_entry = read_settings(own_settings).findings
+    for finding in result.scorecard.findings:
+        if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
+            raise ConfigurationError(f"{finding.message}.", fix=finding.fix)

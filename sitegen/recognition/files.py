@@ -1,0 +1,224 @@
+"""Lists the files of a history that may belong to an eval or instruct a model, and reads them within bounds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.data_files.json_reader import each_line, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.errors import SitegenError
+from sitegen.history.repository import Repository
+from sitegen.history.revisions import walk
+from sitegen.model.commits import Revision
+from sitegen.model.frozen import Frozen
+from sitegen.model.values import Value
+
+_MOST_COMMITS: Final = 20_000
+"""Number of newest commits that are walked. Files that none of them wrote are ignored."""
+
+MOST_FILES: Final = 50_000
+"""The most files that are listed; further files are ignored."""
+
+DATA: Final = frozenset({"json", "jsonl", "ndjson", "csv", "yaml", "yml", "xml", "eval"})
+"""Suffixes of files that may hold outputs, expected values or results."""
+
+TEXT: Final = frozenset(
+    {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
+)
+"""Suffixes of files that may instruct a model."""
+
+_SUFFIXES: Final = DATA | TEXT
+
+_SKIPPED = re.compile(
+    r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
+    r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
+)
+_CODE_OF_PROMPTS = re.compile(r"(?:^|[/_-])prompts?\.(?:py|ts|js)$", re.IGNORECASE)
+_RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules", ".goosehints"})
+
+
+class TrackedFile(Frozen):
+    """A file of the history, by path."""
+
+    path: str
+    oid: str
+    """Blob id of the newest content."""
+    versions: int
+    """Number of commits that wrote the file."""
+    deleted: bool
+
+    @property
+    def folder(self) -> str:
+        """The path without the name; empty at the root."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The path without the folder."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def ending(self) -> str:
+        """The part of the name after the last dot, in lower case; empty without a dot."""
+        return self.name.rpartition(".")[2].lower() if "." in self.name else ""
+
+
+class TrackedHistory(Frozen):
+    """The result of a walk."""
+
+    files: tuple[TrackedFile, ...]
+    """Sorted by path."""
+    commits: int
+    """Number of commits that were walked."""
+
+
+def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> TrackedHistory:
+    """Walk history up to a commit. Paths that cannot be written into a configuration are left out."""
+    try:
+        since = repository.resolve(f"{head}~{_MOST_COMMITS}")
+    except SitegenError:  # the history has fewer commits
+        since = None
+    return _history_of_revisions(walk(repository.place, head, since=since, first_parent=first_parent))
+
+
+def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:
+    files: dict[str, TrackedFile] = {}
+    commits = 0
+    for revision in revisions:
+        commits += 1
+        for change in revision.changes:
+            file = files.get(change.path)
+            if change.new is None:
+                if file is not None:
+                    files[change.path] = replace(file, deleted=True)
+            elif file is not None:
+                files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
+            elif len(files) < MOST_FILES:
+                new_file = TrackedFile(path=change.path, oid=change.new, versions=1, deleted=False)
+                if _may_matter(new_file):
+                    files[change.path] = new_file
+    return TrackedHistory(tuple(files[path] for path in sorted(files)), commits)
+
+
+def _may_matter(file: TrackedFile) -> bool:
+    if file.ending not in _SUFFIXES and file.name not in _RULE_FILES and not _CODE_OF_PROMPTS.search(file.path):
+        return False
+    return file.path.isprintable() and not _SKIPPED.search(file.path)
+
+
+LARGEST: Final = 5_000_000
+"""The size of the largest file that is parsed, in bytes."""
+
+_MOST_READ: Final = 300
+"""The most files that are read."""
+
+MOST_BYTES: Final = 60_000_000
+"""The most bytes that are read from all files together."""
+
+_ROWS: Final = 200
+"""Number of rows of a list that determine its columns."""
+
+_DEEPEST: Final = 6
+_MOST_PATHS: Final = 400
+
+
+class BlobReader:
+    """Reads a bounded number of blobs of bounded size, and caches their contents."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._read: dict[str, bytes | None] = {}
+        self._bytes = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether a limit is reached, so that no further blob is read."""
+        return len(self._read) >= _MOST_READ or self._bytes >= MOST_BYTES
+
+    def content(self, oid: str) -> bytes | None:
+        """Return the bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""
+        if oid in self._read:
+            return self._read[oid]
+        if self.full:
+            return None
+        content = self._repository.read_blob(oid).content or b""
+        self._bytes += len(content)
+        self._read[oid] = content if 0 < len(content) <= LARGEST else None
+        return self._read[oid]
+
+
+class FoundTable(Frozen):
+    """A list of objects in a file."""
+
+    key: str
+    """The key of the list in the file's object; empty if the file is the list."""
+    rows: tuple[dict[str, Value], ...]
+    """The first rows."""
+    size: int
+    """Total number of rows."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The keys of the rows, in order of first appearance."""
+        return tuple(dict.fromkeys(key for row in self.rows for key in row))
+
+
+def value_of(ending: str, content: bytes) -> Value:
+    """Return the value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it is malformed."""
+    try:
+        if ending == "json":
+            return read_json(content).value
+        if ending in ("jsonl", "ndjson"):
+            return [line.read().value for line in each_line(content)]
+        if ending in ("yaml", "yml"):
+            values = read_yaml(content).values
+            return values[0] if len(values) == 1 else list(values)
+        if ending == "csv":
+            rows = csv.DictReader(io.StringIO(text_of(content), newline=""))
+            return [{key: cell for key, cell in row.items() if key is not None} for row in rows]
+    except (UnreadableError, csv.Error):
+        return None
+    return None
+
+
+def table_of(value: Value) -> FoundTable | None:
+    """Return the value itself if it is a list of objects, or the longest such list under one of its keys."""
+    if isinstance(value, list):
+        return _table("", value)
+    if not isinstance(value, dict):
+        return None
+    tables = [table for key, below in value.items() if isinstance(below, list) and (table := _table(key, below))]
+    return max(tables, key=lambda table: table.size, default=None)
+
+
+def _table(key: str, values: list[Value]) -> FoundTable | None:
+    rows = [value for value in values if isinstance(value, dict) and value]
+    return FoundTable(key, tuple(rows[:_ROWS]), len(rows)) if rows and len(rows) * 10 >= len(values) * 9 else None
+
+
+def leaf_paths(value: Value) -> frozenset[str]:
+    """Return field paths without indices, such as ``lines[].price``; only the first ones of a large object."""
+    return frozenset(path for path, _ in zip(_leaves(value, "", 0), range(_MOST_PATHS), strict=False))
+
+
+def _leaves(value: Value, path: str, depth: int) -> Iterator[str]:
+    if isinstance(value, dict) and depth < _DEEPEST:
+        for key, below in value.items():
+            yield from _leaves(below, f"{path}.{key}" if path else key, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for below in value[:20]:
+            yield from _leaves(below, f"{path}[]", depth + 1)
+    elif path:
+        yield path
+
+
+def texts(values: Iterable[Value]) -> frozenset[str]:
+    """Return the texts and integers among the values as text, since these can be ids of documents."""
+    return frozenset(str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))

@@ -1,0 +1,229 @@
+"""Writes the files of ``sitegen init``: skeletons, configuration, schemas of models, and copies of templates.
+
+A workflow installs the sitegen that runs, from where it was installed. ``--schema`` imports the module of a pydantic
+model, which the user names on the command line and has installed. Nothing of a project is imported, and a build reads
+only the written file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from sitegen import __version__
+from sitegen.config.extensions import ForbiddenModuleError, importing, outside
+from sitegen.data_files.project_files import NotOpenedError, write_inside
+from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
+from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
+from sitegen.model.frozen import Frozen
+from sitegen.project import OWN_TEMPLATES
+from sitegen.text.addresses import web_address
+
+SKELETONS: Final = (
+    ("manifest.yaml", "evals/manifest.yaml"),
+    ("field_mapping.yaml", "schemas/field_mapping.yaml"),
+    ("agent.md", ".claude/agents/verifier.md"),
+    ("instructions.md", ".claude/instructions/verifier/instructions.md"),
+    ("error-types.md", ".claude/instructions/verifier/error-types.md"),
+    ("metrics.md", ".claude/instructions/verifier/metrics.md"),
+    ("critic.md", ".claude/agents/critic.md"),
+    ("critic-instructions.md", ".claude/instructions/critic/instructions.md"),
+    ("extractor.md", ".claude/instructions/extractors/instructions.md"),
+    ("settings.json", ".claude/settings.json"),
+    ("pages.yml", ".github/workflows/pages.yml"),
+    ("gate.yml", ".github/workflows/gate.yml"),
+    ("gate-comment.yml", ".github/workflows/gate-comment.yml"),
+)
+"""(name in ``sitegen/recognition/skeletons``, path in the project), in reading order."""
+
+THEME: Final = "theme.css"
+_COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
+"""Suffixes of templates and assets that can be copied."""
+
+
+class InitialisedFile(Frozen):
+    """A file that was to be written."""
+
+    path: Path
+    new: bool
+    """False if the path existed already and was not changed."""
+
+
+def initialise(root: Path, configuration: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:
+    """Write every skeleton whose path is free. Raises SitegenError if a folder cannot be made.
+
+    Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
+    *configuration* holds further contents by path, which replace a skeleton of the same path.
+    """
+    own = requirement(source()).encode()
+    skeletons = {path: _skeleton(name).replace(_ANY, own) for name, path in SKELETONS}
+    return tuple(_write(root, path, content) for path, content in {**skeletons, **(configuration or {})}.items())
+
+
+def write_schema(root: Path, model: str) -> InitialisedFile:
+    """Write the JSON Schema of an installed pydantic model. Raises ConfigurationError if there is no such model."""
+    return _write(root, file_of(model), schema_of(model, root))
+
+
+def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[InitialisedFile, ...]:
+    """Copy built-in templates and assets into the project's own folder, where they override the built-in ones.
+
+    A name is a file or a folder below ``site_templates/``, ``theme.css`` or ``all``. Raises ConfigurationError
+    if there is no such name, SitegenError if a folder cannot be made.
+    """
+    templates = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in _COPIED}
+    templates = {path: file for path, file in templates.items() if not path.startswith("serve/")}  # of no site
+    contents: dict[str, bytes] = {}
+    for name in names:
+        if name == THEME:
+            contents[name] = _skeleton(name)
+            continue
+        folder = "" if name == "all" else f"{name.rstrip('/')}/"
+        matches = [path for path in templates if path == name or path.startswith(folder)]
+        if not matches:
+            close = get_close_matches(name, (THEME, *templates), 1, 0.4)
+            fix = f"Did you mean {close[0]!r}?" if close else f"Look into {ours}."
+            raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
+        contents |= {path: templates[path].read_bytes() for path in matches}
+    return tuple(_write(root, f"{OWN_TEMPLATES}/{name}", content) for name, content in contents.items())
+
+
+def _skeleton(name: str) -> bytes:
+    return files("sitegen").joinpath("recognition", "skeletons", name).read_bytes()
+
+
+def _write(root: Path, name: str, content: bytes) -> InitialisedFile:
+    target = root / name
+    try:
+        write_inside(root, name, content, replace=False)
+    except FileExistsError:
+        return InitialisedFile(target, new=False)
+    except NotOpenedError as error:
+        raise SitegenError(
+            f"A folder cannot be written to: {error.strerror}.",
+            where=str(target.parent),
+            fix="Put a folder there, and run init again.",
+        ) from None
+    except NotADirectoryError:
+        raise SitegenError(
+            "A file stands where a folder is needed.", where=str(target.parent), fix="Rename it, and run init again."
+        ) from None
+    return InitialisedFile(target, new=True)
+
+
+_FORM: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+_TOLERANCE: Final = "x-tolerance"
+_SPELLED: Final = {"tolerance_percent": "percent", "tolerance_absolute": "absolute"}
+"""Extra keys that models use for a tolerance -> its key in ``x-tolerance``."""
+
+
+def file_of(name: str) -> str:
+    """The path of a model's schema: ``house.schemas:BuildingSpec`` -> ``schemas/building_spec.schema.json``."""
+    last = name.rpartition(":")[2].rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
+    return f"schemas/{words.lower()}.schema.json"
+
+
+def schema_of(name: str, project: Path) -> bytes:
+    """The JSON Schema of ``package.module:Model``, imported from the installed environment.
+
+    ``tolerance_percent`` and ``tolerance_absolute`` of a field become its ``x-tolerance``. Raises ConfigurationError
+    if there is no such model, if it lies in the project, or if it cannot be imported.
+    """
+    form = _FORM.fullmatch(name)
+    if form is None:
+        raise ConfigurationError(f"{name!r} names no model.", fix="Write package.module:Model.")
+    try:
+        with importing(allowed=outside(project)):
+            model: Any = importlib.import_module(form[1])
+            for part in form[2].split("."):
+                model = getattr(model, part)
+            schema = model.model_json_schema()
+        text = json.dumps(_with_tolerances(schema), indent=2, ensure_ascii=False)
+    except ForbiddenModuleError as error:
+        raise ConfigurationError(
+            f"{error} lies in the project, and nothing of a project is imported.",
+            fix="Install the package, not as an editable one, and run this again; or write the schema by hand.",
+        ) from None
+    except (Exception, SystemExit) as error:
+        problem = f"{name} cannot be imported as a pydantic model: {type(error).__name__}: {error}."
+        fix = "Name a model of a package that is installed beside sitegen."
+        raise ConfigurationError(problem, fix=fix) from None
+    return f"{text}\n".encode()
+
+
+def _with_tolerances(schema: Any) -> Any:
+    """The schema with all tolerances under the key that sitegen reads."""
+    if isinstance(schema, list):
+        return [_with_tolerances(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tolerances = {ours: schema[key] for key, ours in _SPELLED.items() if isinstance(schema.get(key), int | float)}
+    rest = {key: _with_tolerances(below) for key, below in schema.items() if _SPELLED.get(key) not in tolerances}
+    return {**rest, _TOLERANCE: tolerances} if tolerances and _TOLERANCE not in schema else rest
+
+
+PACKAGE: Final = "sitegen-evals"
+
+PUBLISHED: Final = False
+"""Whether a package index has sitegen. Tests check that the README agrees."""
+
+PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
+"""The placeholder for an address that only the user knows."""
+
+_ANY: Final = f"{PACKAGE} @ {PLACEHOLDER}".encode()
+"""What a skeleton installs, so that none names a package without a version."""
+
+_PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def source() -> str | None:
+    """The web repository and commit that sitegen was installed from, in pip's notation; None if there is none.
+
+    For an installation from a local folder, it is the checked-out commit at the web address of the remote ``origin``.
+    """
+    try:
+        record = distribution(PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    return source_of(json.loads(record)) if record else None
+
+
+def source_of(record: dict[str, Any]) -> str | None:
+    """The same for a record as PEP 610 describes it. Credentials are left out."""
+    if "dir_info" in record:
+        return _of_clone(Path(unquote(urlsplit(record["url"]).path)))
+    return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
+
+
+def requirement(source: str | None) -> str:
+    """The requirement for pip with a fixed version."""
+    if source is None and PUBLISHED:
+        return f"{PACKAGE}=={__version__}"
+    return f"{PACKAGE} @ {source or PLACEHOLDER}"
+
+
+def _of_clone(folder: Path) -> str | None:
+    try:
+        place, head = find_repository(folder)
+        if place.root is None or place.root != folder.resolve():
+            return None
+        return _pip_address(Repository.open(folder).origin_url(), head)
+    except RepositoryError:
+        return None
+
+
+def _pip_address(address: str | None, commit: str | None) -> str | None:
+    if not _PUBLIC.fullmatch(address or "") or not _COMMIT.fullmatch(commit or ""):
+        return None
+    return f"git+{address}@{commit}"

@@ -1,0 +1,176 @@
+"""Finds the files that instruct a model, by folder and name or else by their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sitegen.history.globs import compiled
+from sitegen.model.frozen import Frozen
+from sitegen.recognition.files import BlobReader, TrackedFile
+from sitegen.recognition.output_series import is_result_by_name, run_globs_of
+
+_TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
+
+PLACES: Final = (
+    (".claude/commands/**/*.md", "commands of Claude Code"),
+    (".claude/rules/**/*.md", "rules of Claude Code"),
+    (".github/copilot-instructions.md", "instructions of GitHub Copilot"),
+    (".github/instructions/**/*.md", "instructions of GitHub Copilot"),
+    (".github/prompts/**/*.md", "prompts of GitHub Copilot"),
+    (".github/chatmodes/**/*.md", "chat modes of GitHub Copilot"),
+    (".github/agents/**/*.md", "agents of GitHub Copilot"),
+    (".cursor/rules/**/*.mdc", "rules of Cursor"),
+    (".cursor/rules/**/*.md", "rules of Cursor"),
+    (".cursor/commands/**/*.md", "commands of Cursor"),
+    (".cursorrules", "rules of Cursor"),
+    (".windsurfrules", "rules of Windsurf"),
+    (".windsurf/rules/**/*.md", "rules of Windsurf"),
+    (".clinerules", "rules of Cline"),
+    (".clinerules/**/*.md", "rules of Cline"),
+    (".roo/rules*/**/*.md", "rules of Roo Code"),
+    (".kiro/steering/**/*.md", "steering of Kiro"),
+    (".kiro/skills/**/*.md", "skills of Kiro"),
+    (".agents/**/*.md", "agents and skills"),
+    (".codex/prompts/**/*.md", "prompts of Codex"),
+    (".gemini/**/*.md", "instructions of Gemini CLI"),
+    (".goosehints", "hints of Goose"),
+    ("**/CLAUDE.md", "instructions of Claude Code, of single folders"),
+    ("**/AGENTS.md", "instructions of agents, of single folders"),
+    ("**/GEMINI.md", "instructions of Gemini CLI"),
+    ("**/SKILL.md", "skills"),
+    ("**/skills/**/*.md", "skills"),
+    ("**/agents/**/*.agent.md", "agents"),
+    ("**/*.agent.md", "agents"),
+    ("**/*.chatmode.md", "chat modes"),
+    ("**/*.instructions.md", "instructions, by their names"),
+    ("**/*.prompt.md", "prompts, by their names"),
+    ("**/*.prompt", "prompts, by their names"),
+    ("**/*.prompty", "prompts, by their names"),
+    *((f"**/*.prompt.{ending}", "prompts, by their names") for ending in ("txt", "yaml", "yml", "json", "toml")),
+    *((f"**/prompts/**/*.{ending}", "files in a folder of prompts") for ending in _TEXTS),
+    *((f"**/prompt/**/*.{ending}", "files in a folder of prompts") for ending in ("md", "txt", "j2")),
+    *(
+        (f"**/{folder}/**/*.{ending}", f"files in a folder of {folder}")
+        for folder in ("variants", "personas")
+        for ending in ("md", "txt")
+    ),
+    *((f"**/prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
+    *((f"**/*[_-]prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
+    *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
+    *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
+)
+"""(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""
+
+CODE: Final = tuple(
+    (f"**/*prompts.{ending}", "code that is named after the prompts in it") for ending in ("py", "ts", "js")
+)
+"""Tried only if no text instructs a model, because the prompts are then probably in code."""
+
+_NOT_INSTRUCTIONS = re.compile(
+    r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
+    r"(?:^|/)(?:docs?|tests?|test[_-]data|testdata|fixtures?|blog|examples?|results?|runs?|outputs?|reports?|logs?|requirements)/|"
+    r"requirements[^/]*\.txt$|robots\.txt$|llms(?:-full)?\.txt$|^\.github/(?:ISSUE|PULL)",
+    re.IGNORECASE,
+)
+_IMPERATIVE = re.compile(
+    r"\b(?:you are (?:a|an|the)\b|you (?:must|should|will|need to)\b|your (?:task|job|role|goal) is|do not\b|"
+    r"don't\b|never\b|always\b|make sure\b|respond (?:with|in|only)\b|return (?:only|a|the|json)\b|"
+    r"output (?:only|json|format)\b|think step by step|step \d+:|if the user\b|"
+    r"given the following\b|answer (?:only|with|the)\b)",
+    re.IGNORECASE,
+)
+_ADDRESSED = re.compile(
+    r"\byou are (?:a|an|the|now)\b|\byour (?:task|job|role|goal) is\b|\bact as (?:a|an|the)\b", re.IGNORECASE
+)
+"""Phrases that rarely occur outside instructions for a model."""
+
+_CERTAIN: Final = 2
+_LEAST_CHARACTERS: Final = 600
+_LARGEST: Final = 200_000
+_MOST_READ: Final = 150
+_WORDS_PER_IMPERATIVE: Final = 150
+"""The most words per imperative in a text that instructs."""
+
+
+class InstructionGlob(Frozen):
+    """A glob of the configuration and the files that it matches."""
+
+    glob: str
+    meaning: str
+    """A description of its files: ``rules of Cursor``."""
+    files: int
+    edits: int
+    """Number of versions of all its files."""
+
+
+def instruction_globs(
+    files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str]
+) -> tuple[InstructionGlob, ...]:
+    """Return globs that match the instruction files, starting with the *configured* globs that match any.
+
+    The text of a file counts only if no glob matches it, and only outside folders of results and documentation.
+    """
+    remaining = [file for file in files if not file.deleted or compiled(tuple(configured)).fullmatch(file.path)]
+    globs: list[InstructionGlob] = []
+
+    def add(glob: str, meaning: str, *, everything: bool) -> None:
+        """Add a glob that matches remaining files, unless all of them look like documentation."""
+        nonlocal remaining
+        pattern = compiled((glob,))
+        matches = [file for file in remaining if pattern.fullmatch(file.path)]
+        if any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in matches):
+            edits = sum(file.versions for file in matches)
+            globs.append(InstructionGlob(glob=glob, meaning=meaning, files=len(matches), edits=edits))
+            remaining = [file for file in remaining if not pattern.fullmatch(file.path)]
+
+    for glob in configured:
+        add(glob, "as by default", everything=True)
+    for glob, meaning in PLACES:
+        add(glob, meaning, everything=False)
+    for glob, meaning in _globs_by_content(remaining, reader):
+        add(glob, meaning, everything=True)
+    for glob, meaning in () if globs else CODE:
+        add(glob, meaning, everything=False)
+    return tuple(globs)
+
+
+def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[tuple[str, str]]:
+    """Return (glob, meaning) for long texts full of imperatives: a glob for a file or a folder of mostly such texts."""
+    candidates = [
+        file
+        for file in files
+        if file.ending in ("md", "txt", "j2", "jinja2")
+        and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
+    ]
+    candidates.sort(key=lambda file: (-file.versions, file.path))
+    certainty = {file.path: _certainty(reader.content(file.oid)) for file in candidates[:_MOST_READ]}
+    folders: dict[tuple[str, str], list[TrackedFile]] = {}
+    for file in candidates:
+        folders.setdefault((file.folder, file.ending), []).append(file)
+    globs = []
+    for (folder, ending), members in sorted(folders.items()):
+        certain = [file for file in members if certainty.get(file.path) == _CERTAIN]
+        likely = sum(certainty.get(file.path, 0) > 0 for file in members)
+        if folder and len(certain) >= 2 and likely * 2 >= len(members):
+            globs.append((f"{_escaped_glob(folder)}/*.{ending}", "texts that instruct, by what they say"))
+        else:
+            globs += [(_escaped_glob(file.path), "a text that instructs, by what it says") for file in certain]
+    return globs
+
+
+def _certainty(content: bytes | None) -> int:
+    """Return how certainly a text instructs a model: 0 hardly, 1 full of imperatives, 2 it also addresses the model."""
+    if content is None or len(content) > _LARGEST:
+        return 0
+    text = content.decode("utf-8", "replace")
+    imperatives = len(_IMPERATIVE.findall(text))
+    if len(text) < _LEAST_CHARACTERS or imperatives < 4 or imperatives * _WORDS_PER_IMPERATIVE < len(text.split()):
+        return 0
+    return _CERTAIN if _ADDRESSED.search(text) else 1
+
+
+def _escaped_glob(path: str) -> str:
+    """Return a glob that matches only this path."""
+    return re.sub(r"([*?\[\\])", r"\\\1", path)

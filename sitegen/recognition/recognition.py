@@ -1,0 +1,281 @@
+"""Recognises the kind of eval that an output could belong to by its content: a function for each kind of evidence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from posixpath import splitext
+from typing import Any, Final
+
+from sitegen.config.kind_files import files_of
+from sitegen.data_files.reading import UnreadableError
+from sitegen.model.frozen import Frozen
+from sitegen.model.kinds import traits_of
+from sitegen.model.values import Unusable, Value
+from sitegen.recognition.files import FoundTable, table_of, value_of
+from sitegen.recognition.output_series import OutputSeries
+from sitegen.recognition.pairing import TruthFinder
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.judged.case import HEAD, VERDICTS, is_no_score
+from sitegen.scoring.judged.formats import FORMATS, read_results
+from sitegen.scoring.judged.formats.lines import LINES
+from sitegen.scoring.judged.tables.usual_columns import (
+    GRADES,
+    OBJECTS,
+    PARTS,
+    SCORES,
+    WEAK_VERDICTS,
+    is_verdict,
+    plain_name,
+    with_named_checks,
+)
+from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure, names_a_metric
+from sitegen.scoring.recorded.layouts import numbers_of_layout, read_record
+from sitegen.text.plain import counted
+
+_MOST_NUMBERS: Final = 200
+"""The most numbers in a file with the metrics of a run."""
+
+_HIGHEST: Final = 100
+"""The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
+
+_LARGEST_SUMS: Final = 300_000
+"""The size of the largest file that is read as the metrics of a run, in bytes."""
+
+_TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
+_OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
+_OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
+
+
+class Recognition(Frozen):
+    """The kind of eval that was recognised for an output."""
+
+    keys: dict[str, Any]
+    """Keys of the manifest entry, except those that locate the eval."""
+    why: str
+    """The evidence, for the comment above the entry."""
+    truth: str = ""
+    """Path of the file with the expected values, if they are in a separate file."""
+
+
+def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
+    """Recognise the kind of eval that an output could belong to, trying the most specific evidence first."""
+    path = series.newest.path
+    cases = _case_file(path, content) if series.hinted else None
+    if cases and traits_of(cases.keys["kind"]).is_structured:
+        return cases
+    graded = _tool_results(path, content) or _graded_table(series, content) or cases
+    return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
+
+
+def _tool_results(path: str, content: bytes) -> Recognition | None:
+    """Recognise a known format of results in which most cases have a verdict or a score."""
+    ending, head = splitext(path)[1][1:].lower(), content[:HEAD]
+    form = next(form for form in FORMATS if form.recognises(ending, head))
+    if form is LINES and ending not in ("jsonl", "ndjson"):
+        return None
+    try:
+        cases = read_results(path, content).cases
+    except UnreadableError:
+        return None
+    judged = [case for case in cases if case.passed is not None or case.score is not None]
+    # A line without a name and with only a score may be the total of a run.
+    if form is LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
+        return None
+    if not judged or len(judged) * 2 < len(cases):
+        return None
+    return Recognition({"kind": "judged"}, f"results in the format {form.name}, with {counted(len(cases), 'case')}")
+
+
+def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
+    """Recognise a table with a verdict or a score in each row."""
+    table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
+    settings = guess_columns(table) if table and series.hinted else None
+    if table is None or settings is None:
+        return None
+    columns = settings["columns"]
+    graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
+    list_key = {"list": table.key} if table.key else {}
+    why = f"a table of {counted(table.size, 'row')}, graded by {', '.join(graded)}"
+    return Recognition({"kind": "judged", "settings": {**list_key, **settings}}, why)
+
+
+def _case_file(path: str, content: bytes) -> Recognition | None:
+    if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
+        return None
+    try:
+        kind = kind_of_case_file(path, content)
+    except UnreadableError:
+        return None
+    if kind is None:
+        return None
+    if not files_of(kind).ground_truths:
+        return Recognition({"kind": kind}, "cases with a verdict or a score")
+    keys = {"kind": kind, "ground_truth_format": "cases"}
+    return Recognition(keys, "cases with what was expected beside what was given")
+
+
+def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
+    if series.newest.ending not in _OUTPUT_IN or not (series.is_glob or _OUTPUT.search(series.path)):
+        return None
+    pair = truths.paired(series)
+    if pair is None:
+        return None
+    file, settings = pair
+    why = f"expected values in {file.path}, with the fields of these outputs"
+    return Recognition({"settings": settings} if settings else {}, why, file.path)
+
+
+def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
+    """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
+    if not series.hinted or series.newest.ending not in (*_OUTPUT_IN, "csv") or len(content) > _LARGEST_SUMS:
+        return None
+    try:
+        numbers = list(numbers_of_layout(read_record(series.newest.path, content).value, {}))
+    except UnreadableError:
+        return None
+    values = {
+        number.name: number.value
+        for number in numbers
+        if number.value is not None and not number.is_sample and is_measure(number.name)
+    }
+    names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
+    headline = min(names, key=headline_rank, default="")
+    if not is_headline(headline):
+        headline = next((name for name in names if names_a_metric(name) and 0 <= values[name] <= _HIGHEST), "")
+    if not headline or len(values) > _MOST_NUMBERS:
+        return None
+    # Without the setting, the headline would be an arbitrary number: the first of the first run.
+    keys = {"kind": "recorded", "settings": {"headline": headline}}
+    return Recognition(keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}")
+
+
+_NAMED_SCORE = re.compile(
+    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)$", re.IGNORECASE
+)
+_SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
+_TOO_LARGE: Final = 10**12
+_SCALES: Final = (1, 5, 10, 100)
+_MOST_SCORES: Final = 12
+
+
+def guess_columns(table: FoundTable) -> dict[str, Any] | None:
+    """Return settings that map columns to parts of a case; None without verdict and score, or without id and input."""
+    columns = _values_by_column(table)
+    by_name: dict[str, str] = {}
+    for name in (*table.columns, *(name for name in columns if "." in name)):
+        by_name.setdefault(plain_name(name), name)
+    parts: dict[str, Any] = {}
+    for part, names in PARTS.items():
+        unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
+        column = next((name for name in unused if _fits(part, columns[name])), None)
+        if column is not None:
+            parts[part] = column
+    for name in table.columns:
+        by_name[plain_name(name)] = name
+    for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
+        by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
+    verdict = _verdict_column(columns, by_name)
+    scores, highest = _score_columns(columns, by_name)
+    has_text = {"input", "expected", "output"} & parts.keys()
+    if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and has_text)):
+        return None  # a table of only ids and scores may be the result of a search
+    if verdict is not None:
+        parts["passed"] = verdict
+    by_object = {name.partition(".")[0] for name in scores}
+    if scores and plain_name(min(by_object)) in OBJECTS and len(by_object) == 1:
+        parts["scores"] = [f"{min(by_object)}.*"]  # a judge that is added later counts as well
+    elif len(scores) == 1:
+        parts["score"] = scores[0]
+    elif scores:
+        parts["scores"] = scores
+    scale = _scale(highest)
+    settings: dict[str, Any] = {"columns": parts}
+    return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
+
+
+def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
+    """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
+    rows = [with_named_checks(row) for row in table.rows]
+    columns = {name: [row.get(name) for row in rows] for name in table.columns}
+    for name, values in tuple(columns.items()):
+        objects = [value for value in values if isinstance(value, dict)]
+        for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
+            if "." not in key:
+                columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
+    return columns
+
+
+def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
+    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((VERDICTS, 1), (WEAK_VERDICTS, 2))
+    for names, least_different in kinds:
+        for name in (by_name[name] for name in names if name in by_name):
+            stated = [value for value in columns[name] if not is_no_score(value)]
+            if len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated)):
+                return name
+    return None
+
+
+def _fits(part: str, values: list[Value]) -> bool:
+    """Whether a column can be this part: ids differ from row to row, variants repeat."""
+    cells = [str(value) for value in values if value is not None and not isinstance(value, dict | list)]
+    different = len(set(cells))
+    if part in ("id", "input"):
+        return len(cells) * 10 >= len(values) * 9 and (different > 1 or len(values) == 1)
+    return 1 < different < len(cells) if part == "variant" else bool(values)
+
+
+def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
+    """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
+    of_judges = [
+        name
+        for name in columns
+        if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
+    ]
+    overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
+    metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
+    scores: list[str] = []
+    highest = 0.0
+    for name in of_judges or overall[:1] or metric_columns:
+        numbers = _numbers_of_column(columns[name])
+        if not numbers or min(numbers) < 0 or max(numbers) > _SCALES[-1]:
+            continue
+        if not scores or _scale(max(numbers)) == _scale(highest):
+            scores.append(name)
+            highest = max(highest, *numbers)
+    return scores[:_MOST_SCORES], highest
+
+
+def _scale(highest: float) -> int:
+    return next(scale for scale in _SCALES if highest <= scale)
+
+
+def _numbers_of_column(values: Iterable[Value]) -> list[float]:
+    """Return the numbers of a column, without cells that are empty, NaN, infinite or too large for a number.
+
+    An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
+    """
+    stated = [
+        next((value[key] for key in GRADES if key in value), None) if isinstance(value, dict) else value
+        for value in values
+    ]
+    cells = [value for value in stated if not is_no_score(value) and not _is_infinite(value)]
+    numbers = [number for number in map(_float_of_cell, cells) if number is not None]
+    return numbers if len(numbers) == len(cells) else []
+
+
+def _is_infinite(value: Value) -> bool:
+    if isinstance(value, str) and len(value) < 40:
+        try:
+            return math.isinf(float(value))
+        except ValueError:
+            return False
+    return isinstance(value, Unusable)
+
+
+def _float_of_cell(value: Value) -> float | None:
+    if isinstance(value, str):
+        return float(value) if _SPELLED.fullmatch(value.strip()) else None
+    return float(value) if isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE else None

@@ -1,1 +1,0 @@
-"""The only package that knows Jinja: turns pages into bytes and writes them to disk."""
