@@ -155,6 +155,38 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     )
 
 
+@pytest.mark.parametrize(
+    ("unit", "fixed", "broken", "said"),
+    [
+        ("fields", 1, 1, "Judgements: 1 fixed, 1 broken"),  # nothing flipped together: no list item is meant
+        ("fields", 1, 0, "Each list item once: 1 fixed, 0 broken"),
+        ("cases", 1, 1, "Each case once: 1 better, 1 worse"),
+    ],
+)
+def test_a_report_says_what_the_sign_test_counted(unit, fixed, broken, said):
+    chance = Chance(
+        decision="cannot tell",
+        why="flips may be chance",
+        words="",
+        too_few="",
+        difference=0.0,
+        before=None,
+        after=None,
+        change=Interval(low=-0.25, high=0.25, unit=unit, n=4, method="paired"),
+        bootstrap_before=None,
+        bootstrap_after=None,
+        bootstrap_change=None,
+        fixed=fixed,
+        broken=broken,
+        p_value=1.0,
+        lost_fields=(),
+        detectable=None,
+    )
+    text = comparison_markdown(ComparisonDocument(changes=(replace(change(), chance=chance),)))
+    assert said in text
+    assert text.count("once") == said.count("once")
+
+
 def test_a_report_lists_a_bounded_number_of_flips():
     flips = tuple(
         Flip(document="", path=f"f{index}", change="broken", before="correct", after="omission") for index in range(70)

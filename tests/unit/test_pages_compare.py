@@ -75,6 +75,37 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
     )
 
 
+@pytest.mark.parametrize(
+    ("attribute", "paths", "is_said"),
+    [
+        ("total", ["total"], False),
+        (
+            "walls[].area",
+            ["walls[0].area", "walls[1].area"],
+            False,
+        ),  # each item flipped in one value: nothing is merged
+        ("walls[].area", ["walls[0].area", "walls[0].height"], True),
+    ],
+)
+def test_list_items_are_named_only_where_their_values_flipped_together(attribute, paths, is_said):
+    cells = [
+        Cell(
+            document="",
+            path=path,
+            attribute=attribute,
+            extra=False,
+            periods=(
+                Period(start=0, state="correct", expected="1", actual="1"),
+                Period(start=2, state="wrong_value", expected="1", actual="2"),
+            ),
+        )
+        for path in paths
+    ]
+    page = html_of(series(*cells))
+    assert "better, " in page
+    assert ("Counting each list item once" in page) is is_said
+
+
 def html_of(one: Series) -> str:
     return html_with(renderer_of(SiteInfo("t", "1")), compare_page(one, compare_data(one, ())))
 

@@ -248,7 +248,8 @@ class Comparison {
     else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => grouped(number));
-      const once = element("span", "", `Counting each list item once, ${fixed} better, ${broken} worse: ${below ? "more than chance" : "not enough to tell"}.`);
+      const together = found.fixedOnce !== found.fixed.length || found.brokenOnce !== found.broken.length;
+      const once = element("span", "", `${together ? "Counting each list item once, " : ""}${fixed} better, ${broken} worse: ${below ? "more than chance" : "not enough to tell"}.`);
       once.title = `the sign test's p is ${below ? `below ${below}` : "not below 0.05"}`;
       said.append(" ", once);
     }

@@ -194,12 +194,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     if change.chance:
         yield from (*_chance_lines(change, change.chance), "")
-    counted = (
-        f"Each list item once: {change.chance.fixed:,} fixed, {change.chance.broken:,} broken"
-        if change.chance
-        else "Judgements"
-    )
-    tests = ((counted, change.judgements), ("Documents, by the first metric", change.by_document))
+    tests = ((_counted_words(change), change.judgements), ("Documents, by the first metric", change.by_document))
     rows = [
         (label, test.method, number(test.statistic), probability(test.p_value), test.note)
         for label, test in tests
@@ -225,6 +220,18 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         for flip in change.flips
     )
     yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
+
+
+def _counted_words(change: ResultChange) -> str:
+    """What the sign test counted: all judgements that flipped, or fewer events that they belong to."""
+    chance = change.chance
+    if chance is None:
+        return "Judgements"
+    fixed, broken = f"{chance.fixed:,}", f"{chance.broken:,}"
+    if chance.change and chance.change.unit == "cases":
+        return f"Each case once: {fixed} better, {broken} worse"
+    is_fewer = (chance.fixed, chance.broken) != (change.fixed, change.broken)
+    return f"{'Each list item once' if is_fewer else 'Judgements'}: {fixed} fixed, {broken} broken"
 
 
 def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
