@@ -1,11 +1,10 @@
-"""Runs git processes, which are fed from a thread and always ended. GitPython starts them on Windows.
+"""Runs git processes, which GitPython starts, which are fed from a thread, and which are always ended.
 
 Processes that answer many requests can be shared within a thread, see ``share_processes``.
 """
 
 from __future__ import annotations
 
-import os
 import select
 import subprocess
 import sys
@@ -163,27 +162,17 @@ class _Answers(RawIOBase):
 
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start git by GitPython, which runs no ``git.exe`` that lies in the working folder, as Windows would."""
+    from git.cmd import safer_popen
+
     try:
-        return _popen()(
+        return safer_popen(
             call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except FileNotFoundError as error:
         raise RepositoryError(
             "git cannot be started.", where=str(folder), fix=f"Install git 2.31 or newer ({error})."
         ) from error
-
-
-def _popen() -> Callable[..., subprocess.Popen[bytes]]:
-    """Return the function that starts git without running a ``git.exe`` that lies in the working folder.
-
-    Only Windows would run one. Elsewhere GitPython's function is ``subprocess.Popen`` itself, and is not worth the
-    import of 58 modules.
-    """
-    if os.name != "nt":
-        return subprocess.Popen
-    from git.cmd import safer_popen
-
-    return safer_popen
 
 
 def _started_thread(work: Callable[[], None]) -> Thread:

@@ -1,7 +1,7 @@
 """A git repository as one object: blobs and patches as streams. Nothing is ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
-the user's configuration. Therefore git's processes are read as streams; GitPython only starts them, on Windows.
+the user's configuration. Therefore git's processes are read as streams; GitPython only starts them.
 """
 
 from __future__ import annotations
