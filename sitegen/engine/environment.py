@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
 from sitegen.model.site import Page, RawFile, SiteInfo
@@ -91,8 +91,7 @@ class Renderer:
         template = self._templates.get(page.template)
         if template is None:
             template = self._templates[page.template] = self._load().get_template(page.template)
-        view: Any = page.view
-        html = template.render(view=view, nav=view.nav, root=links.up(page.path), path=page.path)
+        html = template.render(view=page.view, nav="", root=links.up(page.path), path=page.path)
         # Names from the file system may contain lone surrogates, which become "?" instead of an error.
         return html.encode("utf-8", "replace")
 

@@ -132,7 +132,6 @@ class CommitView(Frozen):
     fields: FlippedFields
     patches: dict[str, RenderedPatch]
     """The shown diffs, by path in ``record.edits``."""
-    nav: str = "commits"
 
     @property
     def commit(self) -> Commit:

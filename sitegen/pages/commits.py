@@ -44,7 +44,6 @@ class CommitsView(Frozen):
     newer: str | None
     """Address of the page with the next newer commits; None on the newest page, to which the navigation links."""
     older: str | None
-    nav: str = "commits"
 
 
 def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:

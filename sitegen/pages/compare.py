@@ -47,7 +47,6 @@ class CompareView(Frozen):
     data: CompareData
     earlier: tuple[int, ...]
     """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
-    nav: str = "evals"
 
     def change(self, earlier: int) -> Change:
         """What became of the eval from an earlier point to the newest."""

@@ -63,7 +63,6 @@ class EditView(Frozen):
     after: TextStats | None
     thickens: bool
     """Whether the edit changes an agent's definition although instructions have separate files."""
-    nav: str = "instructions"
 
     @property
     def edit(self) -> Edit:

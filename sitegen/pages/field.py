@@ -79,7 +79,6 @@ class FieldView(Frozen):
     """The cells that were ever wrong, the worst first."""
     changes: tuple[ChangePoint, ...]
     """The points at which one of these changed, oldest first."""
-    nav: str = "evals"
 
     @property
     def wrong_now(self) -> list[int]:

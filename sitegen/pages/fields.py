@@ -34,7 +34,6 @@ class FieldsView(Frozen):
     """Fields of which only the names are shown."""
     more: int
     """Fields that are not shown at all."""
-    nav: str = "evals"
 
 
 def fields_page(summaries: Iterable[EvalSummary]) -> Page:

@@ -71,7 +71,6 @@ class InstructionView(Frozen):
     """The present text, or the last text of a deleted file; None if there is none to show."""
     peaks: tuple[EvalPeak, ...]
     """The best output of each eval that the file drives."""
-    nav: str = "instructions"
 
     @property
     def newest_first(self) -> range:

@@ -144,7 +144,6 @@ class InstructionsView(Frozen):
     matrix: Matrix | None
     best: tuple[BestInstructions, ...]
     """The state of all instructions when evals were at their best, newest first."""
-    nav: str = "instructions"
 
     @property
     def living(self) -> list[FileRecord]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -35,13 +34,6 @@ KindMetrics: TypeAlias = tuple[str, tuple[MetricSpec, ...]]
 """A kind of evals with its metrics, or with those that packages add to it; the headline first."""
 
 
-class MethodsView(Frozen):
-    """What ``pages/methods.html`` shows besides its fixed text."""
-
-    kinds: tuple[KindMetrics, ...]
-    nav: str = "methods"
-
-
 def methods_page(kinds: tuple[KindMetrics, ...]) -> Page:
     """The rules, and the metrics of the kinds."""
-    return Page(links.methods(), "pages/methods.html", MethodsView(kinds))
+    return Page(links.methods(), "pages/methods.html", kinds)

@@ -57,7 +57,6 @@ class ProblemsView(Frozen):
     causes: tuple[ProblemCause, ...]
     names: dict[str, str]
     """Names of the evals that have a trend page, by id."""
-    nav: str = "problems"
 
     @property
     def counts(self) -> ProblemCounts:

@@ -53,7 +53,6 @@ class RegressionsView(Frozen):
     """The evals, the worst first."""
     files: Mapping[EditedFile, str]
     """Maps an edit of a file that was moved later to the last path of the file, which names its page."""
-    nav: str = "regressions"
 
     @property
     def outputs(self) -> float | None:

@@ -19,7 +19,6 @@ class ShortReportView(Frozen):
     point: Point
     errors: dict[str, int]
     warning: str
-    nav: str = ""
 
 
 def short_report(series: Series, index: int) -> Page:

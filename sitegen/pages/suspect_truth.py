@@ -39,7 +39,6 @@ class SuspectTruthView(Frozen):
     single: tuple[SuspectLabel, ...]
     """Labels without a shared cause, most certain first."""
     causes: tuple[SharedCause, ...]
-    nav: str = "evals"
 
     @property
     def total(self) -> int:

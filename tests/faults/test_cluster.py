@@ -206,7 +206,7 @@ def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
 
 def test_an_error_in_a_template_names_the_file_where_the_build_runs(running, project, tmp_path):
     report = project.path / "site_templates/pages/report.html"
-    report.write_text("{{ view.nav }}\n{{ nothing }}")
+    report.write_text("{{ path }}\n{{ nothing }}")
     with pytest.raises(ConfigurationError, match="'nothing' is undefined") as error:
         build_site(project.path, tmp_path / "out", dask=running.address)
     report.write_text(REPORT)

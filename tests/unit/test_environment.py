@@ -143,7 +143,7 @@ def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):
 
 
 def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):
-    (tmp_path / "x.html").write_text("{{ view.nav }}{{ nothing }}", encoding="utf-8")
+    (tmp_path / "x.html").write_text("{{ path }}{{ nothing }}", encoding="utf-8")
     renderer = Renderer([tmp_path, find_templates()], sample.SITE)
     with pytest.raises(ConfigurationError, match="'nothing' is undefined"):
         renderer.render(Page("x.html", "x.html", sample.view_of(methods_page(()))))

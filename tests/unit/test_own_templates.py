@@ -145,7 +145,7 @@ def test_a_broken_template_ends_the_build_and_says_where(project, text, line, wh
 
 def test_a_template_that_fails_in_another_process_says_where_as_well(tmp_path):
     repo = write(tmp_path / "golden")
-    put(repo, "site_templates/pages/report.html", "{{ view.nav }}\n{{ nothing }}")
+    put(repo, "site_templates/pages/report.html", "{{ path }}\n{{ nothing }}")
     done = run("build", repo.path, "--jobs", "2", "-o", tmp_path / "out", "--cache", tmp_path / "memo")
     assert done.returncode == 2
     assert f"  at: {repo.path}/site_templates/pages/report.html:2\n" in done.stderr
@@ -153,7 +153,7 @@ def test_a_template_that_fails_in_another_process_says_where_as_well(tmp_path):
 
 
 def test_a_failure_of_ours_is_not_called_one_of_the_project(tmp_path):
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError):
         Renderer([tmp_path, find_templates()], sample.SITE).render(Page("x.html", "pages/methods.html", object()))
 
 

@@ -85,7 +85,6 @@ class OverviewView(Frozen):
     """Shown in place of evals, if there are none."""
     undo: Undo | None
     """The edit before the loss that the first sentence names; None without one."""
-    nav: str = "overview"
 
     @property
     def alive(self) -> list[EvalSummary]:

@@ -116,7 +116,6 @@ class ReportView(Frozen):
     """The metrics that the run recorded, if they can be compared."""
     tree: str
     """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
-    nav: str = "evals"
 
     @property
     def snapshot(self) -> Snapshot:

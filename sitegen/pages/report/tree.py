@@ -92,7 +92,6 @@ class TreeView(Frozen):
     """The nodes with a doubtful note at the node or below it."""
     pictures: tuple[SourcePicture, ...] = ()
     """The pages of the source that notes refer to."""
-    nav: str = "evals"
 
 
 def has_tree(info: EvalInfo, result: Result) -> bool:

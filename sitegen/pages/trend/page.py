@@ -104,7 +104,6 @@ class TrendView(Frozen):
     """The columns of the ground truth, by the newest point's mapping."""
     patterns: tuple[PatternSummary, ...]
     """The error patterns of the newest output."""
-    nav: str = "evals"
 
     @property
     def info(self) -> EvalInfo:

@@ -31,7 +31,6 @@ class VariantsView(Frozen):
     comparison: VariantComparison
     metrics: tuple[OfVariants, ...]
     """Metrics that any variant has, with the values of the variants."""
-    nav: str = "evals"
 
     @property
     def ranked(self) -> list[Ranked]:
