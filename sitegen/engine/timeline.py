@@ -201,7 +201,7 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
         if project.options.worktree and root is not None:
             from sitegen.history.worktree import with_worktree
 
-            advanced = with_worktree(repository, parts, head, follow)
+            advanced = with_worktree(repository, parts, follow)
         else:
             advanced = follow(repository, parts=parts)
     except NothingToReportError as error:

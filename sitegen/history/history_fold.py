@@ -8,7 +8,7 @@ folded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -23,7 +23,7 @@ from sitegen.history.fold_state import EvalState, FoldState, FoldStore, StartOve
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import FileRole, Layout, Watched
 from sitegen.history.repository import ReadAhead, Repository
-from sitegen.history.revisions import folder_renames, walk
+from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import Contents
@@ -121,7 +121,7 @@ class HistoryFold:
         """Whether history ever had an instruction file."""
         return any(self.instructions.touched.values()) or next(self._store.instructions(), None) is not None
 
-    def walk(self, head: str, commits: Sequence[str] | None = None) -> None:
+    def walk(self, head: str, commits: Iterable[str] | None = None) -> None:
         """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does.
 
         *commits* are their ids, if they are known.
@@ -131,14 +131,14 @@ class HistoryFold:
         since = self.state.head
         if since is not None and since.sha == head:
             return
+        place = self._repository.place
+        if commits is None:
+            commits = commits_up_to(place, head, since=since.sha if since else None, first_parent=self._first_parent)
         self.fold(
             walk(
-                self._repository.place,
-                head,
-                since=since.sha if since else None,
+                place,
+                commits,
                 first_position=since.position + 1 if since else 0,
-                first_parent=self._first_parent,
-                commits=commits,
                 pathspecs=self.layout.pathspecs,
                 irregular=self.irregular,
             )

@@ -32,36 +32,34 @@ REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
-def _commit_lines(repository: RepositoryPlace, arguments: Sequence[str]) -> Iterator[bytes]:
-    """Yield the ids of commits, each on a line of its own, for ``diff-tree --stdin``."""
-    with Process(repository, ["rev-list", *arguments], ()) as listing:
-        yield from listing.stdout
+def commits_up_to(
+    repository: RepositoryPlace, new: str, *, since: str | None = None, first_parent: bool = True
+) -> Iterator[str]:
+    """Yield the ids of the commits after *since* (a commit on the same line) up to *new*, oldest first.
+
+    Without *first_parent*, commits of side branches are included, parents first.
+    """
+    order = "--first-parent" if first_parent else "--topo-order"
+    arguments = ["rev-list", order, "--reverse", new, *([f"^{since}"] if since else []), "--"]
+    with Process(repository, arguments, ()) as listing:
+        for line in listing.stdout:
+            yield line.decode("ascii").strip()
         listing.finish()
 
 
 def walk(
     repository: RepositoryPlace,
-    new: str,
+    commits: Iterable[str],
     *,
-    since: str | None,
     first_position: int = 0,
-    first_parent: bool = True,
-    commits: Sequence[str] | None = None,
     pathspecs: Sequence[str] = (),
     irregular: Irregular | None = None,
 ) -> Iterator[Revision]:
-    """Yield revisions after *since* (a commit on the same line) up to *new*, oldest first.
+    """Yield the revisions of commits, in their order.
 
     Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
     called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
-    Without *first_parent*, commits of side branches are included, parents first. *commits* are the ids of these commits
-    if they are known, so that git need not list them.
     """
-    if commits is None:
-        order = ["--first-parent"] if first_parent else ["--topo-order"]
-        listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
-    else:
-        listing = (f"{commit}\n".encode() for commit in commits)
     command = [
         "diff-tree",
         "--stdin",
@@ -79,7 +77,7 @@ def walk(
         _FORMAT,
         *(["--", *pathspecs] if pathspecs else []),
     ]
-    with Process(repository, command, listing) as trees:
+    with Process(repository, command, (f"{commit}\n".encode() for commit in commits)) as trees:
         yield from _revisions(tokens(trees.stdout), first_position, irregular)
         try:
             trees.finish()

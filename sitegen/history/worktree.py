@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 from itertools import starmap
 from pathlib import Path
@@ -26,8 +27,8 @@ _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
-def with_worktree(repository: Repository, parts: PartStore, head: str, follow: Callable[..., Advanced]) -> Advanced:
-    """Return the timeline of *head* and of the work tree, without changing *parts*.
+def with_worktree(repository: Repository, parts: PartStore, follow: Callable[..., Advanced]) -> Advanced:
+    """Return the timeline of the head and of the work tree, without changing *parts*.
 
     The head is the commit itself if no file that is read has changed. *follow* is ``timeline.advance`` with all of its
     arguments but the repository, the parts and *extra*; its manifest is that of the work tree. Untracked files count,
@@ -36,8 +37,6 @@ def with_worktree(repository: Repository, parts: PartStore, head: str, follow: C
     overlay: dict[str, Path] = {}
 
     def extra(layout: Layout, last: Commit, irregular: Irregular) -> Iterator[Revision]:
-        if repository.root is None:
-            return
         commit = Commit(
             sha=WORKTREE,
             position=last.position + 1,
@@ -45,10 +44,8 @@ def with_worktree(repository: Repository, parts: PartStore, head: str, follow: C
             committed_at=last.committed_at,
             subject="Uncommitted changes",
         )
-        changes = tuple(
-            _uncommitted_changes(repository, repository.root, head, layout.pathspecs, overlay, commit, irregular)
-        )
-        if changes:
+        report = partial(irregular, commit)
+        if changes := tuple(_uncommitted_changes(repository, last.sha, layout.pathspecs, overlay, report)):
             yield Revision(commit, changes)
 
     advanced = follow(repository.overlaid(overlay), parts=CopiedParts(parts), extra=extra)
@@ -77,20 +74,21 @@ def work_tree_paths(repository: Repository) -> tuple[str, ...]:
 
 def _uncommitted_changes(
     repository: Repository,
-    root: Path,
     head: str,
     pathspecs: tuple[str, ...],
     overlay: dict[str, Path],
-    commit: Commit,
-    irregular: Irregular,
+    irregular: Callable[[str, str], None],
 ) -> Iterator[ChangedPath]:
+    root = repository.root
+    if root is None:
+        return
     before = dict(unproven(repository.place, root, head, pathspecs))
     for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
         old = before.get(path)
         file = root / path
         new = _file_blob_id(root, path, len(head))
         if new is None and file.is_symlink():
-            irregular(commit, path, "a symbolic link")
+            irregular(path, "a symbolic link")
         if new != old:
             if new is not None:
                 overlay[new] = file

@@ -15,7 +15,7 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.values import Value
@@ -85,7 +85,8 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> T
         since = repository.resolve(f"{head}~{_MOST_COMMITS}")
     except SitegenError:  # the history has fewer commits
         since = None
-    return _history_of_revisions(walk(repository.place, head, since=since, first_parent=first_parent))
+    commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+    return _history_of_revisions(walk(repository.place, commits))
 
 
 def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:

@@ -28,7 +28,7 @@ from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import commits_up_to, walk
 from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import SiteInfo
@@ -362,7 +362,7 @@ def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tm
         history = packed(HistoryRead.at(find_repository(place).place, [newer]))
         there = unpacked(pickle.loads(pickle.dumps(history)), tmp_path / "sent" / name)
         repository = Repository(there)
-        assert [commit.commit.sha for commit in walk(repository.place, newer, since=None)] == (
+        assert [commit.commit.sha for commit in walk(repository.place, commits_up_to(repository.place, newer))] == (
             [older, newer] if name == "whole" else [newer]
         )
         assert FilesAt(there, "HEAD").read("a.md") == b"three"

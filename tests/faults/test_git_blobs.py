@@ -13,7 +13,7 @@ from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import commits_up_to, walk
 from tests.gitrepo import GitRepo
 
 NOWHERE = "1" * 40
@@ -125,7 +125,9 @@ def test_objects_that_a_partial_clone_left_out_are_answered_and_never_fetched(re
     repository = Repository.open(partial)
     oids = [repo.oid(sha, "a"), repo.oid(sha, "b"), NOWHERE]
     assert list(repository.read_blobs(oids)) == [BlobRead(oid, None, MISSING) for oid in oids]
-    assert [change.new for each in walk(repository.place, sha, since=None) for change in each.changes] == oids[:2]
+    assert [
+        change.new for each in walk(repository.place, commits_up_to(repository.place, sha)) for change in each.changes
+    ] == oids[:2]
 
 
 def test_a_damaged_object_is_answered_and_the_others_are_read(repo: GitRepo) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sitegen.history.patches import LARGEST
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Blob, Edit
 from tests.gitrepo import GitRepo
@@ -17,7 +17,7 @@ from tests.gitrepo import GitRepo
 def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
     repository = Repository.open(repo.path)
     edits = []
-    for revision in walk(repository.place, repository.resolve(rev), since=None):
+    for revision in walk(repository.place, commits_up_to(repository.place, repository.resolve(rev))):
         for path, old, new in revision.changes:
             status = "added" if old is None else "deleted" if new is None else "modified"
             edits.append(

@@ -10,7 +10,7 @@ import pytest
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import commits_up_to, walk
 from sitegen.text.addresses import web_address
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
@@ -36,7 +36,7 @@ def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRep
     repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"), shas[0])
     found = Repository.open(tmp_path / "linked")
     assert (found.root, found.resolve("HEAD"), found.resolve("main")) == (tmp_path / "linked", shas[0], shas[1])
-    assert [each.commit.sha for each in walk(found.place, shas[1], since=None)] == shas
+    assert [each.commit.sha for each in walk(found.place, commits_up_to(found.place, shas[1]))] == shas
 
 
 def test_a_folder_without_a_repository_is_said_to_be_one(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_repository_of_another_user_is_read_if_the_user_says_so(
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     found = Repository.open(repo.path)
-    assert [each.commit.sha for each in walk(found.place, found.resolve("HEAD"), since=None)] == [sha]
+    assert [each.commit.sha for each in walk(found.place, commits_up_to(found.place, found.resolve("HEAD")))] == [sha]
 
 
 def test_revisions_of_every_form_are_resolved(repo: GitRepo) -> None:

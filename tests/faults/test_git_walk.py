@@ -9,13 +9,15 @@ import pytest
 
 from sitegen.history import revisions as history_revisions
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import commits_up_to
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
 
 
-def walk(repo: GitRepo, rev: str = "HEAD", **options: object) -> list[Revision]:
+def walk(repo: GitRepo, *, first_parent: bool = True, **options: object) -> list[Revision]:
     repository = Repository.open(repo.path)
-    return list(history_revisions.walk(repository.place, repository.resolve(rev), since=None, **options))  # type: ignore[arg-type]
+    commits = commits_up_to(repository.place, repository.resolve("HEAD"), first_parent=first_parent)
+    return list(history_revisions.walk(repository.place, commits, **options))  # type: ignore[arg-type]
 
 
 def paths(revisions: list[Revision]) -> list[list[str]]:
@@ -48,7 +50,8 @@ def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) 
 def test_a_walk_from_a_known_commit_yields_what_follows_at_its_position(repo: GitRepo) -> None:
     shas = repo.commits([{"a": str(number)} for number in range(5)])
     repository = Repository.open(repo.path)
-    revisions = list(history_revisions.walk(repository.place, shas[4], since=shas[2], first_position=3))
+    commits = commits_up_to(repository.place, shas[4], since=shas[2])
+    revisions = list(history_revisions.walk(repository.place, commits, first_position=3))
     assert [(each.commit.sha, each.commit.position) for each in revisions] == [(shas[3], 3), (shas[4], 4)]
 
 
@@ -253,7 +256,7 @@ def test_the_history_of_a_shallow_clone_begins_at_its_boundary(repo: GitRepo, tm
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(tmp_path / "shallow")], check=True)
     shallow = Repository.open(tmp_path / "shallow")
     assert shallow.shallow_boundary == (shas[1],)
-    revisions = list(history_revisions.walk(shallow.place, shas[2], since=None))
+    revisions = list(history_revisions.walk(shallow.place, commits_up_to(shallow.place, shas[2])))
     assert paths(revisions) == [["a", "b"], ["c"]]
     assert Repository.open(repo.path).shallow_boundary == ()
 
@@ -269,10 +272,10 @@ def test_a_reader_that_stops_early_leaves_no_process_behind(repo: GitRepo) -> No
         import os, sys
         from pathlib import Path
         from sitegen.history.repository import Repository
-        from sitegen.history.revisions import walk
+        from sitegen.history.revisions import commits_up_to, walk
 
         repository = Repository.open(Path(sys.argv[1]))
-        revisions = walk(repository.place, repository.resolve("HEAD"), since=None)
+        revisions = walk(repository.place, commits_up_to(repository.place, repository.resolve("HEAD")))
         next(iter(revisions))
         revisions.close()
         try:

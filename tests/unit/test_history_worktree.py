@@ -46,7 +46,7 @@ def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Adv
     committed = advance(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
     before = dict(parts.content)
     follow = partial(advance, site=SITE, head=head, manifest=MANIFEST, structure=STRUCTURE)
-    uncommitted = with_worktree(repository, parts, head, follow)
+    uncommitted = with_worktree(repository, parts, follow)
     assert parts.content == before
     return committed, uncommitted
 

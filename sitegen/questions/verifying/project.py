@@ -116,7 +116,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             allow_shallow=True,
         )
         try:
-            advanced = with_worktree(Repository.open(self.root), CopiedParts(), self.head, follow)
+            advanced = with_worktree(Repository.open(self.root), CopiedParts(), follow)
         except SitegenError:
             return {}
         return {update.history.id: update.history for update in advanced.update.evals}
