@@ -107,24 +107,24 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], comparable_since: int 
     )
 
 
-def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
+def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
     """Return the findings of a scorecard as problems of the files that they are in."""
-    files = {
+    blobs = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
         "ground_truth": snapshot.ground_truth,
         "mapping": snapshot.mapping,
         "schema": snapshot.schema,
-        "settings": None,
     }
+    paths = {about: blob.path for about, blob in blobs.items() if blob} | {"settings": info.manifest or None}
     return tuple(
         Problem(
             severity=finding.severity,
             message=finding.text,
             fix=finding.fix,
-            path=blob.path if (blob := files[finding.about]) else None,
+            path=paths.get(finding.about),
             line=finding.line,
             commit=snapshot.commit.sha,
-            eval_id=eval_id,
+            eval_id=info.id,
             field=finding.path,
             type=finding.type,
         )

@@ -37,13 +37,18 @@ def kept_site_config(files: FilesAt, parts: PartStore) -> Parsed[SiteConfig]:
 
 def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
-    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
-    content = read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)
+    path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
     if content is None:
         return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
 
     return MANIFEST.derived(parts, "", key, lambda: manifest_in_force(content, path, config.evals_dir))
+
+
+def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> bytes | None:
+    """Read the file of the manifest from the commit, or from the work tree with ``worktree``; None without one."""
+    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
+    return read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)
 
 
 class AnswersAt:

@@ -327,7 +327,7 @@ def record_of(
         patterns=patterns,
         fields=field_summaries(series),
     )
-    problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(
         summary=summary,
         attributes=tuple(sorted(work.attribute for work in works)),

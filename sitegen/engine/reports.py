@@ -88,7 +88,7 @@ class Reports:
             result,
             past,
             self._context.discrepancies_per_type,
-            problems_of_point(self._info.id, at, result.scorecard),
+            problems_of_point(self._info, at, result.scorecard),
             self._inputs.edits.made_with[index],
             rules=partial(self._rules, at) if self._by_rules else None,
             recorded=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),

@@ -10,8 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
+from sitegen.data_files.reading import Location
+from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
 from sitegen.engine.commits import Commits, newest_commit
+from sitegen.engine.configuration import manifest_content
 from sitegen.engine.evals import Evals, ScoredEvals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.history_lists import write_search_log
@@ -31,6 +34,7 @@ from sitegen.pages.commits import COMMITS
 from sitegen.pages.other_pages import failed_page, unfinished_page
 from sitegen.pages.overview.focus import most_costly_patterns, words_of
 from sitegen.scoring.own import installed_versions
+from sitegen.text.keys import key_path
 from sitegen.text.plain import line
 
 OWNER: Final = "site"
@@ -177,7 +181,24 @@ def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int]
 
 def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Return all problems, failures of sitegen itself first."""
-    return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
+    return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *_of_evals(timeline, evals))
+
+
+def _of_evals(timeline: Timeline, evals: Evals) -> Iterator[Problem]:
+    """Yield the problems of the evals; those of today's settings with their line in the manifest."""
+    lines: Mapping[Location, int] | None = None
+    for problem in evals.problems:
+        if problem.past or problem.path != f"{timeline.config.evals_dir}/manifest.yaml":
+            yield problem
+            continue
+        if lines is None:  # reading the file takes time, and few projects have such a problem
+            options = timeline.project.options
+            content = manifest_content(timeline.files, timeline.config, worktree=options.worktree)
+            lines = read_configuring_yaml(content or b"")[1]
+        settings: Location = ("evals", problem.eval_id or "", "settings")
+        inside = (at for at in lines if at[:3] == settings and at[3:])
+        named = [at for at in inside if any(f"'{key_path(at[3:])}{end}" in problem.message for end in "'.[")]
+        yield replace(problem, line=lines.get(max(named, key=len, default=settings)))
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:

@@ -97,6 +97,7 @@ class Timeline(Frozen):
             metadata=entry.metadata,
             nouns=scorer(history.kind).nouns,
             source=entry.source if entry.source and self.may_show_source(history) else "",
+            manifest=f"{self.config.evals_dir}/manifest.yaml",
         )
 
     def may_show_source(self, history: EvalHistory) -> bool:

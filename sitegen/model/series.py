@@ -47,6 +47,8 @@ class EvalInfo(Frozen):
     """The kind's words for documents, attributes and errors."""
     source: str = ""
     """The pattern of the documents that its outputs were made from; empty if none is stated or none may be shown."""
+    manifest: str = ""
+    """The path of the manifest, where its settings are; empty if nobody reads one."""
 
     @property
     def recorded(self) -> bool:

@@ -1,6 +1,7 @@
 """sitegen.toml and pyproject.toml of a stranger: a command reads them within bounds, or says why it does not."""
 
 import json
+import re
 import time
 
 import pytest
@@ -127,6 +128,24 @@ def test_numbers_that_nothing_can_be_compared_with_are_refused_where_they_are_re
         elif entry in REFUSED or command[0] == "check":
             assert ended.returncode == 2, (command, ended.stderr)
             assert (LOST | REFUSED)[entry] in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "message", "line"),
+    [
+        ("{ignor: [b]}", "Unknown key 'ignor'", 3),
+        ("\n      ignore: [b]\n      lists:\n        walls: {keyy: a}", "Unknown key 'lists.walls.keyy'", 6),
+        ("\n      ignore: [b]\n      equality: wide", "'equality' does not fit", 5),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_line_in_the_manifest(tmp_path, settings, message, line):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "evals/manifest.yaml": f"evals:\n  names:\n    settings: {settings}\n"})
+    repo.checkout()
+    assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
+    text = problems_text(tmp_path / "site")
+    assert message in text
+    assert re.search(rf"evals/manifest\.yaml:{line}\b", text), text
 
 
 @pytest.mark.parametrize("number", ["inf", "nan", "-inf", "1e999"])

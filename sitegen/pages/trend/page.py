@@ -327,7 +327,7 @@ def spread(view: TrendView) -> VariantSpread | None:
 def banner_of(view: TrendView) -> Banner | None:
     """The problem that changes the newest scores most."""
     newest = view.points[-1]
-    return banner(problems_of_point(view.info.id, newest.snapshot, newest.scorecard))
+    return banner(problems_of_point(view.info, newest.snapshot, newest.scorecard))
 
 
 def files_of(view: TrendView) -> list[tuple[str, str]]:
