@@ -228,7 +228,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("history", "a"),
     ("blame", "a", "x"),
     ("compare", "HEAD~1", "HEAD"),
-    ("export", "--format", "json", "-o", "../export.json"),
+    ("export", "--format", "sqlite", "-o", "../export.sqlite"),
     ("init",),
     ("verify-one", "a", "--save"),
 )
