@@ -59,7 +59,7 @@ class SiteWriter:
         self.search = write_search_log(timeline, self._evals, site_files)
         """The end of the search log."""
         commits = Commits(newest=newest_commit(timeline), uncommitted=None)
-        self._pages = SitePages.of(timeline, self._evals, expected, commits, memo, self.search.length)
+        self._pages = SitePages(timeline, self._evals, expected, commits, self.search.length)
         self._problems = problems_of(timeline, self._evals, self._evals.failures)
         self._is_complete = bool(self._evals.summaries) and not timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
@@ -87,7 +87,7 @@ class SiteWriter:
 
         ``of_evals``: failures at pages of evals that were scored.
         """
-        pages = SitePages.of(self._timeline, self._evals, instructions, commits, self._memo, self.search.length)
+        pages = SitePages(self._timeline, self._evals, instructions, commits, self.search.length)
         failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
         problems = problems_of(self._timeline, self._evals, failures)
         if self._is_complete and problems == self._problems:

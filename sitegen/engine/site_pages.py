@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, Self
-
-from msgspec.structs import replace
+from typing import Final
 
 from sitegen.analysis.causes import ProblemCause, count_causes
 from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.standing import standings
 from sitegen.engine.commits import Commits
 from sitegen.engine.evals import Evals
-from sitegen.engine.instructions import WrittenInstructions, counts_of_edits
-from sitegen.engine.memo import Memo
+from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.summary import summary_file
 from sitegen.engine.timeline import Timeline, last_paths_of_edits
 from sitegen.engine.writer import digest
@@ -35,16 +32,13 @@ from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, not_found_page
-from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.overview.undo import undo_of
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.own import own_specs
-
-if TYPE_CHECKING:
-    from sitegen.pages.overview.instructions_only import InstructionOverview
 
 _LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
@@ -68,56 +62,6 @@ class SitePages(Frozen):
     commits: Commits
     search_entries: int
     """Number of entries of the search log."""
-    latest: tuple[EditEffects, ...]
-    """The newest commits with edits of instructions, newest first."""
-    without_evals: InstructionOverview | None
-    """The overview's content in a project without evals."""
-
-    @classmethod
-    def of(
-        cls,
-        timeline: Timeline,
-        evals: Evals,
-        instructions: WrittenInstructions,
-        commits: Commits,
-        memo: Memo,
-        search_entries: int,
-    ) -> Self:
-        """Collect the results of earlier stages."""
-        latest = tuple(islice(_edits_by_commit(timeline, instructions), _LATEST_EDITS))
-        without_evals = None
-        if not evals.summaries:
-            from sitegen.pages.overview.instructions_only import instruction_overview
-
-            failed = {problem.path or "" for problem in instructions.failures}
-            counts = {
-                (file.path, edit.commit.sha): counted
-                for file in (record.history for record in instructions.files)
-                for edit, counted in zip(file.edits, counts_of_edits(memo, file, timeline.context, failed), strict=True)
-            }
-            newest = {
-                record.history.path: counts.get((record.history.path, record.history.edits[-1].commit.sha))
-                for record in instructions.files
-            }
-            without_evals = instruction_overview(instructions.files, newest)
-            latest = tuple(
-                replace(
-                    commit,
-                    edits=tuple(
-                        replace(edit, counts=counts.get((edit.file, commit.commit.sha))) for edit in commit.edits
-                    ),
-                )
-                for commit in latest
-            )
-        return cls(
-            timeline=timeline,
-            evals=evals,
-            instructions=instructions,
-            commits=commits,
-            search_entries=search_entries,
-            latest=latest,
-            without_evals=without_evals,
-        )
 
     @property
     def templates(self) -> str:
@@ -136,7 +80,6 @@ class SitePages(Frozen):
             problems=count_causes(causes),
         )
         has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
-        worktree = Worktree(self.commits.uncommitted) if has_worktree else None
         newest, mutes = self.commits.newest, timeline.config.regressions.mute
         infos = tuple(summary.info for summary in summaries)
         added = _added_metrics(timeline, infos)
@@ -148,13 +91,14 @@ class SitePages(Frozen):
                 head,
                 revision,
                 counts,
-                self.latest,
+                self._latest(),
                 newest,
-                worktree,
-                self.without_evals,
+                self.commits.uncommitted,
+                instructions.files,
                 mutes,
                 problems,
                 undo,
+                worktree=has_worktree,
             )
 
         return (
@@ -182,6 +126,10 @@ class SitePages(Frozen):
             PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
 
+    def _latest(self) -> tuple[EditEffects, ...]:
+        """Return the newest commits with edits of instructions, newest first."""
+        return tuple(islice(_edits_by_commit(self.timeline, self.instructions), _LATEST_EDITS))
+
     def _patch(self, edit: Edit) -> bytes:
         """Read the patch of an edit; nothing if this clone lacks its contents."""
         try:
@@ -202,7 +150,13 @@ class SitePages(Frozen):
             {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
-        yield summary_file(site, head, summaries, self.latest, timeline.config.regressions.mute)
+        yield summary_file(
+            site,
+            head,
+            summaries,
+            self._latest(),
+            timeline.config.regressions.mute,
+        )
         yield feed_file(site, head, summaries)
         for summary in summaries:
             if not summary.deleted:

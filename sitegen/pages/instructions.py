@@ -55,8 +55,6 @@ class FileEdit(Frozen):
     edit: Edit
     file: str
     """The last path of the file, which names its page."""
-    counts: PatchCounts | None = None
-    """Lines added and removed, on pages that show them."""
 
 
 class EditEffects(Frozen):

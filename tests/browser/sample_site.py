@@ -33,7 +33,7 @@ from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.methods import methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
-from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
@@ -124,9 +124,9 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     )
     view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}), {}).view
     assert isinstance(view, CommitView)
-    head, counts = sample.commit(120), COUNTS
+    summaries, head = (sample.summary(series),), sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):
-        page = overview_page((sample.summary(series),), head, "main", counts, (), None, Worktree(uncommitted))
+        page = overview_page(summaries, head, "main", COUNTS, (), uncommitted=uncommitted, worktree=True)
         yield replace(page, path=f"{name}.html")
 
 

@@ -121,7 +121,7 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 UNNEEDED = {
     *("typer", "pydantic", "yaml", "email", "xml", "base64", "markdown_it", "rapidfuzz"),
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
-    *("sitegen.pages.overview.instructions_only", "sitegen.pages.report.tree_source", "sitegen.engine.sources"),
+    *("sitegen.pages.report.tree_source", "sitegen.engine.sources"),
     *("sitegen.engine.bounds", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }

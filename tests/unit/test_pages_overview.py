@@ -18,7 +18,6 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
 from sitegen.pages.overview.focus import focus_of
-from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
@@ -287,36 +286,31 @@ def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = Fa
     return FileRecord(history=InstructionHistory(path, edits, deleted), counts=counts, grades=())
 
 
-def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_changed_together():
-    records = [
+def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
+    records = (
         _record("a.md", 1, 2, 3),
         _record("b.md", 2, 3, lines=None),
         _record("c.md", 3, 4, 5, 6),
         _record("gone.md", 2, 3, deleted=True),
         *(_record(f"mass-{n}.md", 7, 8) for n in range(26)),
-    ]
-    found = instruction_overview(records, {"c.md": PatchCounts(3, 1)})
-    assert (found.living, found.deleted, found.lines, found.commits) == (29, 1, 280, 8)
-    assert [(record, record.authors) for record in found.files[:3]] == [
-        (records[2], 2),
-        (records[0], 2),
-        (records[1], 2),
-    ]
-    assert len(found.files) == 20
-    assert found.pairs == (FilePair(first="a.md", second="b.md", commits=2, either=3),)
-    assert [(row.name, row.commits, row.files, row.last.position) for row in found.authors] == [
-        ("Ann", 4, 30, 7),
-        ("Bob", 4, 30, 8),
-    ]
+    )
+    page = overview_page((), HEAD, "main", COUNTS, (), files=records)
+    view = sample.view_of(page)
+    assert [file.history.path for file in overview.living_files(view)[:3]] == ["c.md", "a.md", "b.md"]
+    assert overview.authors(view) == [("Ann", 4), ("Bob", 4)]
+    html = renderer_of(sample.SITE).render(page).decode()
+    shown = " ".join(re.sub("<[^>]+>", " ", html).split())
+    for kpi in ("Instruction files 29 1 deleted since", "by 8 commits", "Lines 280", "Authors 2 Ann most often"):
+        assert kpi in shown
+    assert "the 20 with most versions of 29" in shown
 
 
 def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_latest_edits_are():
-    record = _record("prompts/a.md", 1, 2)
-    edit = record.history.edits[-1]
-    latest = (EditEffects(edit.commit, (FileEdit(edit, edit.path, PatchCounts(7, 4)),), ()),)
-    alone = instruction_overview([record], {"prompts/a.md": PatchCounts(5, 2)})
-    page = overview_page((), HEAD, "main", COUNTS, latest, instructions=alone)
+    record = replace(_record("prompts/a.md", 1, 2), counts=(PatchCounts(7, 4), PatchCounts(5, 2)))
+    latest = tuple(EditEffects(edit.commit, (FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
+    page = overview_page((), HEAD, "main", COUNTS, latest, files=(record,))
     html = renderer_of(sample.SITE).render(page).decode()
-    for shown in ("Instruction files", "By the same commits", "+5", "−2", "+7", "−4", "No evals yet", "sitegen init"):
+    assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [2, 2, 1, 1]
+    for shown in ("Instruction files", "No evals yet", "sitegen init"):
         assert shown in html
     assert "Mean main metric" not in html

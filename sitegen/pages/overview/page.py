@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
@@ -21,7 +22,7 @@ from sitegen.model.series import Effect, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
-from sitegen.pages.instructions import EditEffects
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
@@ -29,12 +30,13 @@ from sitegen.pages.overview.undo import Undo
 from sitegen.pages.problems import Banner, banner
 from sitegen.stats.averages import mean as mean_of_values
 from sitegen.stats.counts import mean
-
-if TYPE_CHECKING:
-    from sitegen.pages.overview.instructions_only import InstructionOverview
+from sitegen.text.patch import PatchCounts
 
 FILES: Final = 6
 """Number of edited files listed for a commit."""
+
+VERSIONS: Final = 20
+"""Number of instruction files listed in a project without evals: the ones with the most versions."""
 
 LOSSES: Final = 6
 """Number of evals whose loss is listed below the first sentence."""
@@ -56,13 +58,6 @@ class SiteCounts(Frozen):
     problems: ProblemCounts
 
 
-class Worktree(Frozen):
-    """The uncommitted changes, on a site whose newest point is the work tree."""
-
-    uncommitted: CommitView | None
-    """Effects compared with the newest commit; None if no file that sitegen reads is changed."""
-
-
 class OverviewView(Frozen):
     """What ``pages/overview.html`` shows."""
 
@@ -77,12 +72,14 @@ class OverviewView(Frozen):
     """The evals that are not deleted, compared with their past, the one in most trouble first."""
     latest: tuple[EditEffects, ...]
     """The latest commits with edits of instructions, newest first."""
-    worktree: Worktree | None
-    """None if the newest point is a commit."""
+    worktree: bool
+    """Whether the newest point is the work tree, and not a commit."""
+    uncommitted: CommitView | None
+    """The work tree compared with the newest commit; None if no file that sitegen reads is changed."""
     banner: Banner | None
     """The problem that changes the newest scores most."""
-    instructions: InstructionOverview | None
-    """Shown in place of evals, if there are none."""
+    files: tuple[FileRecord, ...]
+    """The instruction files, which are shown in place of evals if there are none."""
     undo: Undo | None
     """The edit before the loss that the first sentence names; None without one."""
 
@@ -141,11 +138,13 @@ def overview_page(
     counts: SiteCounts,
     latest: tuple[EditEffects, ...],
     newest: str | None = None,
-    worktree: Worktree | None = None,
-    instructions: InstructionOverview | None = None,
+    uncommitted: CommitView | None = None,
+    files: tuple[FileRecord, ...] = (),
     mutes: Sequence[Mute] = (),
     problems: tuple[Problem, ...] = (),
     undo: Undo | None = None,
+    *,
+    worktree: bool = False,
 ) -> Page:
     """The overview, with the evals in most trouble first. The arguments are as in ``OverviewView``.
 
@@ -160,8 +159,9 @@ def overview_page(
         evals=standings(summaries, mutes),
         latest=latest,
         worktree=worktree,
+        uncommitted=uncommitted,
         banner=banner(problems, of_site=True),
-        instructions=instructions,
+        files=files,
         undo=undo,
     )
     return Page(links.overview(), "pages/overview.html", view)
@@ -270,6 +270,24 @@ def largest_effects(latest: EditEffects) -> list[Effect]:
     """The two of them with the largest changes."""
     defined = (effect for effect in shown_effects(latest) if effect.change is not None)
     return sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2]
+
+
+def living_files(view: OverviewView) -> list[FileRecord]:
+    """The instruction files that are not deleted, those with most versions first."""
+    living = (file for file in view.files if not file.history.deleted)
+    return sorted(living, key=lambda file: (-len(file.history.edits), file.history.path))
+
+
+def authors(view: OverviewView) -> list[tuple[str, int]]:
+    """The authors of edits of instruction files, with their numbers of commits, most commits first."""
+    by_commit = {edit.commit.sha: edit.commit.author for file in view.files for edit in file.history.edits}
+    return sorted(Counter(by_commit.values()).items(), key=lambda author: (-author[1], author[0]))
+
+
+def counts_of(view: OverviewView, edited: FileEdit) -> PatchCounts | None:
+    """How many lines an edit added and removed; None if unknown."""
+    file = next((file for file in view.files if file.history.path == edited.file), None)
+    return file.counts[file.history.edits.index(edited.edit)] if file else None
 
 
 def largest_change(view: OverviewView) -> float:
