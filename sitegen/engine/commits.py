@@ -32,7 +32,7 @@ from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -160,7 +160,7 @@ def _page_inputs(
     timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
 ) -> Iterator[CommitPageInputs]:
     """Yield the new commits, newest first. ``newest``: id of the newest earlier commit that has a page."""
-    layout = Layout(timeline.config, timeline.manifest, Watched())
+    layout = Layout(timeline.config, timeline.manifest)
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}

@@ -45,7 +45,7 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import ScorecardKeys, scorecard_keys
 from sitegen.engine.scoring import model_of
 from sitegen.engine.timeline import Timeline, driving_edits, last_paths_of_edits
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.model.timeline import EvalUpdate
 
 
@@ -207,7 +207,7 @@ def task_for(timeline: Timeline, memo: Memo, update: EvalUpdate, edits: EditsOfE
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
     """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
-    folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
+    folders = Layout(timeline.config, timeline.manifest).folders(history.id)
     above = posixpath.dirname(folders[0])
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
 

@@ -29,7 +29,8 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import FoldStore, PartStore
 from sitegen.history.globs import compiled
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
+from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import WorktreeBlob, advance
@@ -188,16 +189,11 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
     # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
     installed = installed_for(entry.outputs for entry in manifest.evals)
-    structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
-    follow = partial(
-        advance,
-        site=config,
-        head=head,
-        manifest=manifest,
-        structure=structure,
-        contents=CONTENTS,
-        allow_shallow=project.options.allow_shallow,
-    )
+    contents = replace(CONTENTS, installed=digest(installed, repr(installed_versions(manifest.evals))))
+    layout = Layout(config, manifest)
+    if repository.shallow_boundary and not project.options.allow_shallow:
+        raise shallow_history(project.place.top)
+    follow = partial(advance, layout=layout, head=head, contents=contents)
     try:
         if project.options.worktree and root is not None:
             from sitegen.history.worktree import with_worktree
@@ -207,7 +203,6 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
             advanced = follow(repository, parts=parts)
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
-        layout = Layout(config, manifest, Watched())
         missing = MissingFiles(
             layout=layout, config=config, manifest=manifest, folders=files, summaries={}, set_aside=frozenset()
         )

@@ -12,7 +12,7 @@ from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
 from sitegen.history.files_at_commit import FolderListing, Folders, first_file_named
 from sitegen.history.globs import compiled
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -31,7 +31,7 @@ _MOST_ENTRIES: Final = 20
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     """Return the problems of the built revision: problems of the project first, then problems of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}
-    layout = Layout(timeline.config, timeline.manifest, Watched())
+    layout = Layout(timeline.config, timeline.manifest)
     shadowed = _shadowed(timeline, layout, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = timeline.files
@@ -82,7 +82,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[Unmatched
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
             yield UnmatchedRedaction(glob, Problem.of_type("unmatched_redaction", message, fix))
-    layout = Layout(timeline.config, timeline.manifest, Watched())
+    layout = Layout(timeline.config, timeline.manifest)
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):

@@ -151,8 +151,6 @@ class FoldState(msgspec.Struct):
     """The rules of the newest readable manifest, by eval id."""
     rule_folders: dict[str, str] = field(default_factory=dict)
     """The eval id of each folder that this manifest names."""
-    borrowed: dict[str, EntryRules] = field(default_factory=dict)
-    """The rules of the built revision, by eval id, that scored commits whose manifest did not name the eval."""
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
     evals: dict[str, str | None] = field(default_factory=dict)

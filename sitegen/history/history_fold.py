@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EvalConfig
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
@@ -66,25 +66,23 @@ class HistoryFold:
     def __init__(
         self,
         repository: Repository,
-        site: SiteConfig,
-        manifest: Manifest,
+        layout: Layout,
         store: FoldStore,
         state: FoldState,
-        watched: Watched,
         renamed: tuple[RenamedEval, ...],
         contents: Contents,
     ) -> None:
         """With a new *state*, nothing is loaded from the store.
 
-        *watched* are paths to follow in addition to those in the state; *renamed* are evals whose later ids are needed
-        in advance, because their entries under the new ids state other ``outputs``; *contents* has the functions that
-        read contents of outputs.
+        The paths that the state follows are followed in addition to those of *layout*. *renamed* are evals whose later
+        ids are needed in advance, because their entries under the new ids state other ``outputs``; *contents* has the
+        functions that read contents of outputs.
         """
         watched_before = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
         self.complete = state.head is None
         """Whether the fold starts from the root."""
-        self.layout = Layout(site, manifest, watched | watched_before)
+        self.layout = Layout(layout.site, layout.manifest, layout.watched | watched_before)
         self.evals: dict[str, EvalState] = {}
         """The evals that the commits touched, by id."""
         self.before: dict[str, EvalHistory] = {}
@@ -96,7 +94,6 @@ class HistoryFold:
         """The evals that the commits renamed, oldest first; empty unless the fold starts from the root."""
         self._repository = repository
         self._store = store
-        self._first_parent = site.first_parent
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         self._stale = not self.complete and not watched_before.covers(self.layout.watched)
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
@@ -108,7 +105,7 @@ class HistoryFold:
         self._contents = contents
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
-        self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append, contents)
+        self._rules = RulesInForce(state, self.layout, read, self.problems.append, contents)
 
     @property
     def head(self) -> Commit:
@@ -133,7 +130,8 @@ class HistoryFold:
             return
         place = self._repository.place
         if commits is None:
-            commits = commits_up_to(place, head, since=since.sha if since else None, first_parent=self._first_parent)
+            first_parent = self.layout.site.first_parent
+            commits = commits_up_to(place, head, since=since.sha if since else None, first_parent=first_parent)
         self.fold(
             walk(
                 place,

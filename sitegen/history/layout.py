@@ -68,9 +68,12 @@ class Watched(Frozen):
 
 
 class Layout:
-    """Determines the role of a path under the configuration of the built revision."""
+    """The configuration of the built revision, which determines the role of each path."""
 
-    def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched) -> None:
+    def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched | None = None) -> None:
+        """*watched* are paths to follow in addition to those that the manifest names."""
+        self.site = site
+        self.manifest = manifest
         self._evals_dir = folder_path(site.evals_dir)
         self._evals = f"{self._evals_dir}/" if self._evals_dir else ""
         self.manifest_path = f"{self._evals}manifest.yaml"
@@ -85,7 +88,7 @@ class Layout:
         self._globs = site.instructions
         self._mappings = tuple(normal(mapping) for mapping in site.mapping)
         self._own_mappings = tuple(mapping for mapping in self._mappings if "{dir}" in mapping)
-        self.watched = watched | self.named_by(manifest)
+        self.watched = self.named_by(manifest) | (watched or Watched())
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
         self._overwritten = _OVERWRITTEN | explicit

@@ -31,15 +31,13 @@ class RulesInForce:
     """The rules of the newest readable manifest, and the shared files that they refer to. Both are in the state.
 
     An eval that this manifest does not name has the rules of the built revision's manifest, so that outputs from before
-    the first manifest are scored like later ones. The state records these borrowed rules, because history has to be
-    read again if the built manifest changes them.
+    the first manifest are scored like later ones. If the built manifest changes, history is read again.
     """
 
     def __init__(
         self,
         state: FoldState,
         layout: Layout,
-        evals_dir: str,
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
         contents: Contents,
@@ -47,7 +45,6 @@ class RulesInForce:
         self._contents = contents
         self._state = state
         self._layout = layout
-        self._evals_dir = evals_dir
         self._read = read
         self._report = report
 
@@ -108,7 +105,7 @@ class RulesInForce:
         if read.content is None:
             self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
             return
-        manifest, findings = read_manifest(read.content, change.path, self._evals_dir)
+        manifest, findings = read_manifest(read.content, change.path, self._layout.site.evals_dir)
         for finding in findings:
             if finding.severity == "error":  # nobody can correct an old commit
                 self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
@@ -139,7 +136,6 @@ class RulesInForce:
         built = self._layout.rules(eval_id)
         if own is not None:
             return with_built_sides(own, built)
-        self._state.borrowed[eval_id] = built
         return replace(built, borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:

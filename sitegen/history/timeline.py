@@ -8,12 +8,13 @@ update relative to the previous build, the problems, and the stored parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.models import SiteConfig
 from sitegen.history import problems
 from sitegen.history.eval_fold import history_of, layout_of
 from sitegen.history.fold_state import (
@@ -29,7 +30,7 @@ from sitegen.history.fold_state import (
     StartOverError,
 )
 from sitegen.history.history_fold import HistoryFold, StartedSnapshots
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
@@ -40,7 +41,7 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
 
-VERSION: Final = 16
+VERSION: Final = 17
 """Increased whenever the same history would fold to another result."""
 
 
@@ -71,43 +72,35 @@ Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
 @share_processes()
 def advance(
     repository: Repository,
-    site: SiteConfig,
+    layout: Layout,
     parts: PartStore,
     *,
     head: str,
-    manifest: Manifest,
-    structure: str,
     contents: Contents = NO_CONTENTS,
-    allow_shallow: bool = False,
     extra: Extra | None = None,
 ) -> Advanced:
     """Bring the timeline that *parts* holds to the commit *head*.
 
-    *manifest* is the manifest of the built revision, which defines the evals and their folders. *structure* is a digest
-    of everything that affects how history is read. The result does not depend on what *parts* held before, except for
-    ``Update``, which lists what is new. *contents* has the functions that read contents of outputs. *extra* returns
-    revisions to fold after the head.
+    *layout* has the manifest of the built revision, which defines the evals and their folders. The result does not
+    depend on what *parts* held before, except for ``Update``, which lists what is new. *contents* has the functions
+    that read contents of outputs. *extra* returns revisions to fold after the head. A shallow history is folded as far
+    as it goes.
 
-    Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
-    ever had ground truth and there never was an instruction file; *parts* is then unchanged.
+    Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file; *parts* is
+    then unchanged.
     """
     boundary = repository.shallow_boundary
-    if boundary and not allow_shallow:
-        raise problems.shallow_history(repository.place.top)
-    store, structure = FoldStore(parts), f"{VERSION} {structure}"
-    watched, renamed = Watched(), tuple[RenamedEval, ...]()
+    configuration = repr((layout.site, layout.manifest)).encode("utf-8", "surrogateescape")
+    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {contents.installed}"
+    store, renamed = FoldStore(parts), tuple[RenamedEval, ...]()
     state = store.state()
-    new = None if state is None else _new_commits(repository, site, state, head, structure, boundary)
+    new = None
+    if state is not None and (state.structure, state.boundary) == (structure, boundary):
+        new = _new_commits(repository, layout.site, state.head, head)
     if new is None:
         state = None
-    if state is not None:  # the built manifest may change the rules of commits whose own manifests do not name the eval
-        layout = Layout(site, manifest, watched)
-        if any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items()):
-            state = None
     while True:
-        fold = HistoryFold(
-            repository, site, manifest, store, state or FoldState(structure, boundary), watched, renamed, contents
-        )
+        fold = HistoryFold(repository, layout, store, state or FoldState(structure, boundary), renamed, contents)
         since = fold.state.head
         try:
             fold.walk(head, new if state else None)
@@ -117,7 +110,8 @@ def advance(
                 raise problems.nothing_to_report(repository.place.top, fold.layout)
             update, problems_so_far = update_of(fold), all_problems(fold, store)
         except StartOverError as reason:
-            state, watched = None, watched | fold.layout.watched | reason.watched
+            state = None
+            layout = Layout(layout.site, layout.manifest, fold.layout.watched | reason.watched)
             renamed += reason.renamed
             continue
         if fold.head != since:
@@ -130,29 +124,26 @@ def advance(
         )
 
 
-def current_histories(parts: PartStore, site: SiteConfig, manifest: Manifest) -> tuple[EvalHistory, ...]:
+def current_histories(parts: PartStore, layout: Layout) -> tuple[EvalHistory, ...]:
     """Return all evals in *parts* that ever had ground truth, by id."""
-    layout = Layout(site, manifest, Watched())
     return tuple(history_of(state, layout.entry(state.id)) for state in FoldStore(parts).evals() if state.was_scorable)
 
 
-def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
+def history_in(parts: PartStore, layout: Layout, eval_id: str) -> EvalHistory | None:
     """Return an eval in *parts*; None if it never had ground truth."""
     state = FoldStore(parts).eval(eval_id)
     if state is None or not state.was_scorable:
         return None
-    return history_of(state, Layout(site, manifest, Watched()).entry(eval_id))
+    return history_of(state, layout.entry(eval_id))
 
 
-def _new_commits(
-    repository: Repository, site: SiteConfig, state: FoldState, head: str, structure: str, boundary: tuple[str, ...]
-) -> tuple[str, ...] | None:
+def _new_commits(repository: Repository, site: SiteConfig, since: Commit | None, head: str) -> tuple[str, ...] | None:
     """Return the commits with which the fold can continue, oldest first; None if it has to start from the root."""
-    if state.head is None or (state.structure, state.boundary) != (structure, boundary):
+    if since is None:
         return None
-    if state.head.sha == head:
+    if since.sha == head:
         return ()
-    return repository.commits_after(state.head.sha, head) if site.first_parent else None
+    return repository.commits_after(since.sha, head) if site.first_parent else None
 
 
 def update_of(fold: HistoryFold) -> Update:

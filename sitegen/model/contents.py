@@ -29,6 +29,8 @@ class Contents(Frozen):
     """Takes the same; returns the named scores with values that are neither right nor wrong."""
     appended_runs: Callable[[str, str, bytes, bytes], int]
     """Takes (kind, path, content before, content) of an output; returns how many runs were appended to the file."""
+    installed: str = ""
+    """Names the installed packages and metrics that the functions use: with others, history is read again."""
 
 
 NO_CONTENTS: Final = Contents(

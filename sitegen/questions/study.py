@@ -18,6 +18,7 @@ from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
 from sitegen.history.fold_state import CopiedParts
+from sitegen.history.layout import Layout
 from sitegen.history.timeline import current_histories
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -46,7 +47,7 @@ class Study(Frozen):
         """
         timeline = fold(project, parts, configured_as)
         update = timeline.update
-        untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)
+        untouched = () if update.complete else current_histories(parts, Layout(timeline.config, timeline.manifest))
         evals = {history.id: history for history in untouched}
         # Uncommitted changes are only in the update, never in the parts.
         evals |= {changed.history.id: changed.history for changed in update.evals}

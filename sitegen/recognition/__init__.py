@@ -11,7 +11,7 @@ from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
@@ -59,7 +59,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
     searched = SearchedFiles(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
-    layout = Layout(*with_found_evals(config, manifest, searched), Watched())
+    layout = Layout(*with_found_evals(config, manifest, searched))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
     truths = (role for file in history.files for role in layout.places(file.path) if role.role == "ground_truth")
     existing_ids = frozenset(

@@ -7,6 +7,7 @@ from typing import Final
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.fold_state import CopiedParts
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance, current_histories
 from sitegen.model.frozen import Frozen
@@ -47,21 +48,12 @@ class TrialResult(Frozen):
 
 def fold_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
     """Return the histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
-    parts = CopiedParts()
+    parts, layout = CopiedParts(), Layout(config, manifest)
     try:
-        advance(
-            repository,
-            config,
-            parts,
-            head=head,
-            manifest=manifest,
-            structure="",
-            contents=CONTENTS,
-            allow_shallow=True,
-        )
+        advance(repository, layout, parts, head=head, contents=CONTENTS)
     except NothingToReportError:
         return ()
-    return current_histories(parts, config, manifest)
+    return current_histories(parts, layout)
 
 
 def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:

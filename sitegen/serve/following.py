@@ -16,7 +16,7 @@ from sitegen.config.models import Manifest, SiteConfig
 from sitegen.config.site import read_site
 from sitegen.data_files.project_files import SITE_FILES, read_inside
 from sitegen.errors import ConfigurationError
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import Layout
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES
@@ -84,7 +84,7 @@ def _configured_places(root: Path) -> list[Path]:
     stated = read_manifest(content, path, site.evals_dir).value
     searched = work_tree_files(root, kind_of_case_file)
     site, manifest = with_found_evals(site, stated or Manifest(), searched)
-    pathspecs = Layout(site, manifest, Watched()).pathspecs or ("",)
+    pathspecs = Layout(site, manifest).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 

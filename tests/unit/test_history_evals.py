@@ -14,7 +14,7 @@ from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
-from sitegen.history.layout import PathRole
+from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import ChangedPath
@@ -48,8 +48,7 @@ def fold(
         there = repo.git("ls-tree", "HEAD", path)
         text = repo.git("show", f"HEAD:{path}") if there else ""
         manifest = manifest_in_force(text.encode(), path, site.evals_dir).value
-    structure = repr((site, manifest))
-    return advance(repository, site, parts or MemoryParts(), head=head, manifest=manifest, structure=structure)
+    return advance(repository, Layout(site, manifest), parts or MemoryParts(), head=head)
 
 
 def histories(repo: GitRepo, manifest: Manifest | None = None) -> dict[str, EvalHistory]:

@@ -8,6 +8,7 @@ import pytest
 from sitegen.config.models import INSTRUCTIONS, Manifest, SiteConfig
 from sitegen.history.globs import literal_prefix, matches
 from sitegen.history.instructions import InstructionHistories
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.commits import ChangedPath, Commit
@@ -28,15 +29,8 @@ def repo(tmp_path: Path) -> GitRepo:
 
 
 def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
-    repository, site, manifest = Repository.open(repo.path), SiteConfig(), Manifest()
-    return advance(
-        repository,
-        site,
-        MemoryParts(),
-        head=repository.resolve("HEAD"),
-        manifest=manifest,
-        structure=repr((site, manifest)),
-    ).update.instructions
+    repository, layout = Repository.open(repo.path), Layout(SiteConfig(), Manifest())
+    return advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD")).update.instructions
 
 
 def edits(history: InstructionHistory) -> list[tuple[int, str, str]]:

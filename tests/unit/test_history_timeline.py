@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.errors import NothingToReportError
 from sitegen.history.fold_state import EvalState, FoldStore
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance, current_histories
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
@@ -25,19 +26,8 @@ def output(number: int, name: str = "shop") -> str:
     return f"evals/{name}/results/iteration-{number:03d}/extracted.json"
 
 
-def go(
-    repo: GitRepo, parts: MemoryParts, head: str, manifest: Manifest | None = None, *, allow_shallow: bool = False
-) -> Advanced:
-    manifest = manifest or Manifest()
-    return advance(
-        Repository.open(repo.path),
-        SITE,
-        parts,
-        head=head,
-        manifest=manifest,
-        structure=repr((SITE, manifest)),
-        allow_shallow=allow_shallow,
-    )
+def go(repo: GitRepo, parts: MemoryParts, head: str, manifest: Manifest | None = None) -> Advanced:
+    return advance(Repository.open(repo.path), Layout(SITE, manifest or Manifest()), parts, head=head)
 
 
 class Whole(NamedTuple):
@@ -75,7 +65,7 @@ class Site:
         self.records += update.records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
-        assert current_histories(self.parts, SITE, Manifest()) == evals
+        assert current_histories(self.parts, Layout(SITE, Manifest())) == evals
         assert tuple(FoldStore(self.parts).instructions()) == files
         return Whole(evals=evals, instructions=files, records=self.records, problems=advanced.problems)
 
@@ -322,16 +312,13 @@ def test_parts_that_cannot_be_read_are_made_anew(repo: GitRepo) -> None:
     assert go(repo, parts, sha) == go(repo, fresh, sha)
 
 
-def test_a_shallow_history_is_refused_unless_it_is_allowed(repo: GitRepo, tmp_path: Path) -> None:
+def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo: GitRepo, tmp_path: Path) -> None:
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(3): "3"}])
     shallow = GitRepo(tmp_path / "empty")
     shallow.path = tmp_path / "shallow"
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(shallow.path)], check=True)
-    with pytest.raises(ShallowRepositoryError) as caught:
-        go(shallow, MemoryParts(), shas[2])
-    assert "fetch-depth: 0" in (caught.value.fix or "")
     parts = MemoryParts()
-    advanced = go(shallow, parts, shas[2], allow_shallow=True)
+    advanced = go(shallow, parts, shas[2])
     assert [(each.severity, each.commit) for each in advanced.problems] == [("warning", shas[1])]
     assert [each.commit.position for each in advanced.update.evals[0].history.snapshots] == [0, 0, 1]
     shallow.git("fetch", "-q", "--unshallow")

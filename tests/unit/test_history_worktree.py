@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.history.worktree import with_worktree
@@ -16,8 +17,7 @@ from sitegen.model.commits import WORKTREE
 from tests.gitrepo import GitRepo, MemoryParts
 
 TRUTH = "evals/shop/ground_truth.csv"
-SITE, MANIFEST = SiteConfig(), Manifest()
-STRUCTURE = repr((SITE, MANIFEST))
+LAYOUT = Layout(SiteConfig(), Manifest())
 
 
 def output(number: int) -> str:
@@ -43,9 +43,9 @@ def write(repo: GitRepo, path: str, content: str) -> None:
 def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Advanced]:
     repository, parts = Repository.open(repo.path), MemoryParts() if parts is None else parts
     head = repository.resolve("HEAD")
-    committed = advance(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    committed = advance(repository, LAYOUT, parts, head=head)
     before = dict(parts.content)
-    follow = partial(advance, site=SITE, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    follow = partial(advance, layout=LAYOUT, head=head)
     uncommitted = with_worktree(repository, parts, follow)
     assert parts.content == before
     return committed, uncommitted

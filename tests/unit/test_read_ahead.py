@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.blobs import BlobRead
+from sitegen.history.layout import Layout
 from sitegen.history.repository import LONGEST_HELD, MOST, ReadAhead, Repository
 from sitegen.history.timeline import advance
 from tests.gitrepo import GitRepo, Link, MemoryParts
@@ -62,7 +63,6 @@ def test_problems_of_commits_that_are_read_ahead_stay_in_the_order_of_the_commit
     record = repo.commit({place("001", "extracted.json"): '{"name": "Oak"}', place("001", "metadata.json"): "no JSON"})
     link = repo.commit({place("002", "extracted.json"): Link("elsewhere")})
     repository = Repository.open(repo.path)
-    advanced = advance(
-        repository, SiteConfig(), MemoryParts(), head=repository.resolve("HEAD"), manifest=Manifest(), structure=""
-    )
+    layout = Layout(SiteConfig(), Manifest())
+    advanced = advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD"))
     assert [problem.commit for problem in advanced.problems] == [record, link]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
@@ -72,15 +73,8 @@ def lines(*rows: dict[str, Any]) -> bytes:
 
 def walk(repo: GitRepo, entry: EvalConfig) -> Advanced:
     repository = Repository.open(repo.path)
-    return advance(
-        repository,
-        SiteConfig(),
-        MemoryParts(),
-        head=repository.resolve("HEAD"),
-        manifest=Manifest(evals=(entry,)),
-        structure="",
-        contents=CONTENTS,
-    )
+    layout = Layout(SiteConfig(), Manifest(evals=(entry,)))
+    return advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD"), contents=CONTENTS)
 
 
 def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:

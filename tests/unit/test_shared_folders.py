@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.history.layout import Layout, PathRole, Watched
+from sitegen.history.layout import Layout, PathRole
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text
 
@@ -21,7 +21,7 @@ def of(text: str) -> Layout:
     entries = tuple(
         EvalConfig(id=one[0], dir=None if one[1] == "-" else one[1], aliases=tuple(one[2:])) for one in written
     )
-    return Layout(SiteConfig(), Manifest(evals=entries), Watched())
+    return Layout(SiteConfig(), Manifest(evals=entries))
 
 
 def owners(layout: Layout, folder: str) -> list[str]:

@@ -32,7 +32,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError, SitegenErro
 from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import CopiedParts
-from sitegen.history.layout import LONE, Layout, Watched
+from sitegen.history.layout import LONE, Layout
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
@@ -89,7 +89,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             head,
             config,
             manifest,
-            Layout(config, manifest, Watched()),
+            Layout(config, manifest),
             evaluation=evaluation or EvaluationConfig(),
             misread=(
                 *(problem_in(site_file(root), finding) for finding in of_site),
@@ -106,15 +106,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         """
         if self.head is None:
             return {}
-        follow = partial(
-            advance,
-            site=self.config,
-            head=self.head,
-            manifest=self.manifest,
-            structure="",
-            contents=CONTENTS,
-            allow_shallow=True,
-        )
+        follow = partial(advance, layout=self.layout, head=self.head, contents=CONTENTS)
         try:
             advanced = with_worktree(Repository.open(self.root), CopiedParts(), follow)
         except SitegenError:
@@ -184,7 +176,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)
         manifest = replace(self.manifest, evals=(*other_entries, entry))
-        return replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
+        return replace(self, manifest=manifest, layout=Layout(self.config, manifest))
 
     def place(self, eval_id: str) -> WorktreeEval:
         """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
