@@ -88,7 +88,7 @@ def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
 
 def problems_text(folder: Path) -> str:
     """The text of the problems page, with a space between the cells of a table."""
-    page = (folder / "problems.html").read_text(encoding="utf-8").replace("</td>", " ")
+    page = (folder / "problems.html").read_text(encoding="utf-8").replace("<td", " <td")
     text = re.sub(r"<[^>]+>", "", page)
     return " ".join(unescape(text).split())
 
