@@ -41,20 +41,19 @@ from sitegen.errors import MissingObjectsError
 from sitegen.history.fold_state import encode
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import CellMap
-from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.commits import WORKTREE
 from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.field import FieldWork, field_work
+from sitegen.pages.field import field_work
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
-from sitegen.scoring.scorer import ScoringInputs
 
 LOCATED: Final = 25
 """Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
@@ -125,21 +124,12 @@ class _EvalJob:
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         known = self._before.corrections if self._before else {}
         suspects, corrections = suspects_of(self._context, series, self._cards.key, known)
-        record = record_of(
-            series,
-            self._inputs.edits.made_with,
-            tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows),
-            steps,
-            suspects,
-            patterns,
-            newest_inputs(self._task),
-            field_work(eval_id, cells),
-        )
+        decided = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
+        record = self._record(series, decided, steps, suspects, patterns)
         return EvalDone(
             record=replace(
                 record,
                 problems=(*record.problems, *self._problems_of_source(newest)),
-                newest_report=self._page_keys[-1] if self._page_keys else "",
                 corrections=corrections,
             ),
             history=self._task.history,
@@ -147,6 +137,59 @@ class _EvalJob:
             newest=next(iter(derived_values(series)[-1:]), None),
             cached=cache.new,
             commit_effects=effects_of_commits(series, self._inputs, first_new, compared),
+        )
+
+    def _record(
+        self,
+        series: Series,
+        windows: tuple[Window, ...],
+        steps: tuple[Step, ...],
+        suspects: tuple[SuspectTruth, ...],
+        patterns: tuple[PatternSummary, ...],
+    ) -> EvalRecord:
+        """Reduce a series to what pages of the whole site need: a few numbers for each point, and problems."""
+        point = series.points[-1] if series.points else None
+        then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
+        now = values_now(series.points, series.specs[0].name)
+        since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
+        best = peak(series.points, self._inputs.edits.made_with, series.specs[0], series.info.kind)
+        summary = EvalSummary(
+            info=series.info,
+            specs=series.specs[:HEADLINES],
+            headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
+            deleted=series.history.deleted,
+            layout=series.history.layout,
+            without_output=series.history.without_output,
+            stale=point is not None and point.stale,
+            change=point.change if point else None,
+            focus=focus_of(series),
+            suspects=suspects,
+            steps=steps,
+            windows=windows,
+            peak=best,
+            now=() if now == then else tuple(now),
+            best=best_points(series.points, series.specs[0], series.info.kind),
+            interval=point.interval if point else None,
+            metrics=tuple(spec.name for spec in series.specs),
+            usage=point.scorecard.usage if point else None,
+            recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
+            if point and not series.info.recorded
+            else None,
+            since_best=since_best(series, best.at if best else None),
+            iterations=series.iterations,
+            outputs=series.outputs,
+            spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
+            patterns=patterns,
+            fields=field_summaries(series),
+        )
+        problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
+        newest = newest_inputs(self._task)
+        return EvalRecord(
+            summary=summary,
+            attributes=tuple(sorted(work.attribute for work in field_work(series.info.id, series.cells))),
+            problems=problems_of_points(problems, deleted=series.history.deleted),
+            mapping_use=mapping_use(newest) if newest else None,
+            newest_report=self._page_keys[-1] if self._page_keys else "",
         )
 
     def _followed_cells(self, settled_until: int) -> tuple[CellMap, Result | None]:
@@ -276,61 +319,3 @@ def suspects_of(
         for suspect, inputs_key in zip(suspects, keys, strict=False)
     )
     return (*located, *suspects[LOCATED:]), corrections
-
-
-def record_of(
-    series: Series,
-    made_with: Sequence[Sequence[Commit]],
-    windows: tuple[Window, ...],
-    steps: tuple[Step, ...],
-    suspects: tuple[SuspectTruth, ...],
-    patterns: tuple[PatternSummary, ...],
-    newest: ScoringInputs | None,
-    works: Sequence[FieldWork],
-) -> EvalRecord:
-    """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
-
-    ``made_with``: as in ``OutputEdits``; ``newest``: the scoring inputs of the newest point, if it has rules that name
-    fields; ``works``: the pages of its fields.
-    """
-    point = series.points[-1] if series.points else None
-    then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
-    now = values_now(series.points, series.specs[0].name)
-    since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-    best = peak(series.points, made_with, series.specs[0], series.info.kind)
-    summary = EvalSummary(
-        info=series.info,
-        specs=series.specs[:HEADLINES],
-        headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
-        deleted=series.history.deleted,
-        layout=series.history.layout,
-        without_output=series.history.without_output,
-        stale=point is not None and point.stale,
-        change=point.change if point else None,
-        focus=focus_of(series),
-        suspects=suspects,
-        steps=steps,
-        windows=windows,
-        peak=best,
-        now=() if now == then else tuple(now),
-        best=best_points(series.points, series.specs[0], series.info.kind),
-        interval=point.interval if point else None,
-        metrics=tuple(spec.name for spec in series.specs),
-        usage=point.scorecard.usage if point else None,
-        recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
-        if point and not series.info.recorded
-        else None,
-        since_best=since_best(series, best.at if best else None),
-        iterations=series.iterations,
-        outputs=series.outputs,
-        spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
-        patterns=patterns,
-        fields=field_summaries(series),
-    )
-    problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
-    return EvalRecord(
-        summary=summary,
-        attributes=tuple(sorted(work.attribute for work in works)),
-        problems=problems_of_points(problems, deleted=series.history.deleted),
-        mapping_use=mapping_use(newest) if newest else None,
-    )

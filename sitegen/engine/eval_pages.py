@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from sitegen.analysis.blame import Blame
@@ -22,14 +22,13 @@ from sitegen.history.fold_state import encode
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
-from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
-from sitegen.pages.field import FieldWork, field_page, field_work
+from sitegen.pages.field import field_page, field_work
 from sitegen.pages.short_report import short_report
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
@@ -86,10 +85,18 @@ class _EvalPages:
             path, key = links.report(info.id, series.points[index].snapshot.slug), digest("short", keys[index])
             if not writer.is_fresh(self._owner, path, key):
                 writer.write(self._owner, path, self._renderer.render(short_report(series, index)), key)
-        works = field_work(info.id, self._cells)
-        write_fields(writer, self._renderer, self._owner, series, works, keys, self._cards.result)
+        self._write_fields(series)
         older = tuple(index for index in reversed(stale) if index < newest)
         return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older)
+
+    def _write_fields(self, series: Series) -> None:
+        """Write the pages of fields with a changed cell."""
+        blame: Blame | None = None
+        for work in field_work(self._info.id, self._cells):
+            key = digest(self._keys[work.last], encode(work.cells))
+            if not self._writer.is_fresh(self._owner, work.path, key):
+                blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
+                self._writer.write(self._owner, work.path, self._renderer.render(field_page(series, blame, work)), key)
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
@@ -171,28 +178,6 @@ def write_comparison(
     writer.write(owner, path, renderer.render(compare_page(series, data)), key)
     for piece in data.pieces:
         writer.write(owner, piece.path, piece.content, key)
-
-
-def write_fields(
-    writer: Writer,
-    renderer: Renderer,
-    owner: str,
-    series: Series,
-    works: Sequence[FieldWork],
-    page_keys: Sequence[str],
-    result_of: Callable[[Snapshot], Result],
-) -> None:
-    """Write the pages of fields with a changed cell.
-
-    ``page_keys``: for each report, the digest of its content; ``result_of``: as for ``Blame``.
-    """
-    snapshots = series.history.snapshots
-    blame: Blame | None = None
-    for work in works:
-        key = digest(page_keys[work.last], encode(work.cells))
-        if not writer.is_fresh(owner, work.path, key):
-            blame = blame or Blame(series.cells, snapshots, result_of)
-            writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
 
 
 def number_of_short_reports(task: EvalTask) -> int:
