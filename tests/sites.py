@@ -88,9 +88,13 @@ def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
 
 def problems_text(folder: Path) -> str:
     """The text of the problems page, with a space between the cells of a table."""
-    page = (folder / "problems.html").read_text(encoding="utf-8").replace("<td", " <td")
-    text = re.sub(r"<[^>]+>", "", page)
-    return " ".join(unescape(text).split())
+    return text_of(folder / "problems.html")
+
+
+def text_of(page: Path) -> str:
+    """The text of a page, with a space between the cells of a table and between blocks."""
+    html = re.sub(r"</?(td|div)\b[^>]*>", " ", page.read_text(encoding="utf-8"))
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
 def differences(one: Path, other: Path) -> list[str]:

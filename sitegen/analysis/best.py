@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitegen.analysis.change import difference
+from sitegen.analysis.change import difference, scored_now
 from sitegen.analysis.deltas import comparable_since, overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.scorecards import Scorecard
@@ -33,7 +33,7 @@ def best_points(points: Sequence[Point], spec: MetricSpec, kind: str) -> tuple[i
     for index, point in enumerate(points):
         if since[index] == index:
             best = at = None
-        card = point.now or point.scorecard
+        card = scored_now(point, kind)
         if card.metric(spec.name) is not None and (best is None or _is_better(best, card, spec, kind)):
             best, at = card, index
         indices.append(at)

@@ -150,6 +150,25 @@ def difference(before: Scorecard, after: Scorecard, name: str, kind: str) -> flo
     return None if first is None or last is None else last - first
 
 
+def scored_now(point: Point, kind: str) -> Scorecard:
+    """Return the scorecard of a point by the newest ground truth and rules, over what it was asked for at its time.
+
+    Documents or cases that were added since are left out: the output could not have them.
+    """
+    now = point.now
+    if now is None:
+        return point.scorecard
+    shared = overlap(point.scorecard, now)
+    if shared.verdict == "refused" or not shared.only_after:
+        return now
+    added = frozenset(shared.only_after)
+    values = dict(scorer(kind).metrics_for([unit for unit in units_of(now, shared.unit) if unit.id not in added]))
+    metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
+    if shared.unit == "cases":
+        return replace(now, metrics=metrics, cases=tuple(case for case in now.cases if case.attribute not in added))
+    return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.id not in added))
+
+
 def _common_value(card: Scorecard, name: str, kind: str, shared: Overlap) -> float | None:
     """Return a metric over the documents or cases that both points have; None if it cannot be computed from these."""
     left_out = frozenset((*shared.only_before, *shared.only_after))

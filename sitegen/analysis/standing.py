@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.change import change, change_between, changes, difference
+from sitegen.analysis.change import change, change_between, changes, difference, scored_now
 from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import flips
@@ -246,7 +246,7 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     spec = series.specs[0]
     sign = 1 if spec.higher_is_better else -1
     points = (series.points[at] for at in (before, low, later))
-    first, lowest, last = (point.now or point.scorecard for point in points)
+    first, lowest, last = (scored_now(point, series.info.kind) for point in points)
     lost, left = (difference(first, side, spec.name, series.info.kind) for side in (lowest, last))
     if lost is None or left is None or sign * lost > -ROUNDING:
         return 0.0
@@ -279,11 +279,12 @@ def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]
         return None
     spec = series.specs[0]
     after = points[at].scorecard.metric(spec.name)
-    before_now, now = values_now((points[at - 1], points[newest]), spec.name)
-    if after is None or verdict.change is None or before_now is None or now is None:
+    before_now, now = (scored_now(point, series.info.kind) for point in (points[at - 1], points[newest]))
+    moved_now = difference(before_now, now, spec.name, series.info.kind)
+    if after is None or verdict.change is None or moved_now is None:
         return None
     moved = metric_step(spec, after - verdict.change, after)
-    if not verdict.lost_fields and (moved.points > 0 or metric_step(spec, before_now, now).points > 0):
+    if not verdict.lost_fields and (moved.points > 0 or metric_step(spec, 0.0, moved_now).points > 0):
         return None
     return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=newest + 1)
 
@@ -344,7 +345,7 @@ def since_best(series: Series, best: int | None, newest: int | None = None) -> C
         replace(
             point,
             snapshot=under_rules_of(point.snapshot, rules),
-            scorecard=point.now or point.scorecard,
+            scorecard=scored_now(point, series.info.kind),
             noise=noise,  # of both: the means of repeats are by the rules of their time
         )
         for point in (series.points[best], series.points[newest])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.change import change
 from sitegen.analysis.standing import (
     Trouble,
     nothing_is_worse,
@@ -29,6 +30,7 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.sites import run, text_of
 from tests.unit.test_for_machines import headline, step, summary
 
 
@@ -232,6 +234,42 @@ def test_a_distance_over_common_documents_alone_says_so(change: float, over_comm
     one = replace(fallen("a", 0.8, 0.5, "likely worse"), since_best=replace(verdict("likely worse"), change=change))
     standing = standing_of(one, ())
     assert (standing.behind, standing.behind_over_common) == (-change, over_common)
+
+
+@pytest.mark.parametrize("kind", ["responses", "fields"])
+def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added_to_the_ground_truth(
+    kind: str, tmp_path: Path
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    for right in ([1, 1, 0, 1], [1, 0, 0, 1, 0, 0]):
+        if kind == "responses":
+            cases = [{"id": f"c{index}", "input": "?", "expected": "x"} for index in range(len(right))]
+            answers = [{"case_id": f"c{index}", "output": "xy"[not is_right]} for index, is_right in enumerate(right)]
+            repo.commit({"evals/q/test_cases.json": json.dumps(cases), "evals/q/responses.json": json.dumps(answers)})
+        else:
+            values = {f"c{index}": "xy"[not is_right] for index, is_right in enumerate(right)}
+            repo.commit(
+                {
+                    "evals/q/ground_truth.csv": "id,v\n" + "".join(f"c{index},x\n" for index in range(len(right))),
+                    "evals/q/extracted.json": json.dumps([{"id": name, "v": value} for name, value in values.items()]),
+                }
+            )
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "q")
+    pair = change(series, 0, 1)
+    assert (pair.overlap.common, pair.headline.change) == (4, -0.25)
+    distance = since_best(series, 0)
+    assert distance
+    assert distance.change == -0.25
+    assert pair.verdict
+    assert (distance.decision, distance.fixed, distance.broken) == (pair.verdict.decision, 0, 1)
+    if kind == "responses":
+        assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
+        overview, steps = (text_of(tmp_path / "site" / page) for page in ("index.html", "regressions.html"))
+        assert "q is 0.250 behind its best Accuracy" in overview
+        assert "down 0.250 over 4 in common · Accuracy" in overview
+        assert "0.250 behind its best over what both have" in overview
+        assert "down 0.250 over what both have" in steps
 
 
 def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the_best(tmp_path: Path) -> None:
