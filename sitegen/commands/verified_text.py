@@ -71,7 +71,7 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     view = patterns_view(place.entry.id, headline, result, wrong, [without_history] * len(wrong))
     patterns = pattern_summaries(view, len(wrong), result.scorecard.metric(headline.name))
     sentences = (pattern_words(pattern, headline, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
-    return [f"  {words.share}{words.where}{words.without}" for words in sentences]
+    return [f"  {''.join(words)}" for words in sentences]
 
 
 def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:

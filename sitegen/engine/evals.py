@@ -29,7 +29,6 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
-from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
 
 AT_ONCE: Final = 100
@@ -43,7 +42,7 @@ class Evals(Frozen):
 
     summaries: tuple[EvalSummary, ...]
     """Summaries of all evals, by id."""
-    fields: tuple[SearchFields, ...]
+    fields: tuple[tuple[str, tuple[str, ...]], ...]
     """The attributes of each eval that have a page."""
     problems: tuple[Problem, ...]
     """Problems of all evals, by the id of the eval."""
@@ -106,7 +105,7 @@ def score_evals(
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     evals = Evals(
         summaries=tuple(record.summary for _, record in every),
-        fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
+        fields=tuple((eval_id, record.attributes) for eval_id, record in every),
         problems=tuple(problem for _, record in every for problem in record.problems),
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},

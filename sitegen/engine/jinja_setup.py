@@ -37,6 +37,7 @@ from sitegen.pages import (
     problems,
     recorded,
     regressions,
+    short_report,
     suspect_truth,
     touched,
 )
@@ -139,6 +140,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     links,
     methods,
     problems,
+    short_report,
     suspect_truth,
     report_rows,
     spans,

@@ -242,7 +242,7 @@ def _outcome(timeline: Timeline, evals: Evals, problems: tuple[Problem, ...], fa
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         own_metrics=installed_versions(timeline.manifest.evals),
         patterns=tuple(
-            line(f"{summary.info.name}: {words_of(summary).share}{words_of(summary).rest}.", 400)
+            line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
             for summary in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
         ),
     )

@@ -162,7 +162,7 @@ class SitePages(Frozen):
             if not summary.deleted:
                 yield from badge_files(summary)
         yield search.list_file(summaries, timeline.instructions, self.evals.fields, self.search_entries)
-        for attributes in dict.fromkeys(field.attributes for field in self.evals.fields if field.attributes):
+        for attributes in dict.fromkeys(fields for _, fields in self.evals.fields if fields):
             yield search.fields_file(attributes)
         yield NO_JEKYLL
 

@@ -181,9 +181,9 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
             yield f"- {code(attribute, NAME)}: {count(cells)}; in {where}"
     for summary in view.patterns:
         yield ""
-        words = words_of(summary)
-        since = code(words.since) if words.since else ""
-        yield f"In {code(summary.info.id, NAME)} {words.share}{words.where}{since}{words.without}."
+        share, where, since, without = words_of(summary)
+        since = code(since) if since else ""
+        yield f"In {code(summary.info.id, NAME)} {share}{where}{since}{without}."
     yield ""
     yield "Wrong for longest:"
     yield ""

@@ -70,7 +70,7 @@ class UnmatchedRedaction(Frozen):
 
 def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[UnmatchedRedaction]:
     """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
-    names: dict[str | None, set[str]] = {field.eval_id: set(field.attributes) for field in evals.fields}
+    names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields in evals.fields}
     for problem in evals.problems:
         if problem.field:
             names.setdefault(problem.eval_id, set()).add(problem.field)

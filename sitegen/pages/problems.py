@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
@@ -20,33 +20,6 @@ LISTED: Final = 200
 
 _BANNER: Final = 110
 """Number of characters of a banner from which on it does not list all names."""
-
-
-class Banner(Frozen):
-    """The most severe cause of problems that change the scores on a page."""
-
-    cause: ProblemCause
-    where: str
-    """The number of evals with the cause, in words; empty if it is clear."""
-    more: int
-    """Number of further causes."""
-
-    @property
-    def lead(self) -> str:
-        """The effect of the cause on the scores."""
-        return "Scores are missing or say nothing:" if self.cause.severity == "error" else "This changes the scores:"
-
-    @property
-    def message(self) -> str:
-        """The cause, without the end of a long list of names: the problems page has all of them."""
-        message = self.cause.message.rstrip(".")
-        listed, comma, _ = message[:_BANNER].rpartition(", ")
-        return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > _BANNER else message
-
-    @property
-    def href(self) -> str:
-        """Address of the cause on the problems page, relative to the root of the site."""
-        return links.problems() if self.more else f"{links.problems()}#{self.cause.id}"
 
 
 class ProblemsView(Frozen):
@@ -80,15 +53,18 @@ def where(cause: ProblemCause) -> str:
     return places or counted(len(cause.problems), "place")
 
 
-def banner(problems: Iterable[Problem], *, of_site: bool = False) -> Banner | None:
-    """The banner of a page; None if no problem changes its scores. ``of_site``: the page shows all evals."""
-    causes = causes_of(problem for problem in problems if problem.changes_scores)
-    if not causes:
-        return None
-    first = causes[0]
-    evals = len(first.evals) if of_site else 0
-    return Banner(
-        cause=first,
-        where=f"in {counted(evals, 'eval')}" if evals > 1 else "",
-        more=len(causes) - 1,
-    )
+def score_changes(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
+    """The causes of problems that change the scores on a page, the most severe first: its banner names that one."""
+    return causes_of(problem for problem in problems if problem.changes_scores)
+
+
+def banner_text(cause: ProblemCause) -> str:
+    """The cause, without the end of a long list of names: the problems page has all of them."""
+    message = cause.message.rstrip(".")
+    listed, comma, _ = message[:_BANNER].rpartition(", ")
+    return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > _BANNER else message
+
+
+def banner_address(causes: Sequence[ProblemCause]) -> str:
+    """Address of the causes on the problems page, relative to the root of the site."""
+    return links.problems() if len(causes) > 1 else f"{links.problems()}#{causes[0].id}"

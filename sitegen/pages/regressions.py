@@ -21,7 +21,6 @@ from sitegen.analysis.standing import (
 )
 from sitegen.config.models import Mute
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.regressions import LEVELS, WORSE, EditedFile
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
@@ -146,20 +145,8 @@ def outputs_since_best(standing: EvalStanding) -> int:
     return len(first_of_each_output(headlines, range(peak.at + 1, len(headlines)))) if peak else 0
 
 
-class StepLine(NamedTuple):
-    """Paths of the chart of a step, in data coordinates (``pages/html/charts.py``)."""
-
-    size: int
-    """Number of points along the axis."""
-    values: ChartLine
-    before: str
-    after: str
-    mark: float
-    """The x coordinate of the step, between its two points."""
-
-
-def step_chart(listed: ListedStep) -> StepLine:
-    """The values around a step with both levels."""
+def step_chart(listed: ListedStep) -> tuple[int, float, ChartLine, str, str]:
+    """The values around a step with both levels, as of ``step_line``."""
     summary, step = listed.summary, listed.step
     metric, first = step.metrics[0], max(0, step.at - _NEARBY)
     column = [spec.name for spec in summary.specs].index(metric.name)
@@ -171,16 +158,19 @@ def step_chart(listed: ListedStep) -> StepLine:
 
 def step_line(
     values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
-) -> StepLine:
-    """Values at the new level from index ``mark`` on, until before index ``until``."""
+) -> tuple[int, float, ChartLine, str, str]:
+    """Values at the new level from index ``mark`` on, until before index ``until``, in coordinates of the data.
+
+    The number of points along the axis, the x coordinate of the step, the values, and the levels before and after it.
+    """
     low, high = _range((*values, before, after))
     end = min(len(values) - 1 if until is None else until - 0.5, mark + _REACH)
-    return StepLine(
-        size=len(values),
-        values=charts.line(values, low, high),
-        before=f"M{max(0, mark - _REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
-        after=f"M{mark - 0.5:g} {charts.y(after, low, high):g}H{end:g}",
-        mark=mark - 0.5,
+    return (
+        len(values),
+        mark - 0.5,
+        charts.line(values, low, high),
+        f"M{max(0, mark - _REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
+        f"M{mark - 0.5:g} {charts.y(after, low, high):g}H{end:g}",
     )
 
 

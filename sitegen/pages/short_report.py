@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.labels import STATUSES
 from sitegen.stats.counts import error_numbers
 
 
-class ShortReportView(Frozen):
-    """What ``pages/short_report.html`` shows."""
-
-    info: EvalInfo
-    specs: tuple[MetricSpec, ...]
-    point: Point
-    errors: dict[str, int]
-    warning: str
-
-
 def short_report(series: Series, index: int) -> Page:
-    """Make the page of a point of the series."""
-    point, card = series.points[index], series.points[index].scorecard
-    errors = zip(series.info.nouns.errors, error_numbers(card.counts), strict=True)
-    view = ShortReportView(
-        info=series.info,
-        specs=series.specs,
-        point=point,
-        errors={name: count for name, count in errors if name},
-        warning="" if card.status == "scored" else STATUSES[card.status],
-    )
-    return Page(links.report(series.info.id, point.snapshot.slug), "pages/short_report.html", view)
+    """Make the page of a point of the series. Its view is the eval, its metrics and the point."""
+    info, point = series.info, series.points[index]
+    return Page(links.report(info.id, point.snapshot.slug), "pages/short_report.html", (info, series.specs, point))
+
+
+def errors(info: EvalInfo, point: Point) -> list[tuple[str, int]]:
+    """The named types of errors with their numbers."""
+    numbers = zip(info.nouns.errors, error_numbers(point.scorecard.counts), strict=True)
+    return [(name, count) for name, count in numbers if name]

@@ -102,7 +102,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         ("a currency sign", "1", False),
     ]
     words = pattern_words(summaries[1], sample.SPECS[0], sample.series(2).info.nouns)
-    assert f"{words.share}{words.rest}" == (
+    assert "".join(words) == (
         "3 of 8 errors come down to a currency sign, in 1 field, most of them since 1: "
         "if these were right, F1 0.222 would be 0.444"
     )

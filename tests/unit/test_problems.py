@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
-from sitegen.pages.problems import LISTED, banner, problems_page, where
+from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.problems import LISTED, banner_address, banner_text, problems_page, score_changes, where
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -61,33 +62,34 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
 def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:
     note = Problem("note", "worth knowing", "f")
     leak = Problem.of_type("unmatched_redaction", "a glob", "f")
-    assert banner((note, leak, _unmapped("a", 1, past=True)), of_site=True) is None
-    of_site = banner((note, _unmapped("a", 1), _unmapped("b", 2), Problem("warning", "more", "f")), of_site=True)
-    assert of_site is not None
-    assert (of_site.cause.severity, of_site.cause.message, of_site.where, of_site.more, of_site.href) == (
-        "warning",
-        PROBLEM_TYPES["unmapped_values"].summary,
-        "in 2 evals",
-        1,
-        "problems.html",
-    )
-    of_eval = banner((_unmapped("a", 1),))
-    assert of_eval is not None
-    assert of_eval.href == f"problems.html#{of_eval.cause.id}"
-    assert of_eval.where == ""
+    assert score_changes((note, leak, _unmapped("a", 1, past=True))) == ()
+    two = (_unmapped("a", 1), _unmapped("b", 2))
+    of_site = score_changes((note, *two, Problem("warning", "more", "f")))
+    assert [(cause.severity, cause.message) for cause in of_site] == [
+        ("warning", PROBLEM_TYPES["unmapped_values"].summary),
+        ("warning", "more"),
+    ]
+    assert banner_address(of_site) == "problems.html"
+    counts = SiteCounts(commits=2, edits=0, raised=0, lowered=0, problems=count_causes(of_site))
+    page = overview_page((), HEAD, "main", counts, (), problems=two)
+    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
+    assert f"{PROBLEM_TYPES['unmapped_values'].summary.rstrip('.')}, in 2 evals.</span>" in html
+    of_eval = score_changes((_unmapped("a", 1),))
+    assert banner_address(of_eval) == f"problems.html#{of_eval[0].id}"
 
 
 def test_a_banner_names_the_first_of_many_names() -> None:
     names = ", ".join(f"Row {number}" for number in range(20))
-    long = banner((Problem("warning", f"20 columns are not mapped: {names}.", "f"),))
-    short = banner((Problem("warning", "2 columns are not mapped: Area, Height.", "f"),))
-    sentence = banner((Problem("warning", "Documents are missing, and nobody knows why" + " so many" * 20, "f"),))
-    assert [shown.message if shown else "" for shown in (long, short)] == [
+    long = score_changes((Problem("warning", f"20 columns are not mapped: {names}.", "f"),))
+    short = score_changes((Problem("warning", "2 columns are not mapped: Area, Height.", "f"),))
+    sentence = score_changes(
+        (Problem("warning", "Documents are missing, and nobody knows why" + " so many" * 20, "f"),)
+    )
+    assert [banner_text(cause) for cause in (*long, *short)] == [
         "20 columns are not mapped: " + ", ".join(f"Row {number}" for number in range(11)) + " and more",
         "2 columns are not mapped: Area, Height",
     ]
-    assert sentence is not None
-    assert sentence.message == sentence.cause.message
+    assert [banner_text(cause) for cause in sentence] == [cause.message for cause in sentence]
 
 
 def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:

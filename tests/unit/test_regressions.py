@@ -584,13 +584,13 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
 
 def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
-    drawn = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
-    assert drawn.values == ChartLine("M2 0L3 1000L4 1000", "M0 0h0")
-    assert (drawn.before, drawn.after, drawn.mark) == ("M0 0H2.5", "M2.5 1000H4", 2.5)
+    size, mark, line, before, after = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
+    assert line == ChartLine("M2 0L3 1000L4 1000", "M0 0h0")
+    assert (size, mark, before, after) == (5, 2.5, "M0 0H2.5", "M2.5 1000H4")
 
 
 def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
-    assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M0.5 1000H1.5"
+    assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2)[-1] == "M0.5 1000H1.5"
 
 
 def test_the_line_of_a_champion_is_a_staircase() -> None:

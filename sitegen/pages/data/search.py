@@ -14,7 +14,6 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
@@ -36,13 +35,6 @@ class SearchEntry(NamedTuple):
     note: str
     author: str = ""
     """Who made it; empty for a page."""
-
-
-class SearchFields(Frozen):
-    """The fields of an eval that have a page: all fields that were ever judged."""
-
-    eval_id: str
-    attributes: tuple[str, ...]
 
 
 def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit, original: str | None = None) -> SearchEntry:
@@ -97,10 +89,12 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
 def list_file(
     summaries: Iterable[EvalSummary],
     files: Iterable[InstructionHistory],
-    fields: Iterable[SearchFields],
+    fields: Iterable[tuple[str, tuple[str, ...]]],
     entries: int,
 ) -> RawFile:
     """``search/list.js``: evals and their pages, instruction files, where the fields are, shards.
+
+    ``fields``: by ids of evals, all fields that were ever judged, which have a page.
 
     Pages in the navigation are not included, because the script reads them from the navigation.
     """
@@ -112,9 +106,9 @@ def list_file(
             [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
         ],
         "fields": [
-            [field.eval_id, links.field(field.eval_id, "").rpartition("/")[0], _attributes_digest(field.attributes)]
-            for field in fields
-            if field.attributes
+            [eval_id, links.field(eval_id, "").rpartition("/")[0], _attributes_digest(attributes)]
+            for eval_id, attributes in fields
+            if attributes
         ],
         "shards": -(-entries // SHARD),
     }

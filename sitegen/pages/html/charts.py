@@ -299,32 +299,23 @@ def _defined_stretches(
         yield run
 
 
-class TrackShape(Frozen):
-    """A track in data coordinates: x is the index of the value, y runs from 0 (the highest value) to 100."""
+def track(values: Sequence[float | None], *, held: bool = False) -> tuple[str, str]:
+    """The line of a track over its own range, straight between defined values, and the dots of its single values.
 
-    size: int
-    """Number of values along the axis."""
-    line: str
-    dots: str
-    """The single values; empty if the line is a staircase."""
-
-
-def track(values: Sequence[float | None], *, held: bool = False) -> TrackShape:
-    """The line of a track over its own range, straight between defined values.
-
+    x is the index of the value, y runs from 0 (the highest value) to 100.
     With ``held`` a value lasts until the next one, as the size of a file does.
     """
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
     if not defined:
-        return TrackShape(len(values), "", "")
+        return "", ""
     low, high = min(value for _, value in defined), max(value for _, value in defined)
     span = high - low
     places = [(index, round(100 * (high - value) / span, 1) if span else 50.0) for index, value in defined]
     if held:
         steps = "".join(f"H{index}V{down:g}" for index, down in places[1:])
-        return TrackShape(len(values), f"M{places[0][0]} {places[0][1]:g}{steps}h0.5", "")
+        return f"M{places[0][0]} {places[0][1]:g}{steps}h0.5", ""
     line = "M" + "L".join(f"{index} {down:g}" for index, down in places) if len(places) > 1 else ""
-    return TrackShape(len(values), line, "".join(f"M{index} {down:g}h0" for index, down in places))
+    return line, "".join(f"M{index} {down:g}h0" for index, down in places)
 
 
 _AROUND: Final = 100

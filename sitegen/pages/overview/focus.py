@@ -10,7 +10,7 @@ from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages.report.numbers import grouping, sections
-from sitegen.pages.report.patterns import PatternWords, pattern_words
+from sitegen.pages.report.patterns import pattern_words
 
 _OF_EVAL: Final = 12
 """Number of entries in each list of the focus of one eval."""
@@ -71,8 +71,8 @@ def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[EvalSummary,
     return tuple(with_patterns[:PATTERNS])
 
 
-def words_of(summary: EvalSummary) -> PatternWords:
-    """The sentence on the largest error pattern of the newest output of an eval."""
+def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
+    """The parts of the sentence on the largest error pattern of the newest output of an eval."""
     return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.analysis.standing import LOST, EvalStanding, standings
@@ -27,7 +28,7 @@ from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
 from sitegen.pages.overview.undo import Undo
-from sitegen.pages.problems import Banner, banner
+from sitegen.pages.problems import score_changes
 from sitegen.stats.averages import mean as mean_of_values
 from sitegen.stats.counts import mean
 from sitegen.text.patch import PatchCounts
@@ -76,8 +77,8 @@ class OverviewView(Frozen):
     """Whether the newest point is the work tree, and not a commit."""
     uncommitted: CommitView | None
     """The work tree compared with the newest commit; None if no file that sitegen reads is changed."""
-    banner: Banner | None
-    """The problem that changes the newest scores most."""
+    score_changes: tuple[ProblemCause, ...]
+    """The causes of problems that change the newest scores, the most severe first."""
     files: tuple[FileRecord, ...]
     """The instruction files, which are shown in place of evals if there are none."""
     undo: Undo | None
@@ -160,7 +161,7 @@ def overview_page(
         latest=latest,
         worktree=worktree,
         uncommitted=uncommitted,
-        banner=banner(problems, of_site=True),
+        score_changes=score_changes(problems),
         files=files,
         undo=undo,
     )

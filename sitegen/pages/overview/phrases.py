@@ -182,12 +182,14 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
 
 
 def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
-    words = pattern_words(standing.summary.patterns[0], standing.spec, standing.summary.info.nouns)
-    yield Phrase(words.share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
-    yield Phrase(words.where)
-    if words.since:
-        yield Phrase(words.since, "", words.since)
-    yield Phrase(words.without)
+    share, where, since, without = pattern_words(
+        standing.summary.patterns[0], standing.spec, standing.summary.info.nouns
+    )
+    yield Phrase(share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
+    yield Phrase(where)
+    if since:
+        yield Phrase(since, "", since)
+    yield Phrase(without)
 
 
 def _is_mostly_alike(standing: EvalStanding) -> bool:

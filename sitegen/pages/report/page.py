@@ -29,7 +29,6 @@ from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
@@ -309,11 +308,6 @@ def verdict_of(view: ReportView) -> Verdict:
 def spread(view: ReportView) -> VariantSpread | None:
     """The range of the headline over variants, whose average it is."""
     return variant_spread(view.info.kind, view.specs[0], view.card)
-
-
-def banner_of(view: ReportView) -> Banner | None:
-    """The problem that changes the scores most."""
-    return banner(view.problems)
 
 
 def differing(view: ReportView) -> tuple[Role, ...]:

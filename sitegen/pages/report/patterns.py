@@ -70,21 +70,6 @@ class PatternsView(Frozen):
     """The headline with these lines."""
 
 
-class PatternWords(Frozen):
-    """The parts of the sentence on a pattern, of which ``since`` is a label of the project."""
-
-    share: str
-    """``897 of 938 errors come down to a currency sign``, which links to the report."""
-    where: str
-    since: str
-    without: str
-
-    @property
-    def rest(self) -> str:
-        """The part of the sentence after the share."""
-        return f"{self.where}{self.since}{self.without}"
-
-
 def patterns_view(
     eval_id: str,
     headline: MetricSpec,
@@ -181,18 +166,22 @@ def pattern_summaries(view: PatternsView | None, total: int, value: float | None
     )
 
 
-def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> PatternWords:
-    """The sentence on a pattern; ``spec`` is the headline."""
+def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> tuple[str, str, str, str]:
+    """The parts of the sentence on a pattern; ``spec`` is the headline.
+
+    The first, ``897 of 938 errors come down to a currency sign``, links to the report. The third is the label of the
+    project since which the errors are there; it may be empty.
+    """
     since = ", " + ("" if pattern.all_since else "most of them ") + "since " if pattern.since else ""
     without = ""
     if pattern.without is not None and pattern.value is not None:
         now, after = (metric_text(value, 3, spec.unit) for value in (pattern.value, pattern.without))
         without = f": if these were right, {spec.label} {now} would be {after}"
-    return PatternWords(
-        share=f"{pattern.errors:,} of {counted(pattern.total, 'error')} come down to {pattern.name}",
-        where=f", in {pattern.fields:,} {nouns.attribute if pattern.fields == 1 else nouns.attributes}{since}",
-        since=pattern.since,
-        without=without,
+    return (
+        f"{pattern.errors:,} of {counted(pattern.total, 'error')} come down to {pattern.name}",
+        f", in {pattern.fields:,} {nouns.attribute if pattern.fields == 1 else nouns.attributes}{since}",
+        pattern.since,
+        without,
     )
 
 

@@ -58,14 +58,6 @@ class SourceNote(Frozen):
     """As the output states it; empty if it states none."""
 
 
-class NotedValue(Frozen):
-    """A value for which the output gives a place in the source."""
-
-    node: TreeNode
-    name: str = ""
-    """Name of the value below the node; empty for the node itself."""
-
-
 class PagePicture(NamedTuple):
     """A picture of a page of the source."""
 
@@ -87,7 +79,8 @@ class TreeView(Frozen):
     """Address of the report, relative to this page."""
     more: int
     """Number of values that are left out."""
-    notes: Mapping[NotedValue, SourceNote] = MappingProxyType({})
+    notes: Mapping[tuple[TreeNode, str], SourceNote] = MappingProxyType({})
+    """By node and name of a value below the node; the name is empty for the node itself."""
     doubtful: frozenset[TreeNode] = frozenset()
     """The nodes with a doubtful note at the node or below it."""
     pictures: tuple[SourcePicture, ...] = ()
@@ -119,7 +112,7 @@ def tree_rows(view: TreeView) -> Markup:
 def _node(node: TreeNode, view: TreeView) -> str:
     is_open = " open" if (node.errors and not node.whole) or node in view.doubtful else ""
     below = "".join([_node(child, view) for child in node.nodes.values()])
-    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get(NotedValue(node))) else ""
+    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get((node, ""))) else ""
     return (
         f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, view.info.nouns)}</summary>"
         f"{source}{_values(node, view)}{below}</details>\n"
@@ -149,7 +142,7 @@ def _values(node: TreeNode, view: TreeView) -> str:
         return ""
     if not view.notes:
         return f"<table>{''.join([f'{value.row}{value.stated}' for value in node.values])}</table>"
-    notes = [view.notes.get(NotedValue(node, value.name)) for value in node.values]
+    notes = [view.notes.get((node, value.name)) for value in node.values]
     rows = [
         f"{value.row}{_source_row(note)}" if note else value.row for value, note in zip(node.values, notes, strict=True)
     ]

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.pages.report.tree import NotedValue, PagePicture, SourceNote, SourcePicture, TreeView
+from sitegen.pages.report.tree import PagePicture, SourceNote, SourcePicture, TreeView
 from sitegen.pages.report.value_tree import TreeNode
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
@@ -82,7 +82,7 @@ def with_source(
         remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
         if isinstance(page, PagePicture) and not picture:
             remark = f"only the first {_MOST_PICTURES} pages are shown"
-        notes[NotedValue(citation.way[-1], citation.name)] = SourceNote(
+        notes[citation.way[-1], citation.name] = SourceNote(
             page=number,
             quote="" if passage else quote,
             confidence=confidence,

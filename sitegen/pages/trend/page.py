@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis import recorded
 from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import intervals
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
@@ -39,11 +40,11 @@ from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.html.formats import NIL, percent, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.problems import Banner, banner
+from sitegen.pages.problems import score_changes
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.page import files
-from sitegen.pages.report.patterns import PatternWords, pattern_words
+from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import error_numbers, errors, judged
@@ -324,10 +325,10 @@ def spread(view: TrendView) -> VariantSpread | None:
     return variant_spread(view.info.kind, view.specs[0], view.points[-1].scorecard)
 
 
-def banner_of(view: TrendView) -> Banner | None:
-    """The problem that changes the newest scores most."""
+def score_changes_of(view: TrendView) -> tuple[ProblemCause, ...]:
+    """The causes of problems that change the newest scores, the most severe first."""
     newest = view.points[-1]
-    return banner(problems_of_point(view.info, newest.snapshot, newest.scorecard))
+    return score_changes(problems_of_point(view.info, newest.snapshot, newest.scorecard))
 
 
 def files_of(view: TrendView) -> list[tuple[str, str]]:
@@ -336,8 +337,8 @@ def files_of(view: TrendView) -> list[tuple[str, str]]:
     return [(role, blob.path) for role, blob in found if blob]
 
 
-def pattern(view: TrendView) -> PatternWords | None:
-    """The pattern that explains most errors of the newest output."""
+def pattern(view: TrendView) -> tuple[str, str, str, str] | None:
+    """The parts of the sentence on the pattern that explains most errors of the newest output."""
     return pattern_words(view.patterns[0], view.specs[0], view.info.nouns) if view.patterns else None
 
 
