@@ -27,7 +27,7 @@ MAPPING = "csv_to_json: {name: name, total: total}\n"
 @pytest.fixture
 def three_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of older points has three of them."""
-    for module in ("pages.data.series", "stages.eval_pages"):
+    for module in ("pages.data.series", "engine.eval_pages"):
         monkeypatch.setattr(f"sitegen.{module}.OLDER_POINTS", 3)
 
 
