@@ -15,6 +15,7 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
+from sitegen.analysis.causes import count_causes
 from sitegen.engine.jinja_classes import OurEnvironment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -176,6 +177,7 @@ GLOBALS: Final[dict[str, object]] = {
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,
+    "problem_counts": count_causes,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
     "edit_statuses": labels.EDITS,

@@ -11,7 +11,6 @@ from itertools import accumulate
 from typing import Final, TypeAlias
 
 from sitegen.model.error_summaries import FieldSummary
-from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -26,18 +25,11 @@ FieldOverEvals: TypeAlias = tuple[tuple[EvalSummary, FieldSummary], ...]
 """A field path in each eval that has it, most errors first."""
 
 
-class FieldsView(Frozen):
-    """What ``pages/fields.html`` shows."""
-
-    fields: tuple[FieldOverEvals, ...]
-    named: tuple[FieldOverEvals, ...]
-    """Fields of which only the names are shown."""
-    more: int
-    """Fields that are not shown at all."""
-
-
 def fields_page(summaries: Iterable[EvalSummary]) -> Page:
-    """Make the page of all fields that were ever wrong; fields of deleted evals only are just named."""
+    """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
+
+    Its view is the fields that are shown, those of which only the names are shown, and the number of all others.
+    """
     every = list(summaries)
     fields = _by_path(summary for summary in every if not summary.deleted)
     of_living = {of_evals[0][1].attribute for of_evals in fields}
@@ -45,7 +37,7 @@ def fields_page(summaries: Iterable[EvalSummary]) -> Page:
     gone = [of_evals for of_evals in deleted if of_evals[0][1].attribute not in of_living]
     drawn = sum(rows <= ROWS for rows in accumulate(map(len, fields)))
     named = fields[drawn:] + gone
-    view = FieldsView(fields=tuple(fields[:drawn]), named=tuple(named[:NAMED]), more=len(named[NAMED:]))
+    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]))
     return Page(links.fields(), "pages/fields.html", view)
 
 

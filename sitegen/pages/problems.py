@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
-from sitegen.analysis.problem_counts import ProblemCounts
+from sitegen.analysis.causes import ProblemCause, causes_of
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
@@ -22,26 +20,13 @@ _BANNER: Final = 110
 """Number of characters of a banner from which on it does not list all names."""
 
 
-class ProblemsView(Frozen):
-    """What ``pages/problems.html`` shows."""
-
-    head: Commit
-    revision: str
-    causes: tuple[ProblemCause, ...]
-    names: dict[str, str]
-    """Names of the evals that have a trend page, by id."""
-
-    @property
-    def counts(self) -> ProblemCounts:
-        """Number of causes by severity."""
-        return count_causes(self.causes)
-
-
 def problems_page(causes: tuple[ProblemCause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
-    """All problems by cause, past ones separately."""
+    """All problems by cause, past ones separately.
+
+    Its view is the causes, the names of the evals that have a trend page, by id, the newest commit, and the revision.
+    """
     names = {info.id: info.name for info in evals}
-    view = ProblemsView(head=head, revision=revision, causes=causes, names=names)
-    return Page(links.problems(), "pages/problems.html", view)
+    return Page(links.problems(), "pages/problems.html", (causes, names, head, revision))
 
 
 def where(cause: ProblemCause) -> str:

@@ -214,14 +214,14 @@ def test_a_text_is_shown_as_it_is_however_its_marks_overlap(text: MarkedText) ->
     }
     assert read.open == []
     assert read.deepest <= DEPTH
-    assert read.paragraph == "".join(printable(piece.text) for piece in shown_text(text).pieces)
+    assert read.paragraph == "".join(printable(piece) for piece, _, _ in shown_text(text).pieces)
     assert read.paragraph.startswith(printable(text.text[:1]))
 
 
 @given(MARKED_TEXTS)
 def test_every_mark_is_drawn_once_or_listed(text: MarkedText) -> None:
     shown = shown_text(text)
-    ending = sum(len(piece.ending) for piece in shown.pieces)
-    assert ending + len(shown.beside) + shown.more_beside == len(text.marks) + len(text.elsewhere)
-    assert "".join(piece.text for piece in shown.pieces) == text.text[:LONGEST]
+    ended = sum(len(ending) for _, _, ending in shown.pieces)
+    assert ended + len(shown.beside) + shown.more_beside == len(text.marks) + len(text.elsewhere)
+    assert "".join(piece for piece, _, _ in shown.pieces) == text.text[:LONGEST]
     assert len(shown.beside) <= LISTED

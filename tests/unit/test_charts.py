@@ -118,7 +118,7 @@ def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again
     assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
     assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
     assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
-    assert [(target.value, target.label, target.below) for target in chart.targets] == [
+    assert [(value, label, below) for value, _, _, label, below in chart.targets] == [
         (0.9, "F1 0.9", False),
         (0.85, "Recall 0.85", True),
     ]

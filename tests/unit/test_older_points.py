@@ -47,14 +47,14 @@ def test_the_newest_files_have_a_hundred_to_199_points_as_soon_as_there_are_so_m
 def test_all_files_together_have_every_point_once_in_both_forms():
     series = sample.series(11)
     newest, older = series_files(series), [older_points(series, number) for number in (1, 2)]
-    bodies = [json.loads(opened(files.json)) for files in older]
+    bodies = [json.loads(opened(files[0])) for files in older]
     assert [(body["schema"], body["eval_id"], body["first"]) for body in bodies] == [
         ("sitegen/older-points/1", "waybills", 0),
         ("sitegen/older-points/1", "waybills", 3),
     ]
     assert [complaints("older-points", body) for body in bodies] == [[], []]
-    whole = json.loads(newest.json.content)
-    assert whole["older"] == [files.json.path for files in older]
+    whole = json.loads(newest[0].content)
+    assert whole["older"] == [files[0].path for files in older]
     points = [point for body in (*bodies, whole) for point in body["points"]]
     expected = json.loads(whole_series(series))
     for point in expected["points"][:6]:
@@ -62,7 +62,7 @@ def test_all_files_together_have_every_point_once_in_both_forms():
     assert any(point["instructions"] for point in expected["points"][:6])
     assert {**whole, "older": [], "points": points} == expected
     assert len(points) == 11
-    table = [row for files in older for row in rows(opened(files.csv))] + rows(newest.csv.content)
+    table = [row for files in older for row in rows(opened(files[1]))] + rows(newest[1].content)
     assert [row["commit"] for row in table] == [point["commit"] for point in points]
 
 

@@ -8,7 +8,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.model.cells import Cell, Flips, Period
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
-from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page, wrong_in
+from sitegen.pages.fields import NAMED, ROWS, fields_page, wrong_in
 from tests import pages_sample as sample
 
 
@@ -77,11 +77,10 @@ def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
 def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
     evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
     page = fields_page([*evals, replace(_eval("d", _field("gone", 9)), deleted=True)])
-    view = page.view
-    assert isinstance(view, FieldsView)
-    assert [(of_evals[0][1].attribute, wrong_in(of_evals)) for of_evals in view.fields] == [("w[].u", 5), ("name", 1)]
-    assert [summary.info.id for summary, _ in view.fields[0]] == ["b", "a"]
-    assert [of_evals[0][1].attribute for of_evals in view.named] == ["gone"]
+    shown, named, _ = sample.view_of(page)
+    assert [(of_evals[0][1].attribute, wrong_in(of_evals)) for of_evals in shown] == [("w[].u", 5), ("name", 1)]
+    assert [summary.info.id for summary, _ in shown[0]] == ["b", "a"]
+    assert [of_evals[0][1].attribute for of_evals in named] == ["gone"]
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     head = evals[0].headlines
     words = " ".join(html.split())
@@ -93,8 +92,8 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
 
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
-    view = sample.view_of(page)
-    assert (len(view.fields), len(view.named), view.more) == (ROWS, NAMED, 2)
+    shown, named, more = sample.view_of(page)
+    assert (len(shown), len(named), more) == (ROWS, NAMED, 2)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
     line = f"Here are the {ROWS + NAMED:,} fields with most errors. Links to the other 2 lead to this line"

@@ -207,8 +207,8 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
 
 def test_the_series_ends_with_the_error_patterns_of_its_newest_output():
     series = sample.series(2)
-    body = json.loads(series_files(series, patterns=(ROUNDING,)).json.content)
-    assert body == {**json.loads(series_files(series).json.content), "error_patterns": [ROUNDING_DATA]}
+    body = json.loads(series_files(series, patterns=(ROUNDING,))[0].content)
+    assert body == {**json.loads(series_files(series)[0].content), "error_patterns": [ROUNDING_DATA]}
 
 
 def test_the_table_is_the_same_as_the_series():

@@ -96,7 +96,7 @@ def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
     names = ("waybills", "receipts", "old")
     problems = (*(_unmapped(name, place) for place, name in enumerate(names)), Problem("error", "gone", "f", past=True))
     page = problems_page(causes_of(problems), (sample.WAYBILLS, sample.RECEIPTS), HEAD, "main")
-    current, past = sample.view_of(page).causes
+    (current, past), *_ = sample.view_of(page)
     assert (where(current), where(past), past.message) == ("in 3 evals, at 1 commit", "", "gone")
     html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html

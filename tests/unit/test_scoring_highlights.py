@@ -19,7 +19,7 @@ from sitegen.model.scorecards import Result
 from sitegen.pages.field import FieldView, strip
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
-from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
+from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts, texts
 from sitegen.scoring.documents import HighlightNumbers, HighlightRow, ParagraphRow
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
@@ -228,12 +228,12 @@ def test_overlapping_marks_are_cut_into_pieces():
         Mark(start=3, end=8, outcome="wrong", category="t"),
     )
     assert shown_text(MarkedText("p", "abcdefghij", (outer, inner, crossing))).pieces == (
-        Piece("ab", (outer,), ()),
-        Piece("c", (outer, inner), ()),
-        Piece("d", (outer, inner, crossing), (inner,)),
-        Piece("ef", (outer, crossing), (outer,)),
-        Piece("gh", (crossing,), (crossing,)),
-        Piece("ij", (), ()),
+        ("ab", (outer,), ()),
+        ("c", (outer, inner), ()),
+        ("d", (outer, inner, crossing), (inner,)),
+        ("ef", (outer, crossing), (outer,)),
+        ("gh", (crossing,), (crossing,)),
+        ("ij", (), ()),
     )
 
 

@@ -21,7 +21,6 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.deltas import Change
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
@@ -54,15 +53,8 @@ def older_files(points: int) -> int:
     return max(0, points // OLDER_POINTS - 1)
 
 
-class SeriesFiles(NamedTuple):
-    """Points of an eval in both forms."""
-
-    json: RawFile
-    csv: RawFile
-
-
-def series_files(series: Series, patterns: Sequence[PatternSummary] | None = None) -> SeriesFiles:
-    """The newest files of an eval. ``patterns``: error patterns of the newest output; None if unknown."""
+def series_files(series: Series, patterns: Sequence[PatternSummary] | None = None) -> tuple[RawFile, RawFile]:
+    """The newest files of an eval, JSON and CSV. ``patterns``: error patterns of the newest output; None if unknown."""
     older = older_files(len(series.points))
     points = [_exported_point(series, index) for index in range(older * OLDER_POINTS, len(series.points))]
     end = (
@@ -70,17 +62,17 @@ def series_files(series: Series, patterns: Sequence[PatternSummary] | None = Non
         if patterns is None
         else b',"error_patterns":' + to_json_bytes(patterns_data(patterns), indent=None).rstrip()
     )
-    return SeriesFiles(
-        json=RawFile(
+    return (
+        RawFile(
             links.series_data(series.info.id),
             _head_of_series(series, older) + _points_data(points) + b"]" + end + b"}\n",
         ),
-        csv=RawFile(links.series_csv(series.info.id), table_head(series) + _table_rows(series, points)),
+        RawFile(links.series_csv(series.info.id), table_head(series) + _table_rows(series, points)),
     )
 
 
-def older_points(series: Series, number: int) -> SeriesFiles:
-    """The files of some older points. ``number``: 1 for the oldest points, at most ``older_files``.
+def older_points(series: Series, number: int) -> tuple[RawFile, RawFile]:
+    """The files of some older points, JSON and CSV. ``number``: 1 for the oldest points, at most ``older_files``.
 
     Blob ids are abbreviated: every eval that a file drives repeats its id, and nothing compresses an id, so whole ids
     would be most of the data of a project with many evals.
@@ -91,9 +83,9 @@ def older_points(series: Series, number: int) -> SeriesFiles:
         point["instructions"] = {path: oid and links.short_sha(oid) for path, oid in point["instructions"].items()}
     body = {"schema": "sitegen/older-points/1", "eval_id": series.info.id, "first": first}
     json = _document_start(body) + _points_data(points) + b"]}\n"
-    return SeriesFiles(
-        json=RawFile(links.older_points(series.info.id, number), _compressed(json)),
-        csv=RawFile(
+    return (
+        RawFile(links.older_points(series.info.id, number), _compressed(json)),
+        RawFile(
             links.older_points_csv(series.info.id, number),
             _compressed(table_head(series) + _table_rows(series, points)),
         ),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.analysis.go_back import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding
-from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.file_history import go_back_command
 from sitegen.pages.overview.phrases import worst_step
@@ -18,18 +17,12 @@ LINES: Final = 4
 """Largest number of changed lines that are shown."""
 
 
-class Undo(Frozen):
-    """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause."""
+Undo: TypeAlias = tuple[InstructionHistory, Edit, tuple[PatchLine, ...], int, str | None]
+"""The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-    edit: Edit
-    file: str
-    """The last path of the edited file, which names its page."""
-    lines: tuple[PatchLine, ...]
-    """The first lines that it changed, at most ``LINES``."""
-    more: int
-    """Number of changed lines that are left out."""
-    command: str | None
-    """Restores the edited files as they were before; None if there are too many, or if the edit is uncommitted."""
+The file, the edit, the first lines that it changed, the number of changed lines that are left out, and the command that
+restores the edited files as they were before; None if there are too many, or if the edit is uncommitted.
+"""
 
 
 def undo_of(
@@ -59,12 +52,12 @@ def undo_of(
     file, edit, patch = max(drawn, key=lambda one: one[2].counts.added + one[2].counts.removed)
     changed = (line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed"))
     lines = tuple(islice(changed, LINES))
-    return Undo(
-        edit=edit,
-        file=file.path,
-        lines=lines,
-        more=max(0, patch.counts.added + patch.counts.removed - len(lines)),
-        command=go_back_command(edited, [_before(file, edit) for file, edit in found], parent=True),
+    return (
+        file,
+        edit,
+        lines,
+        max(0, patch.counts.added + patch.counts.removed - len(lines)),
+        go_back_command(edited, [_before(file, edit) for file, edit in found], parent=True),
     )
 
 

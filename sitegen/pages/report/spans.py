@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -25,14 +25,9 @@ LISTED: Final = 50
 """Largest number of highlights that are listed beside one text."""
 
 
-class Piece(Frozen):
-    """A part of a text in which no mark begins or ends."""
-
-    text: str
-    marks: tuple[Mark, ...]
-    """Marks that cover it, the outermost first."""
-    ending: tuple[Mark, ...]
-    """Marks that end with it, the innermost first."""
+Piece: TypeAlias = tuple[str, tuple[Mark, ...], tuple[Mark, ...]]
+"""A part of a text in which no mark begins or ends, the marks that cover it, the outermost first, and those that end
+with it, the innermost first."""
 
 
 class ShownText(Frozen):
@@ -106,7 +101,7 @@ def _pieces(text: str, marks: list[Mark]) -> tuple[Piece, ...]:
             covering.append(marks[following])
             following += 1
         ending = tuple(mark for mark in reversed(covering) if mark.end == end)
-        pieces.append(Piece(text[start:end], tuple(covering), ending))
+        pieces.append((text[start:end], tuple(covering), ending))
     return tuple(pieces)
 
 
@@ -149,9 +144,10 @@ def _mark_counts(paragraph: ShownText) -> str:
 
 
 def _piece(piece: Piece) -> str:
-    inside = escape(printable(piece.text))
-    for mark in reversed(piece.marks):
-        tag = _tag(mark.outcome, mark.category) if mark in piece.ending else ""
+    text, marks, ending = piece
+    inside = escape(printable(text))
+    for mark in reversed(marks):
+        tag = _tag(mark.outcome, mark.category) if mark in ending else ""
         inside = _span_mark(mark.outcome, mark.category, f"{inside}{tag}")
     return inside
 

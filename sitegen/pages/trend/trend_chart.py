@@ -76,17 +76,6 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
-class TargetLine(Frozen):
-    """A threshold as a line across the chart."""
-
-    value: float
-    y: float
-    at: str
-    label: str
-    below: bool
-    """Whether the label is below the line, because another label is close above."""
-
-
 class TrendChart(Frozen):
     """All paths, ticks and labels of the chart."""
 
@@ -115,7 +104,7 @@ class TrendChart(Frozen):
     """The values of copies of an earlier output."""
     stale: str
     """Marks of stale outputs."""
-    targets: tuple[TargetLine, ...]
+    targets: tuple[tuple[float, float, str, str, bool], ...]
     steps: tuple[Step, ...]
     """The newest steps."""
     broken: str
@@ -365,18 +354,22 @@ def _shown_range(
     return min(bottom, *drawn), max(top, *drawn)
 
 
-def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ...]:
-    """The thresholds, highest first."""
+def _targets(view: TrendView, bottom: float, top: float) -> tuple[tuple[float, float, str, str, bool], ...]:
+    """The thresholds as lines across the chart, highest first.
+
+    Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
+    because another label is close above.
+    """
     low, high = view.specs[0].low, view.specs[0].high
-    lines: list[TargetLine] = []
+    lines: list[tuple[float, float, str, str, bool]] = []
     for spec, least, _ in sorted(targets(view), key=lambda target: -target[1]):
         lines.append(
-            TargetLine(
-                value=least,
-                y=y(least, low, high),
-                at=percent(top - least, top - bottom),
-                label=f"{spec.label} {least:g}",
-                below=bool(lines) and lines[-1].value - least < (top - bottom) / 12,
+            (
+                least,
+                y(least, low, high),
+                percent(top - least, top - bottom),
+                f"{spec.label} {least:g}",
+                bool(lines) and lines[-1][0] - least < (top - bottom) / 12,
             )
         )
     return tuple(lines)
