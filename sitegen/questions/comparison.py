@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from sitegen.analysis.change import change
@@ -18,6 +18,7 @@ from sitegen.history.eval_fold import with_common_grades
 from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
@@ -92,7 +93,9 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]
         results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
         document = ComparisonDocument(
-            variants=_variants(study, eval_id, labels, results),
+            variants=_variants(
+                study, eval_id, labels, results, [change(series, *pair).verdict for pair in combinations(places, 2)]
+            ),
             changes=tuple(
                 _result_change(study, series, *pair, names=between)
                 for pair, between in zip(pairwise(places), pairwise(labels), strict=True)
@@ -128,7 +131,8 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
                 noise = series.points[-1].noise
                 series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
                 place = 0
-            variants += _variants(study, eval_id, [base, head], results)
+            verdict = change(series, place, len(series.points) - 1).verdict
+            variants += _variants(study, eval_id, [base, head], results, [verdict])
             changes.append(_result_change(study, series, place, len(series.points) - 1, names=(base, head)))
         passed_over = tuple(sorted((before.keys() | after.keys()) - set(common)))
         document = ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over)
@@ -148,13 +152,17 @@ def _alpha_of(entry: EvalConfig) -> float:
 
 
 def _variants(
-    study: Study, eval_id: str, names: Sequence[str], results: Sequence[Result]
+    study: Study,
+    eval_id: str,
+    names: Sequence[str],
+    results: Sequence[Result],
+    verdicts: Sequence[ChangeVerdict | None],
 ) -> tuple[VariantComparison, ...]:
     """Compare responses as two or more prompts as well; nothing for other kinds."""
     if not results or not all(result.answers for result in results):
         return ()
     variants = [variant_of(name, result, beside=results) for name, result in zip(names, results, strict=True)]
-    return (variant_comparison(eval_id, variants, _alpha_of(study.timeline.manifest.entry(eval_id))),)
+    return (variant_comparison(eval_id, variants, _alpha_of(study.timeline.manifest.entry(eval_id)), verdicts),)
 
 
 def _result_change(study: Study, series: Series, before: int, after: int, *, names: tuple[str, str]) -> ResultChange:

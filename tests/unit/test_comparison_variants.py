@@ -177,7 +177,8 @@ def test_failed_calls_are_in_no_metric_and_counted():
     found = variant_comparison("faq", (variant("a", "++x"), variant("b", "+++")))
     assert [(one.responses, one.scored, one.failed) for one in found.variants] == [(3, 2, 1), (3, 3, 0)]
     assert found.warnings == (
-        "a and b both answered 2 of 3 cases: the tests are over these, the other numbers over all responses of each.",
+        "a and b both answered 2 of 3 cases: they are compared over these;"
+        " the numbers of each alone are over all of its responses.",
         "a: 1 of 3 calls failed and are in no metric.",
     )
 
@@ -259,8 +260,8 @@ def test_only_common_cases_are_tested():
     assert (found.pairs[0].common, test.sample, test.equal) == (10, 10, 10)
     assert (test.effect_size, test.independent.better, found.overall_winner) == (0, None, None)
     assert found.warnings[0] == (
-        "old and new both answered 10 of 70 cases: the tests are over these,"
-        " the other numbers over all responses of each."
+        "old and new both answered 10 of 70 cases: they are compared over these;"
+        " the numbers of each alone are over all of its responses."
     )
 
 

@@ -264,6 +264,14 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
     assert pair.verdict
     assert (distance.decision, distance.fixed, distance.broken) == (pair.verdict.decision, 0, 1)
     if kind == "responses":
+        for sides in (["q@1", "q@2"], ["HEAD~1", "HEAD"]):
+            compared = json.loads(run("compare", *sides, "--json", cwd=repo.path).stdout)
+            (between,), (moved,) = compared["variants"][0]["pairs"], compared["changes"]
+            accuracy = between["tests"][0]
+            assert (accuracy["first"], accuracy["second"], accuracy["difference"]) == (0.75, 0.5, -0.25)
+            assert between["decision"] == moved["chance"]["decision"] == "cannot tell"
+            assert accuracy["independent"]["p_value"] == moved["judgements"]["p_value"]
+            assert compared["variants"][0]["recommendation"].startswith("Cannot tell: ")
         assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
         overview, steps = (text_of(tmp_path / "site" / page) for page in ("index.html", "regressions.html"))
         assert "q is 0.250 behind its best Accuracy" in overview

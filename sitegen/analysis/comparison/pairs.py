@@ -23,6 +23,7 @@ from sitegen.analysis.comparison.values import (
     VariantPair,
 )
 from sitegen.model.frozen import Frozen
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import significance as tests
@@ -98,13 +99,21 @@ def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> Varia
     return VariantSample(measured=measured, cases=cases_by_id(answers))
 
 
-def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
+def variant_pairs(
+    samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None] = ()
+) -> tuple[VariantPair, ...]:
     """Test every pair at the level *alpha*.
 
-    With more than one pair p values are adjusted over them (Holm), metric by metric.
+    With more than one pair p values are adjusted over them (Holm), metric by metric. Between points of an eval, the
+    verdict on the change decides on accuracy: *verdicts* has one for each pair, None where there is none.
     """
     couples = list(combinations(samples, 2))
     accuracy = _decided([_accuracy_test(*couple, alpha) for couple in couples], alpha)
+    of_pairs = verdicts or [None] * len(couples)
+    accuracy = [
+        _by_verdict(test, *couple, verdict) if verdict and test.difference is not None else test
+        for test, couple, verdict in zip(accuracy, couples, of_pairs, strict=True)
+    ]
     quality = _decided([_quality_test(*couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
@@ -114,9 +123,18 @@ def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[Varia
             tests=both,
             winner=agreed(test.independent.better for test in both),
             flips=case_flips(first.cases, second.cases),
+            decision=verdict.decision if verdict else None,
         )
-        for (first, second), both in zip(couples, zip(accuracy, quality, strict=True), strict=True)
+        for (first, second), both, verdict in zip(couples, zip(accuracy, quality, strict=True), of_pairs, strict=True)
     )
+
+
+def _by_verdict(test: MetricTest, first: VariantSample, second: VariantSample, verdict: ChangeVerdict) -> MetricTest:
+    """Let the verdict on the change between two points decide."""
+    winner = {"better": second.measured.name, "worse": first.measured.name}.get(verdict.decision)
+    p = verdict.p_value
+    tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
+    return replace(test, independent=tested, paired=tested, disagrees=False)
 
 
 def agreed(winners: Iterable[str | None]) -> str | None:
@@ -136,6 +154,8 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
         before_share, after_share = (
             mean([right for case in side for right in case]) for side in zip(*verdicts, strict=True)
         )
+        if first.cases.keys() != second.cases.keys():
+            before, after = before_share, after_share
         h = tests.cohens_h(after_share, before_share)
     independent = tests.chi_square(
         *([case[side] for case in by_case].count(right) for side in (0, 1) for right in (True, False))
@@ -165,7 +185,9 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     by_case = _by_case(first, second, lambda case: case.grade)
     graded = len(by_case)
     by_case = by_case if comparable else ()
-    grades = [before for before, _ in by_case], [after for _, after in by_case]
+    grades = [grade for grade, _ in by_case], [grade for _, grade in by_case]
+    if all(grades) and first.cases.keys() != second.cases.keys():
+        before, after = map(mean, grades)
     independent = tests.t_test(*grades)
     paired = tests.paired_t_test(*grades)
     if not comparable:

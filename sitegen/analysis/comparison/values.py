@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sitegen.model.noise import Decision
 from sitegen.model.series import VariantSpread
 
 TestedMetric: TypeAlias = Literal["accuracy", "quality"]
@@ -67,6 +68,7 @@ class MetricTest:
 
     metric: TestedMetric
     first: float | None
+    """Over the cases that both variants answered."""
     second: float | None
     difference: float | None
     """The value of the second variant minus the value of the first; None if they have no case in common."""
@@ -111,6 +113,8 @@ class VariantPair:
     """The variant that is better in at least one metric and worse in none; None: a tie."""
     flips: tuple[CaseFlip, ...]
     """Broken cases, then fixed, then still wrong; each group sorted by id."""
+    decision: Decision | None = None
+    """The verdict on the change of accuracy between two points of an eval; None for two variants or prompts."""
 
 
 @dataclass(frozen=True, slots=True)

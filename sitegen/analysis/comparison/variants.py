@@ -26,6 +26,7 @@ from sitegen.analysis.comparison.values import (
 from sitegen.analysis.series import variant_spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Answer, Result
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
@@ -156,12 +157,20 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> C
     return ComparedVariant(name=name, answers=answers, metrics=result.scorecard.metrics, averaged=averaged)
 
 
-def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = ALPHA) -> VariantComparison:
-    """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
+def variant_comparison(
+    eval_id: str,
+    variants: Sequence[ComparedVariant],
+    alpha: float = ALPHA,
+    verdicts: Sequence[ChangeVerdict | None] = (),
+) -> VariantComparison:
+    """Compare two or more variants whose names differ; a p value below *alpha* is called significant.
+
+    *verdicts*: as for ``variant_pairs``.
+    """
     measured = tuple(measure(variant) for variant in variants)
     judges = _judge_warnings(measured)
     samples = [variant_sample(numbers, variant.answers) for numbers, variant in zip(measured, variants, strict=True)]
-    tested = variant_pairs(samples, alpha)
+    tested = variant_pairs(samples, alpha, verdicts)
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
@@ -222,8 +231,8 @@ def _overlap_warnings(samples: Sequence[VariantSample], tested: Sequence[Variant
             yield f"{pair.first} and {pair.second} have no case in common: nothing is tested, and no variant is ranked."
         elif pair.common < answered:
             yield (
-                f"{pair.first} and {pair.second} both answered {pair.common:,} of {answered:,} cases: the tests are"
-                " over these, the other numbers over all responses of each."
+                f"{pair.first} and {pair.second} both answered {pair.common:,} of {answered:,} cases: they are compared"
+                " over these; the numbers of each alone are over all of its responses."
             )
 
 
@@ -261,6 +270,9 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
             f"A tie: {conflict.first} is better in {first_metrics}, {conflict.second} in {second_metrics}."
             " Decide which matters more."
         )
+    pair = tested[0]
+    if pair.decision and len(tested) == 1 and pair.tests[1].independent.better is None:
+        return f"{pair.decision.capitalize()}: from {pair.first} to {pair.second}, by the verdict on the change below."
     ahead = f"{first.name} ranks first" if first else "Several rank first"
     if any(pair.winner for pair in tested):
         return f"A tie: no variant beats every other. {ahead}."

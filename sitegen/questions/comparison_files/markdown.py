@@ -113,7 +113,10 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
         yield from ("There is no case in common: nothing is compared.", "")
         return
     level = "" if alpha == ALPHA else f", by p < {alpha:g}"
-    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
+    if pair.decision:
+        yield f"Accuracy: {pair.decision}."
+    else:
+        yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
     yield ""
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")
@@ -142,6 +145,8 @@ def _test_numbers(test: MetricTest) -> tuple[str, ...]:
 
 def _test_rows(test: MetricTest, *, several: bool) -> Iterable[tuple[str, ...]]:
     yield _test_row(test.metric.capitalize(), test.independent, test.independent.note, several=several)
+    if test.paired == test.independent:
+        return
     remark = "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
     yield _test_row("paired", test.paired, remark, several=several)
 
