@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from posixpath import basename
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.analysis.recorded import CLOSE, DifferencePart, counted_by, recorded_convention, recorded_otherwise
 from sitegen.model.frozen import Frozen
@@ -31,19 +31,8 @@ _COUNTS: Final = (
 )
 
 
-class RecordedRow(Frozen):
-    """One metric that differs."""
-
-    label: str
-    recorded: float
-    computed: float | None
-    whole: bool
-    """Whether the metric is a count."""
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both values are the same, but for rounding."""
-        return self.computed is not None and abs(self.recorded - self.computed) <= CLOSE
+RecordedRow: TypeAlias = tuple[str, float, float | None, bool]
+"""A metric: its label, the recorded value and the computed one, and whether it is a count."""
 
 
 class RecordedView(Frozen):
@@ -85,11 +74,11 @@ def recorded_view(
     rows = _recorded_rows(recorded, card, specs)
     if not rows:
         return None
-    different = tuple(row for row in rows if not row.agrees)
+    different = tuple(row for row in rows if not _agrees(row))
     if not different:
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
-    until = before is not None and all(row.agrees for row in _recorded_rows(recorded, before, specs))
+    until = before is not None and all(_agrees(row) for row in _recorded_rows(recorded, before, specs))
     by_f1 = parts if specs[0].name == "f1" else ()
     why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
     is_headline = recorded_otherwise(at, card, specs[0].name) is not None
@@ -112,20 +101,24 @@ def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
         return False
     recorded = dict(point.snapshot.recorded_metrics)
     then, now = (_recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
-    return bool(now) and all(row.agrees for row in now) and not all(row.agrees for row in then)
+    return bool(now) and all(_agrees(row) for row in now) and not all(_agrees(row) for row in then)
+
+
+def _agrees(row: RecordedRow) -> bool:
+    """Whether both values are the same, but for rounding."""
+    _, recorded, computed, _ = row
+    return computed is not None and abs(recorded - computed) <= CLOSE
 
 
 def _recorded_rows(
     recorded: Mapping[str, float], card: Scorecard, specs: Sequence[MetricSpec]
 ) -> tuple[RecordedRow, ...]:
     """All metrics and counts that are both recorded and computed."""
-    metrics = [
-        RecordedRow(label=spec.label, recorded=recorded[spec.name], computed=card.metric(spec.name), whole=False)
-        for spec in specs
-        if spec.name in recorded
+    metrics: list[RecordedRow] = [
+        (spec.label, recorded[spec.name], card.metric(spec.name), False) for spec in specs if spec.name in recorded
     ]
-    counts = [
-        RecordedRow(label=label, recorded=recorded[name], computed=float(getattr(card.counts, field)), whole=True)
+    counts: list[RecordedRow] = [
+        (label, recorded[name], float(getattr(card.counts, field)), True)
         for name, label, field in _COUNTS
         if name in recorded
     ]

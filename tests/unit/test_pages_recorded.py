@@ -11,7 +11,7 @@ from sitegen.model.recorded import RecordedMetric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.recorded import RecordedRow, agrees_with_now, recorded_view
+from sitegen.pages.recorded import agrees_with_now, recorded_view
 from sitegen.pages.trend.page import recorded_by_now, trend_page
 from tests import pages_sample as sample
 
@@ -50,8 +50,8 @@ def test_what_differs_is_shown_with_both_numbers():
     assert view is not None
     assert view.same == 1
     assert view.rows == (
-        RecordedRow(label="F1", recorded=0.61, computed=0.5, whole=False),
-        RecordedRow(label="False negatives", recorded=4, computed=2, whole=True),
+        ("F1", 0.61, 0.5, False),
+        ("False negatives", 4, 2, True),
     )
 
 

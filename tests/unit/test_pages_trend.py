@@ -21,7 +21,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, Part
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import HEAT_ROWS, FieldOverPoints, TrendView, noise_of_repeats, trend_page
+from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -93,8 +93,8 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (
-        FieldOverPoints(attribute="a", now=second["a"], wrong=2, judged=8),
-        FieldOverPoints(attribute="gone", now=None, wrong=1, judged=1),
+        ("a", second["a"], 2, 8),
+        ("gone", None, 1, 1),
     )  # b was judged at no point
     assert [shares for _, shares in view.heat] == [(0.0, 0.5), (1.0, None)]
 

@@ -204,11 +204,12 @@ def _side(display: DisplayValue) -> Markup:
 
 def falls(view: RecordedView) -> list[tuple[DifferencePart, float, Markup]]:
     """The parts that lead from the recorded headline to the computed one, each with the value after it and a bar."""
-    if view.headline is None or view.headline.computed is None:
+    _, recorded, computed, _ = view.headline or ("", 0.0, None, False)
+    if computed is None:
         return []
     parts = [part for part in view.parts if abs(part.amount) >= SMALL]
-    levels = list(accumulate((part.amount for part in parts), initial=view.headline.recorded))
-    low, high = min(*levels, view.headline.computed), max(*levels, view.headline.computed)
+    levels = list(accumulate((part.amount for part in parts), initial=recorded))
+    low, high = min(*levels, computed), max(*levels, computed)
     return [
         (part, after, Markup(bar_between(before, after, low, high)))
         for part, before, after in zip(parts, levels, levels[1:], strict=False)

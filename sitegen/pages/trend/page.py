@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
-from typing import Final
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -27,7 +27,6 @@ from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.noise import Interval, Noise
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -63,14 +62,9 @@ HEAT_ROWS: Final = 60
 """Largest number of fields in the heat map: the ones that changed last."""
 
 
-class FieldOverPoints(NamedTuple):
-    """One attribute at the newest point and over all points."""
-
-    attribute: str
-    now: Counts | None
-    """None if the attribute was not judged at the newest point."""
-    wrong: int
-    judged: int
+FieldOverPoints: TypeAlias = tuple[str, Counts | None, int, int]
+"""An attribute, its counts at the newest point (None if it was not judged there), and how many of its
+values were wrong and how many were judged at all points."""
 
 
 class TrendView(Frozen):
@@ -391,11 +385,7 @@ def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
         total[attribute] = total.get(attribute, 0) + judged(counts) * times
     now = dict(points[-1].scorecard.fields) if points else {}
     names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple(
-        FieldOverPoints(attribute=name, now=now.get(name), wrong=wrong[name], judged=total[name])
-        for name in names
-        if total[name]
-    )
+    return tuple((name, now.get(name), wrong[name], total[name]) for name in names if total[name])
 
 
 def heat_map(
@@ -407,7 +397,7 @@ def heat_map(
     because they were always right or always wrong, are last.
     """
     columns = [dict(point.scorecard.fields) for point in points]
-    rows = [(row.attribute, tuple([_wrong_share(column.get(row.attribute)) for column in columns])) for row in fields]
+    rows = [(name, tuple([_wrong_share(column.get(name)) for column in columns])) for name, *_ in fields]
     by_change = [(_changes_of_share(shares), name, shares) for name, shares in rows]
     return sorted(by_change, key=itemgetter(0), reverse=True)[:HEAT_ROWS]
 
@@ -430,10 +420,10 @@ def field_columns(info: EvalInfo) -> list[Column]:
     nouns = info.nouns
 
     def link(row: FieldOverPoints) -> Markup:
-        return Markup('<a href="{}">{}</a>').format(field_file(info.id, row.attribute), printable(row.attribute))
+        return Markup('<a href="{}">{}</a>').format(field_file(info.id, row[0]), printable(row[0]))
 
     def of_now(count: Callable[[Counts], int]) -> Callable[[FieldOverPoints], int | str]:
-        return lambda row: NIL if row.now is None else count(row.now)
+        return lambda row: NIL if row[1] is None else count(row[1])
 
     return [
         Column("field", nouns.attribute.capitalize(), link, classes="label"),
@@ -443,14 +433,14 @@ def field_columns(info: EvalInfo) -> list[Column]:
             Column(
                 name=kind,
                 head=type_mark(kind, nouns),
-                cell=lambda row, kind=kind: NIL if row.now is None else getattr(row.now, kind) or "",
+                cell=lambda row, kind=kind: NIL if row[1] is None else getattr(row[1], kind) or "",
                 title=type_label(kind, nouns),
             )
             for kind in error_types(nouns)
         ),
-        Column("all-errors", "Errors, all iterations", lambda row: row.wrong),
-        Column("all-judged", "of judged", lambda row: row.judged),
-        Column("share", "Share", lambda row: percent(row.wrong, row.judged)),
+        Column("all-errors", "Errors, all iterations", lambda row: row[2]),
+        Column("all-judged", "of judged", lambda row: row[3]),
+        Column("share", "Share", lambda row: percent(row[2], row[3])),
     ]
 
 
