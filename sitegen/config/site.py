@@ -167,7 +167,7 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
     for key in ("repository_url", "base_url"):
         address = getattr(site, key)
         if address and not is_web_address(address):
-            message = f"{key} is {describe(address)}, the address of a site is wanted."
+            message = f"{key} is no web address without secrets."  # no page may show what is refused
             fix = "Write one such as https://example.org/path: http or https, without user name, ? and #."
             yield (key,), message, fix
 

@@ -152,7 +152,7 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ),
         (
             'repository_url = "https://me:secret@example.org/x"\n',
-            "repository_url is text ('https://me:secret@example.org/x'), the address of a site is wanted.",
+            "repository_url is no web address without secrets.",
             1,
             "Write one such as https://example.org/path: http or https, without user name, ? and #.",
         ),
