@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-_OURS: Final = Path(__file__).resolve().parent
+_OURS: Final = Path(__file__).resolve().parents[1]
 _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
