@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 8,
     "lines of templates, styles and scripts": 8_011,
     "template lines over 160 characters": 0,
-    "lines of tests": 53_780,
+    "lines of tests": 53_765,
     "patches of attributes in tests": 64,
     "constructions with over 3 positional values in tests": 19,
 }

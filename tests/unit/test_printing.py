@@ -19,6 +19,8 @@ PRINTING = {
     "printing.py",  # the one place
     "main.py",  # the version, before anything is imported
 }
+PROGRESS = ("...", "can be opened; the other pages follow")
+"""Ends of the lines that say how far a build is."""
 OBEYED = re.compile(r"^\s*::[a-z-]+.*::|##\[[a-z-]+.*\]", re.MULTILINE)
 """A line that GitHub's runner takes for a workflow command."""
 
@@ -91,14 +93,20 @@ def test_no_command_prints_a_workflow_command_of_the_project(project, words):
     assert OBEYED.findall(done.stdout + done.stderr) == []
 
 
-@pytest.mark.parametrize("words", [("build",), ("verify-all",), ("check", "--base", "HEAD")])
-def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words):
+@pytest.mark.parametrize(
+    ("words", "code", "named"),
+    [
+        (("build",), 0, False),  # the entry is lost, and the problems page names it
+        (("verify-all",), 2, False),
+        (("check", "--base", "HEAD"), 2, True),
+    ],
+)
+def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words, code, named):
     repo = GitRepo(tmp_path / "project")
     repo.commit({"evals/manifest.yaml": MANIFEST, "evals/a/ground_truth.json": "{}"})
     repo.checkout()
     done = run(*words, cwd=repo.path)
-    assert done.returncode == 2
-    assert "a\\n::error::b" in done.stderr
+    assert (done.returncode, "a\\n::error::b" in done.stderr) == (code, named)
     assert OBEYED.findall(done.stdout + done.stderr) == []
 
 
@@ -119,4 +127,4 @@ def test_a_reader_that_closes_the_pipe_ends_no_command(tmp_path, command):
     assert process.stdout
     process.stdout.close()  # before the command begins
     _, errors = process.communicate("\n")
-    assert (process.returncode, [line for line in errors.splitlines() if not line.endswith("...")]) == (0, [])
+    assert (process.returncode, [line for line in errors.splitlines() if not line.endswith(PROGRESS)]) == (0, [])
