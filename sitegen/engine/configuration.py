@@ -24,7 +24,7 @@ from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read
 from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
 
-_CHECKED: Final = "paths inside the project; wrong values do not count"
+_CHECKED: Final = "paths inside the project; wrong values do not count; no refused address is said"
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
