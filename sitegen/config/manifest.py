@@ -72,7 +72,8 @@ def read_manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest 
     for eval_id, stated in (entries or {}).items():
         entry, of_entry = _entry(str(eval_id), {} if stated is None else stated, lines, evals_dir)
         findings += of_entry
-        evals.append(entry)
+        if entry is not None:
+            evals.append(entry)
     version = root.get("version", "2.0")
     return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
 
@@ -92,7 +93,10 @@ def read_entry(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig]:
     except UnreadableError as error:
         raise error_in(path, unreadable("The file", error)) from None
     at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
-    return _entry(eval_id, {} if root is None else root, at_entry, "evals")
+    entry, findings = _entry(eval_id, {} if root is None else root, at_entry, "evals")
+    if entry is None:
+        raise error_in(path, findings[0])
+    return Parsed(entry, findings)
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
@@ -140,8 +144,11 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
             )
 
 
-def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> Parsed[EvalConfig]:
-    """Read an entry without its wrong values, whose defaults hold. Wrong globs of ``redact`` hide everything."""
+def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> Parsed[EvalConfig | None]:
+    """Read an entry without its wrong values, whose defaults hold. Wrong globs of ``redact`` hide everything.
+
+    An entry whose own folder is outside the project is None.
+    """
     findings: list[Finding] = []
 
     def line(location: Location) -> int | None:
@@ -163,14 +170,13 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
 
     if not isinstance(entry, dict):
         lose((), ", a mapping is wanted", entry)
-        return Parsed(EvalConfig(id=eval_id), tuple(findings))
+        entry = {}
     stated = {key: value for key, value in entry.items() if _is_known(key, value) and value is not None}
     metadata = [
         (str(key), _as_text(value)) for key, value in entry.items() if not _is_known(key, value) and key != "id"
     ]
-    for key in ("instructions", "aliases", "redact"):
-        if isinstance(stated.get(key), str):
-            stated[key] = [stated[key]]
+    lists = ("instructions", "aliases", "redact")
+    stated |= {key: [stated[key]] for key in lists if isinstance(stated.get(key), str)}
     tables = {key: _with_text_keys(stated.pop(key)) for key in _Tables.__struct_fields__ if key in stated}
     tables = valid_part(_adapter(_Tables), tables, report)
     for name in [name for name, value in tables.get("settings", {}).items() if not _is_finite(value)]:
@@ -185,6 +191,8 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
         location, path = outside
         lose(location, f": {OUTSIDE}", path)
+        if not location:
+            return Parsed(None, tuple(findings))
         remove(valid, location)
     if unknown := _unknown_kind(valid.get("kind")):
         lose(("kind",), f", {unknown} is wanted", valid.pop("kind"))
@@ -215,8 +223,10 @@ def _unknown_kind(kind: str | None) -> str:
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:
-    """Yield the key and the path of each path of an entry that is outside the project."""
+    """Yield the key and the path of each path of an entry that is outside the project, its folder first."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
+    if entry.dir is None and leads_out(folder):
+        yield (), folder
     stated: list[tuple[Location, str | None, str]] = [(("dir",), folder if entry.dir else None, "")]
     stated += [((key,), getattr(entry, key), "") for key in ("mapping", "schema")]
     stated += [((key,), getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]

@@ -59,7 +59,13 @@ class SiteWriter:
         self.search = write_search_log(timeline, self._evals, site_files)
         """The end of the search log."""
         commits = Commits(newest=newest_commit(timeline), uncommitted=None)
-        self._pages = SitePages(timeline, self._evals, expected, commits, self.search.length)
+        self._pages = SitePages(
+            timeline=timeline,
+            evals=self._evals,
+            instructions=expected,
+            commits=commits,
+            search_entries=self.search.length,
+        )
         self._problems = problems_of(timeline, self._evals, self._evals.failures)
         self._is_complete = bool(self._evals.summaries) and not timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
@@ -87,7 +93,13 @@ class SiteWriter:
 
         ``of_evals``: failures at pages of evals that were scored.
         """
-        pages = SitePages(self._timeline, self._evals, instructions, commits, self.search.length)
+        pages = SitePages(
+            timeline=self._timeline,
+            evals=self._evals,
+            instructions=instructions,
+            commits=commits,
+            search_entries=self.search.length,
+        )
         failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
         problems = problems_of(self._timeline, self._evals, failures)
         if self._is_complete and problems == self._problems:

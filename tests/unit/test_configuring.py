@@ -424,3 +424,21 @@ def test_documents_that_would_grow_are_refused() -> None:
             nested[:9]
         )
     assert refusal("# " + "x" * 1_000_000)[0] == "The manifest cannot be read: it has 1,000,002 bytes."
+
+
+@pytest.mark.parametrize("stated", ["{}", "5", "{ground_truth: a.csv}", "{dir: ../a}", '{dir: "a\\0"}'])
+def test_an_entry_whose_folder_is_outside_the_project_is_lost_with_a_problem_at_its_line(stated: str) -> None:
+    text = f"evals:\n  ../../a: {stated}\n  b: {{}}\n"
+    manifest, findings = read_manifest(text.encode(), PATH, "evals")
+    assert manifest is not None
+    assert [entry.id for entry in manifest.evals] == ["b"]
+    message = findings[-1].message
+    assert message == "evals.../../a is text ('evals/../../a'): it leads out of the project. It does not count."
+    assert {finding.line for finding in findings} == {2}
+
+
+def test_an_id_may_look_like_a_path_if_its_entry_states_a_folder() -> None:
+    manifest, findings = read_manifest(b"evals:\n  ../../a: {dir: a}\n", PATH, "evals")
+    assert manifest is not None
+    assert [entry.dir for entry in manifest.evals] == ["a"]
+    assert findings == ()

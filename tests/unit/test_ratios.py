@@ -35,7 +35,7 @@ counts.RATIOS = (*counts.RATIOS, jaccard)
 counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imported
 
 from msgspec.structs import replace
-from sitegen import frames
+from sitegen.questions.exporting import frames
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages.data import series
 from sitegen.pages.report.page import note_of, report_page
