@@ -1,7 +1,7 @@
 """Tests every pair of variants (rule 33): independent tests decide, paired tests are reported beside them.
 
-A case with several responses counts once: it is right if more than half of its responses are right, and its grade is
-the mean of their grades.
+A case with several responses counts once, by the share of them that is right and by the mean of their grades. Only
+chi-square, which counts right and wrong cases, takes it as right if more than half of them are.
 """
 
 from __future__ import annotations
@@ -39,10 +39,8 @@ class CaseOutcome(Frozen):
     """The result of one variant in one case."""
 
     category: str
-    verdicts: tuple[bool, ...]
-    """Whether each scored response was right."""
-    right: bool | None
-    """None if no response to the case was scored."""
+    right: float | None
+    """The share of its scored responses that was right; None if there are none."""
     grade: float | None
 
 
@@ -60,25 +58,27 @@ def _case_outcome(answers: list[Answer]) -> CaseOutcome:
     grades = [answer.quality for answer in answers if answer.quality is not None]
     return CaseOutcome(
         category=answers[0].category,
-        verdicts=tuple(verdicts),
-        right=2 * sum(verdicts) > len(verdicts) if verdicts else None,
+        right=mean(verdicts) if verdicts else None,
         grade=mean(grades) if grades else None,
     )
 
 
 def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
-    """Return the common cases that at least one side got wrong."""
+    """Return the common cases to which at least one side has a wrong response.
+
+    A case with several responses is fixed if a larger share of them is right, and broken if a smaller one is.
+    """
     flips = [
         CaseFlip(
             case_id,
             before.category,
-            "still_wrong" if before.right == after.right else "fixed" if after.right else "broken",
+            "still_wrong" if before.right == after.right else "fixed" if before.right < after.right else "broken",
         )
         for case_id, before in first.items()
         if (after := second.get(case_id)) is not None
         and before.right is not None
         and after.right is not None
-        and not (before.right and after.right)
+        and min(before.right, after.right) < 1
     ]
     return tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))
 
@@ -148,17 +148,14 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     before, after = first.measured.accuracy, second.measured.accuracy
     by_case = _by_case(first, second, lambda case: case.right)
     only_first, only_second = _leads(by_case)
-    verdicts = _by_case(first, second, lambda case: case.verdicts or None)
     h = None
-    if verdicts:
-        before_share, after_share = (
-            mean([right for case in side for right in case]) for side in zip(*verdicts, strict=True)
-        )
+    if by_case:
+        before_share, after_share = map(mean, zip(*by_case, strict=True))
         if first.cases.keys() != second.cases.keys():
             before, after = before_share, after_share
         h = tests.cohens_h(after_share, before_share)
     independent = tests.chi_square(
-        *([case[side] for case in by_case].count(right) for side in (0, 1) for right in (True, False))
+        *([case[side] > 0.5 for case in by_case].count(right) for side in (0, 1) for right in (True, False))
     )
     paired = tests.mcnemar(only_first, only_second, len(by_case))
     return MetricTest(
