@@ -11,7 +11,7 @@ cells from this module. ``deltas`` computes how the metrics changed, and ``noise
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import itemgetter, or_
 from typing import Final, TypeAlias
@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.outcomes import CellKey, Judgement
 from sitegen.model.scorecards import Result
+from sitegen.model.series import Point
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -37,7 +38,7 @@ def count_flips(flipped: Iterable[CellFlip]) -> Flips:
     several = tuple(flipped)
     counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
     by_truth = sum([flip.by_truth for flip in several if flip.before is not flip.after])
-    return _sorted_flips(counts, by_truth, _net_by_item(several))
+    return _sorted_flips(counts, by_truth, net_by_item(several))
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
@@ -102,7 +103,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
                 flip = CellFlip(fate=fate, cell=cell, before=first, after=last)
                 by_truth[index] += flip.by_truth
                 flipped[index].append(flip)
-    return tuple(map(_sorted_flips, tallies, by_truth, map(_net_by_item, flipped)))
+    return tuple(map(_sorted_flips, tallies, by_truth, map(net_by_item, flipped)))
 
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
@@ -150,21 +151,36 @@ def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:
     return zip(cell.periods, [*(period.start for period in cell.periods[1:]), points], strict=True)
 
 
-def _net_by_item(flipped: Iterable[CellFlip]) -> Iterable[int]:
+def net_by_item(flipped: Iterable[CellFlip], cases: Collection[str] = ()) -> Collection[int]:
     """Return for each ``item_of`` how many more of its cells were fixed than broken."""
     net: Counter[CellKey] = Counter()
     for flip in flipped:
         if flip.fate in ("fixed", "broken"):
-            net[item_of(flip.cell)] += 1 if flip.fate == "fixed" else -1
+            net[item_of(flip.cell, cases)] += 1 if flip.fate == "fixed" else -1
     return net.values()
 
 
-def item_of(cell: Cell) -> CellKey:
-    """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself."""
+def item_of(cell: Cell, cases: Collection[str] = ()) -> CellKey:
+    """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself.
+
+    If cells are answers to test cases, whose ids are *cases*, it is the case, whoever answered it and how often.
+    """
+    if cases:
+        return "", case_of(cell.path, cases), False
     if "[]" not in cell.attribute:
         return cell.key
     path, bracket, _ = cell.path.rpartition("]")
     return cell.document, path + bracket, cell.extra
+
+
+def case_of(path: str, cases: Collection[str]) -> str:
+    """Return the case that a path answers: ``c7`` for ``c7 #2``, unless there is a case of this very name."""
+    return path if path in cases else path.rpartition(" #")[0] or path
+
+
+def case_ids(points: Iterable[Point]) -> frozenset[str]:
+    """Return the ids of all test cases of some points; none for kinds without test cases."""
+    return frozenset(case.attribute for point in points for case in point.scorecard.cases)
 
 
 def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: Iterable[int]) -> Flips:

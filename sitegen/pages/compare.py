@@ -13,7 +13,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.flips import flipped_cells, independent_flips
+from sitegen.analysis.flips import case_ids, flipped_cells, net_by_item
 from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
 from sitegen.model.deltas import Change
@@ -27,7 +27,7 @@ from sitegen.pages.html.cells import code, text, where
 from sitegen.pages.html.charts import around_zero, tenths
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
-from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
+from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
 from sitegen.text.values import written
 
 ROWS: Final = 50
@@ -62,22 +62,25 @@ class ComparedField(Frozen):
     after: int
     fixed: int
     broken: int
+    better: int
+    """List items, cases, or else cells of which more was fixed than broke, each counted once."""
+    worse: int
     reach: int
-    """The largest imbalance of flipped cells that chance explains."""
+    """The largest imbalance of these that chance explains."""
 
     @property
     def flipped(self) -> int:
-        """Number of cells that were fixed or broken."""
-        return self.fixed + self.broken
+        """Number of those that became better or worse."""
+        return self.better + self.worse
 
     @property
     def net(self) -> int:
-        """Number of fixed minus number of broken cells."""
-        return self.fixed - self.broken
+        """Number of those that became better minus number of those that became worse."""
+        return self.better - self.worse
 
     @property
     def more_than_chance(self) -> bool:
-        """Whether more cells were fixed than broken, or the reverse, than chance explains."""
+        """Whether more became better than worse, or the reverse, than chance explains."""
         return abs(self.net) > self.reach
 
     @property
@@ -116,16 +119,6 @@ def change_of(change: Change, metric: str) -> float | None:
     return next((delta.change for delta in change.metrics if delta.name == metric), None)
 
 
-def counted(change: Change) -> tuple[int, int, float | None]:
-    """Numbers of fixed and of broken cells that may be independent, which the sign test uses.
-
-    Third, the strictest of ``LEVELS`` above its p value; None if there is none.
-    """
-    fixed, broken = independent_flips(change.flips)
-    p_value = sign_test(fixed, broken)
-    return fixed, broken, next((level for level in LEVELS if p_value < level), None)
-
-
 def flips_since(view: CompareView, earlier: int) -> list[CellFlip]:
     """The cells that are wrong at an earlier point or at the newest."""
     return list(flipped_cells(view.series.cells, earlier, len(view.series.points) - 1))
@@ -136,23 +129,29 @@ def by_fate(flips: list[CellFlip]) -> dict[Fate, list[CellFlip]]:
     return {fate: [flip for flip in flips if flip.fate == fate] for fate in FATES}
 
 
-def compared_fields(flips: Iterable[CellFlip]) -> list[ComparedField]:
+def compared_fields(view: CompareView, flips: Iterable[CellFlip]) -> list[ComparedField]:
     """The fields with a flipped cell or a different number of errors, the most changed first."""
+    cases = case_ids(view.series.points)
     by_field: dict[str, list[CellFlip]] = {}
     for flip in flips:
         by_field.setdefault(flip.cell.attribute, []).append(flip)
     least = least_discordant(ALPHA, max(map(len, by_field.values()), default=0))
-    rows = [
-        ComparedField(
-            attribute=attribute,
-            before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
-            after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
-            fixed=(fixed := sum(flip.fate == "fixed" for flip in of_field)),
-            broken=(broken := sum(flip.fate == "broken" for flip in of_field)),
-            reach=reach_of_chance(fixed + broken, least),
+    rows = []
+    for attribute, of_field in by_field.items():
+        nets = net_by_item(of_field, cases)
+        better, worse = sum(net > 0 for net in nets), sum(net < 0 for net in nets)
+        rows.append(
+            ComparedField(
+                attribute=attribute,
+                before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
+                after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
+                fixed=sum(flip.fate == "fixed" for flip in of_field),
+                broken=sum(flip.fate == "broken" for flip in of_field),
+                better=better,
+                worse=worse,
+                reach=reach_of_chance(better + worse, least),
+            )
         )
-        for attribute, of_field in by_field.items()
-    ]
     changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
     return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
 

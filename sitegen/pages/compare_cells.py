@@ -14,14 +14,14 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import Held, documents_of_points, item_of
+from sitegen.analysis.flips import Held, case_ids, documents_of_points, item_of
 from sitegen.model.cells import Cell, Period, State
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
-from sitegen.stats.significance import LEVELS, least_discordant
+from sitegen.stats.significance import ALPHA, least_discordant
 from sitegen.text.values import short_digest, written
 
 STATES: Final[tuple[State, ...]] = (
@@ -77,6 +77,7 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
         held=documents_of_points(series.cells),
+        cases=case_ids(series.points),
     )
     base, sizes = _sizes(source.cells, len(details))
     embedded, block = _embedded_block(source, details, base, sizes, linked)
@@ -91,6 +92,7 @@ class _Source(Frozen):
     cells: Sequence[Cell]
     """The cells that were ever wrong: all others are right on both sides of any pair."""
     held: Held
+    cases: frozenset[str]
 
 
 def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
@@ -193,7 +195,7 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
     """
     place_of = {document: index for index, document in enumerate(source.held)}
     fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
-    items = {item: index for index, item in enumerate(dict.fromkeys(map(item_of, cells)))}
+    items = {item: index for index, item in enumerate(dict.fromkeys(item_of(cell, source.cases) for cell in cells))}
     used: dict[int, str | None] = {}
     rows = []
     for cell in cells:
@@ -208,7 +210,7 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
             if actual not in used:
                 used[actual] = written(period.actual)
             numbers += (place, _NUMBER_OF_STATE[period.state], expected, actual)
-        item = items[item_of(cell)]
+        item = items[item_of(cell, source.cases)]
         rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
     return {
         "documents": list(source.held),
@@ -217,7 +219,7 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
             for held in source.held.values()
         ],
         "fields": [[attribute, links.field(source.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
-        "below": [[level, least_discordant(level, len(items))] for level in LEVELS],
+        "least": least_discordant(ALPHA, len(items)),
         "cells": rows,
         "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
     }

@@ -13,7 +13,7 @@ from sitegen.analysis.change import change
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
 from sitegen.analysis.edits import changed_files, edits_of_points
-from sitegen.analysis.flips import flipped_cells
+from sitegen.analysis.flips import case_of, flipped_cells
 from sitegen.analysis.gate import ChanceTest, check_metric, without_excuse
 from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
@@ -220,8 +220,7 @@ class GatedPair:
         better, worse = moved_cases(*self._scored.cards, headline)
         first: dict[tuple[str, Fate], GateCell] = {}
         for cell in cells:
-            case = cell.path if cell.path in better or cell.path in worse else cell.path.rpartition(" #")[0]
-            first.setdefault((case, cell.fate), cell)
+            first.setdefault((case_of(cell.path, {*better, *worse}), cell.fate), cell)
         sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))
         fixed, broken = (
             [first.get((case, fate)) or _score_cell(case, fate, headline.name, pair) for case, pair in moved.items()]

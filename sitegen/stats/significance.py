@@ -23,9 +23,6 @@ from sitegen.stats.intervals import LEVEL, normal, student
 ALPHA: Final = 0.05
 """A smaller p value is called significant."""
 
-LEVELS: Final = (0.001, 0.01, ALPHA)
-"""Levels below which pages report p values if they cannot compute them, the strictest first."""
-
 FEW: Final = 25
 """With fewer discordant pairs, McNemar's test uses the exact binomial distribution."""
 

@@ -14,7 +14,7 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Ends
 from sitegen.model.regressions import Circumstances, Step
-from sitegen.model.scorecards import DocumentScore
+from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
@@ -26,7 +26,6 @@ from sitegen.pages.compare import (
     change_of,
     compare_page,
     compared_fields,
-    counted,
     edits_between,
     errors,
     flips_since,
@@ -75,35 +74,45 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
     )
 
 
-@pytest.mark.parametrize(
-    ("attribute", "paths", "is_said"),
-    [
-        ("total", ["total"], False),
-        (
-            "walls[].area",
-            ["walls[0].area", "walls[1].area"],
-            False,
-        ),  # each item flipped in one value: nothing is merged
-        ("walls[].area", ["walls[0].area", "walls[0].height"], True),
-    ],
-)
-def test_list_items_are_named_only_where_their_values_flipped_together(attribute, paths, is_said):
-    cells = [
+def answered(*signs: str) -> tuple[Cell, ...]:
+    """Answers by two variants to the test cases c0, c1 and so on, of one category: a row of signs for each answer."""
+    return tuple(
         Cell(
-            document="",
-            path=path,
-            attribute=attribute,
+            document=f"variant {number % 2}",
+            path=f"c{case}" if number < 2 else f"c{case} #{number // 2 + 1}",
+            attribute="letters",
             extra=False,
-            periods=(
-                Period(start=0, state="correct", expected="1", actual="1"),
-                Period(start=2, state="wrong_value", expected="1", actual="2"),
+            periods=tuple(
+                Period(start=index, state="correct" if sign == "+" else "wrong_value", expected="1", actual=sign)
+                for index, sign in enumerate(f"{row[0]}{row}")
             ),
         )
-        for path in paths
+        for case, several in enumerate(signs)
+        for number, row in enumerate(several.split())
+    )
+
+
+@pytest.mark.parametrize(
+    ("signs", "fixed", "broken", "better", "worse"),
+    [
+        (["+- +- +- +- +- +-"], 0, 6, 0, 1),  # three answers of each of two variants to one case
+        (["+- +- -+", "+-"], 1, 3, 0, 2),  # on the whole
+        (["+- -+"], 1, 1, 0, 0),  # even: the accuracy of the case is what it was
+        (["-+"] * 6, 6, 0, 6, 0),
+    ],
+)
+def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, fixed, broken, better, worse):
+    one = series(*answered(*signs))
+    cases = tuple(FieldScore(f"c{case}", Counts()) for case in range(len(signs)))
+    points = tuple(replace(point, scorecard=replace(point.scorecard, cases=cases)) for point in one.points)
+    found = view(replace(one, points=points))
+    (row,) = compared_fields(found, flips_since(found, 1))
+    assert (row.fixed, row.broken, row.better, row.worse) == (fixed, broken, better, worse)
+    assert row.more_than_chance is (better == 6)
+    assert found.data.page is not None
+    assert [cell[5] for cell in found.data.page["block"]["cells"]] == [
+        case for case, several in enumerate(signs) for _ in several.split()
     ]
-    page = html_of(series(*cells))
-    assert "better, " in page
-    assert ("Counting each list item once" in page) is is_said
 
 
 def html_of(one: Series) -> str:
@@ -172,9 +181,9 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     found = view(one)
     assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
     flips = flips_since(found, 1)
-    assert compared_fields(flips) == [
-        ComparedField(attribute="rows[].x", before=1, after=1, fixed=1, broken=1, reach=2),
-        ComparedField(attribute="name", before=2, after=1, fixed=0, broken=0, reach=0),
+    assert compared_fields(found, flips) == [
+        ComparedField(attribute="rows[].x", before=1, after=1, fixed=1, broken=1, better=1, worse=1, reach=2),
+        ComparedField(attribute="name", before=2, after=1, fixed=0, broken=0, better=0, worse=0, reach=0),
     ]
     assert by_fate(flips) == {
         "broken": [flip("broken", BROKEN)],
@@ -188,7 +197,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         delta.change for delta in found.change(1).metrics
     ]
     assert errors(one.points[1]) == one.points[1].scorecard.counts[4:]
-    assert (counted(found.change(1)), found.change(1).flips.by_truth) == ((1, 1, None), 1)
+    assert found.change(1).flips.by_truth == 1
     html = html_of(one)
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
     assert "1 document is in both; 1 only before, 0 only after." in html
@@ -261,7 +270,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
             "documents": ["a", "b"],
             "held": [[0], [0, 2]],
             "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
-            "below": [[0.001, ()], [0.01, ()], [0.05, ()]],
+            "least": (),
             "cells": [
                 [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0], 0],
                 [0, 1, "name", 0, [0, 2, 2, 3], 1],

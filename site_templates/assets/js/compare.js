@@ -1,6 +1,6 @@
 /* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
-   the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven flips have
-   to be until they are more than chance. See pages/compare_data.py. The choice is in the address, #a=0012&b=0015, and
+   the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven the flips of
+   a field have to be until they are more than chance. See pages/compare_data.py. The choice is in the address, #a=0012&b=0015, and
    no other pair is ever shown for it. */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
 const FATES = [
@@ -162,37 +162,24 @@ class Comparison {
       const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
       if (place === null) return;
       const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
-      found[fate].push({ document, field, path, extra, item, before, after });
-      const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0 };
+      found[fate].push({ document, field, path, extra, before, after });
+      const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0, items: new Map() };
       row.before += isWrong(before);
       row.after += isWrong(after);
-      if (flipped) row[fate] += 1;
+      if (flipped) {
+        row[fate] += 1;
+        row.items.set(item, (row.items.get(item) ?? 0) + (fate === "fixed" ? 1 : -1));
+      }
       found.fields.set(field, row);
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
     found.common = held.filter(sides => sides[0] && sides[1]).length;
-    [found.fixedOnce, found.brokenOnce] = this.independent(found);
     return found;
-  }
-
-  /** Items and values outside of lists of which more was fixed than broken, and the reverse: the cells of an item flip together. */
-  independent({ fixed, broken }) {
-    const net = new Map();
-    for (const { item } of fixed) net.set(item, (net.get(item) ?? 0) + 1);
-    for (const { item } of broken) net.set(item, (net.get(item) ?? 0) - 1);
-    const events = [...net.values()];
-    return [events.filter(cells => cells > 0).length, events.filter(cells => cells < 0).length];
-  }
-
-  /** The strictest level that the sign test's p is below for so many flips; undefined if it is below none. */
-  below(fixed, broken) {
-    const level = this.sides[0].block.below.find(([, least]) => fixed + broken >= least[Math.min(fixed, broken)]);
-    return level?.[0];
   }
 
   /** So many more of these flips may go one way than the other by chance: sitegen/stats/significance.py, reach_of_chance. */
   reach(flipped) {
-    const rarer = this.sides[0].block.below.at(-1)[1].filter(least => least <= flipped).length;
+    const rarer = this.sides[0].block.least.filter(least => least <= flipped).length;
     return rarer ? flipped - 2 * rarer + 1 : flipped;
   }
 
@@ -245,14 +232,6 @@ class Comparison {
     const count = fate => grouped(found[fate].length), said = element("p");
     said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
     if (!found.common) said.append(" The two hold nothing in common.");
-    else if (found.fixedOnce || found.brokenOnce) {
-      const below = this.below(found.fixedOnce, found.brokenOnce);
-      const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => grouped(number));
-      const together = found.fixedOnce !== found.fixed.length || found.brokenOnce !== found.broken.length;
-      const once = element("span", "", `${together ? "Counting each list item once, " : ""}${fixed} better, ${broken} worse: ${below ? "more than chance" : "not enough to tell"}.`);
-      once.title = `the sign test's p is ${below ? `below ${below}` : "not below 0.05"}`;
-      said.append(" ", once);
-    }
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const [, both] = this.judged(a, b) ?? [];
@@ -308,9 +287,10 @@ class Comparison {
 
   /** The fields that changed, those that changed most first; none if there are none. */
   fields({ fields }) {
-    const rows = [...fields.values()].map(row => ({ ...row, net: row.fixed - row.broken, flipped: row.fixed + row.broken }))
-      .filter(row => row.flipped || row.before !== row.after)
-      .sort((one, other) => Math.abs(other.net) - Math.abs(one.net) || other.flipped - one.flipped || Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
+    const nets = row => [...row.items.values()].filter(Boolean).map(Math.sign), changed = row => row.fixed + row.broken;
+    const rows = [...fields.values()].filter(row => changed(row) || row.before !== row.after)
+      .map(row => ({ ...row, net: nets(row).reduce((total, sign) => total + sign, 0), flipped: nets(row).length }))
+      .sort((one, other) => Math.abs(other.net) - Math.abs(one.net) || changed(other) - changed(one) || Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
     if (!rows.length) return [];
     const [noun, nouns] = this.data.attribute, listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), body = element("tbody");
     body.append(...listed.map(row => this.fieldRow(row, scale)));
@@ -330,7 +310,7 @@ class Comparison {
     return made;
   }
 
-  /** How many more values were fixed than broken, and how many more or fewer it may be by chance. */
+  /** How many more values or cases were fixed than broken, and how many more or fewer it may be by chance. */
   net({ net, flipped }, scale) {
     const cell = element("td", "c-net"), reach = this.reach(flipped);
     if (!flipped) return cell;
