@@ -191,7 +191,7 @@ class RecordedPart:
     form: ClassVar = "sitegen/recorded-results/1"
 
     numbers: tuple[NumberRow, ...]
-    """As the run wrote them, with the headline first."""
+    """Of all outputs of the eval, with the headline of its series first; null if this run wrote none of that name."""
 
 
 def _recorded_part(result: Result) -> RecordedPart:

@@ -15,12 +15,15 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import EntryRules, runs_of
 from sitegen.history.eval_fold import settings_with_grades
 from sitegen.history.layout import RESULTS, iteration_number, records_of
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
+from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
+from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.questions.verifying.eval_files import (
     WorktreeEval,
@@ -31,10 +34,10 @@ from sitegen.questions.verifying.eval_files import (
 )
 from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.scoring.highlights.settings import read_settings
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import in_order_of, scorer, specs_of
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
@@ -91,9 +94,47 @@ def verify(
             fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
         )
     verified = _scored(project, place, outputs, settings)
+    if not scorer(place.kind).metrics:
+        verified = replace(verified, result=_with_numbers_of_series(project, place, verified.result))
     if settings:
         _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
     return verified
+
+
+@share_processes()
+def _with_numbers_of_series(project: WorktreeProject, place: WorktreeEval, result: Result) -> Result:
+    """Return a recorded result with the numbers of all outputs of its eval, in the order of the site.
+
+    The first output decides which number is the headline; a number that the scored output lacks is undefined.
+    """
+    history = project.histories.get(place.entry.id)
+    if history is None:
+        return result
+    rules = EntryRules.of(place.entry).settings  # for all of history, as in the site
+    repository = Repository.open(project.root, max_blob_bytes=project.config.limits.max_blob_bytes)
+    cards = [
+        scorer(place.kind).score(
+            ScoringInputs(
+                outputs=_recorded_files(project, repository, snapshot),
+                ground_truth=None,
+                mapping=None,
+                schema=None,
+                settings=rules,
+            )
+        )
+        for snapshot in history.snapshots
+    ]
+    specs = specs_of(place.kind, [card.scorecard for card in (*cards, result)])
+    return replace(result, scorecard=replace(in_order_of(specs, result.scorecard), specs=specs))
+
+
+def _recorded_files(project: WorktreeProject, repository: Repository, snapshot: Snapshot) -> tuple[File, ...]:
+    if snapshot.commit.sha == WORKTREE:
+        return tuple(project.read(project.root / blob.path) for blob in snapshot.outputs)
+    reads = repository.read_blobs([blob.oid for blob in snapshot.outputs])
+    return tuple(
+        File(blob.path, read.content, reason=read.reason) for blob, read in zip(snapshot.outputs, reads, strict=True)
+    )
 
 
 def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path, ...]:
