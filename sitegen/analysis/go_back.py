@@ -131,17 +131,22 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
         then=summary.headlines[at],
         value=then,
         change=then - now,
-        decision=_decision(summary, at, windows[number:]),
+        decision=_decision(summary, at, position, windows[number:]),
         is_best=is_best,
         or_edit=summary.peak.or_edit if is_best else None,
     )
 
 
-def _decision(summary: EvalSummary, at: int, later: Sequence[Window]) -> Decision | None:
-    """Return the verdict on the change from the newest point back to another point, if a test compared them."""
+def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Window]) -> Decision | None:
+    """Return the verdict on the change from the newest point back to another point, if a test compared them.
+
+    There is none if both may have been made with the same edit, at *position*.
+    """
     newest = len(summary.headlines) - 1
     if at in (newest, summary.headlines[newest].first_with_output):
         return "same"
+    if later and later[-1].or_edit and later[-1].or_edit.position == position:
+        return None  # the newest output may have been made with this very version
     if summary.peak and summary.peak.at == at and summary.since_best:
         return _reversed(summary.since_best.decision)
     window = later[0] if len(later) == 1 else None

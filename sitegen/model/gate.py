@@ -189,6 +189,9 @@ class GateEval(FrozenObject):
     """Broken cells, then fixed cells; at most 200 of each. Of a test case, which may have several answers, one."""
     instructions: tuple[GateInstruction, ...] = ()
     """The files that drive the eval and differ."""
+    or_edit: str | None = None
+    """Id of the commit of an earlier edit that the output at the head may have been made with instead; null if it was
+    made with the newest edit before it."""
     stale: bool = False
     """Whether instructions were edited after the output was made."""
     same_output: bool = False

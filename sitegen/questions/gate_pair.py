@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
-from sitegen.analysis.edits import changed_files, edits_of_points
+from sitegen.analysis.edits import changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import case_of, flipped_cells
 from sitegen.analysis.gate import ChanceTest, check_metric, without_excuse
 from sitegen.analysis.noise.changes import moved_cases
@@ -60,6 +60,13 @@ class GateSide(Frozen):
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
+
+    @property
+    def or_edit(self) -> str | None:
+        """The id of the commit of an earlier edit that the newest output may have been made with instead."""
+        edits = driving_edits(self.study.timeline, self.history.id)
+        other = other_edit(edits_of_outputs((self.snapshot,), edits).made_with[0])
+        return other.sha if other else None
 
     @property
     def cases(self) -> int | None:
@@ -198,6 +205,7 @@ class GatedPair:
             broken=len(broken),
             cells=(*broken[:LISTED], *fixed[:LISTED]),
             instructions=tuple(edits),
+            or_edit=self._after.or_edit if edits else None,
             stale=bool(edits) and "outputs" not in self._roles,
             same_output=self._is_same_output,
             model=self._scored.change.model,

@@ -6,6 +6,7 @@ import json
 import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
@@ -13,6 +14,7 @@ import pytest
 
 from sitegen import schemas
 from sitegen.analysis.change import change
+from sitegen.errors import SitegenError
 from sitegen.pages.labels import SAME_OUTPUT
 from sitegen.project import Options
 from sitegen.questions import gate
@@ -118,6 +120,30 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
         "Instructions edited since the base (association in time, not necessarily the cause), "
         f"of `notes`: `CLAUDE.md` (`{head[:7]}`)." in lines
     )
+
+
+def test_an_output_that_may_have_been_made_before_the_edit_committed_with_it_is_said_to_be_in_doubt(repo):
+    base, begun = repo.git("rev-parse", "main"), int(repo.git("show", "-s", "--format=%ct", "main"))
+    made = datetime.fromtimestamp(begun + 3600, UTC).isoformat()
+    head = work(
+        repo,
+        {
+            "CLAUDE.md": "Guess.\n",
+            f"{NOTES}/results/iteration-002/extracted.json": output(range(10)),
+            f"{NOTES}/results/iteration-002/eval-results.json": json.dumps({"metadata": {"timestamp": made}}),
+        },
+    )
+    assert (
+        "Instructions edited since the base (association in time, not necessarily the cause), "
+        f"of `notes`: `CLAUDE.md` (`{head[:7]}`). The newest output may have been made with `{base[:7]}` instead."
+        in check(repo).stdout.splitlines()
+    )
+    document = report(repo)
+    assert document["evals"][0]["or_edit"] == base
+    read_report(json.dumps(document).encode())
+    document["evals"][0]["or_edit"] = "@nobody"
+    with pytest.raises(SitegenError, match="the id of a commit is not valid"):
+        read_report(json.dumps(document).encode())
 
 
 def test_where_nothing_moved_it_is_one_line(repo):

@@ -168,6 +168,18 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     assert "made with this or" not in html
 
 
+def test_there_is_no_verdict_on_going_back_to_what_the_newest_output_may_have_been_made_with():
+    open_window = WINDOWS[-1]._replace(or_edit=commit(2))
+    certain, in_doubt = (
+        replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS[:-1], window), since_best=WORSE)
+        for window in (WINDOWS[-1], open_window)
+    )
+    decisions = [effect.decision for each in (certain, in_doubt) for effect in versions(each)[0].evals]
+    assert decisions == ["better", None]
+    other = replace(certain, windows=(*WINDOWS[:-1], WINDOWS[-1]._replace(or_edit=commit(1))))
+    assert versions(other)[0].evals[0].decision == "better"
+
+
 def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_earlier_edit():
     best = summary("x", (0.5, 0.25, 0.75), 2, *WINDOWS)
     assert best.peak

@@ -74,6 +74,7 @@ def _checked_document(content: bytes) -> GateReport:
     document = msgspec.convert(body, GateReport)
     edits = [edit for gate_eval in document.evals for edit in gate_eval.instructions]
     commits = [document.base, document.head, *(commit for edit in edits for commit in edit.commits)]
+    commits += [gate_eval.or_edit for gate_eval in document.evals if gate_eval.or_edit is not None]
     if not all(_COMMIT.fullmatch(commit) or commit == WORKTREE for commit in commits):
         raise ValueError("the id of a commit is not valid")
     return document

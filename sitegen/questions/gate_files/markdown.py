@@ -270,14 +270,15 @@ def _circumstances(check: GateEval) -> Iterator[str]:
 
 def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
     """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
-    evals_by_edits: dict[tuple[GateInstruction, ...], list[GateEval]] = {}
+    evals_by_edits: dict[tuple[tuple[GateInstruction, ...], str | None], list[GateEval]] = {}
     for check in evals:
         if check.instructions:
-            evals_by_edits.setdefault(check.instructions, []).append(check)
+            evals_by_edits.setdefault((check.instructions, check.or_edit), []).append(check)
     begin = "Instructions edited since the base (association in time, not necessarily the cause)"
     return [
         f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
-        for edits, driven in evals_by_edits.items()
+        + (f" The newest output may have been made with {code(short_id(other))} instead." if other else "")
+        for (edits, other), driven in evals_by_edits.items()
     ]
 
 
