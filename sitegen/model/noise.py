@@ -114,7 +114,7 @@ class ChangeVerdict(FrozenObject):
     """After minus before, over what both points have; None if it is undefined."""
     interval: Ends | None = None
     """The interval of the change over units, for further cases of their kind; it does not influence the decision. None
-    for fewer than two units."""
+    for fewer than two units, and if all moved alike."""
     fixed: int = 0
     """Number of cells that became right; if the headline is not a ratio of counts, of cases in which it got better."""
     broken: int = 0

@@ -487,6 +487,17 @@ def test_several_answers_to_a_case_are_one_case_of_the_verdict():
     assert (found.decision, found.fixed, found.counted, found.p_value) == ("likely better", 12, (4, 0), 2 / 2**4)
     assert found.change == pytest.approx(0.6)
     assert (found.unit, found.n) == ("cases", 4)
+    assert found.interval is None
+
+
+def test_units_that_all_moved_alike_tell_nothing_of_others():
+    """Without scatter an interval would have no width, as if other cases were known for certain."""
+    alike = change_verdict(answers(*["+-"] * 8), answers(*["++"] * 8), "responses", Flips())
+    assert (alike.decision, alike.change, alike.interval) == ("better", 0.5, None)
+    one_else = change_verdict(answers(*["+-"] * 8, "+-"), answers(*["++"] * 8, "+-"), "responses", Flips())
+    assert one_else.interval is not None
+    unmoved = change_verdict(answers(*["+-"] * 8), answers(*["-+"] * 8), "responses", Flips(fixed=(("a", 8),)))
+    assert unmoved.interval == (0.0, 0.0)
 
 
 def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():

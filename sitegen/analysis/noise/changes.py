@@ -210,12 +210,13 @@ def _judged(
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
-    low, high = around(spread) if spread else (0.0, 0.0)
+    # Units that all moved alike show no scatter, from which an interval could be computed.
+    interval = around(spread) if spread and (spread.error > ROUNDING or abs(change) <= ROUNDING) else None
     verdict = ChangeVerdict(
         decision="same",
         why="nothing moved",
         change=change,
-        interval=Ends(max(-scale, low), min(scale, high)) if spread else None,
+        interval=Ends(max(-scale, interval.low), min(scale, interval.high)) if interval else None,
         unit=sample.unit if spread else None,
         n=spread.freedom + 1 if spread else 0,
         fixed=fixed,
