@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.best import best_points
 from sitegen.analysis.change import change, change_between, changes, difference, scored_now
 from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import under_rules_of
@@ -310,14 +310,19 @@ def _distance_from_best(series: Series, best: int | None, newest: int, beside: S
     if best is None or judged is None or judged.decision != "worse":
         return None
     points, spec = series.points, series.specs[0]
-    values, sign = values_now(points[best : newest + 1], spec.name), 1 if spec.higher_is_better else -1
-    peak, value = values[0] or 0.0, values[-1] or 0.0
-    known = [(index, sign * number) for index, number in enumerate(values, best) if number is not None]
-    enough = sign * (value + REGAINED * (peak - value))
-    near = max((place for place, (_, number) in enumerate(known[:-1]) if number >= enough), default=0)
-    falls = ((later[1] - earlier[1], earlier[0], later[0]) for earlier, later in pairwise(known[near:]))
-    _, before, at = min(falls)
-    moved = metric_step(spec, peak if judged.change is None else value - judged.change, value)
+    cards = {index: scored_now(points[index], series.info.kind) for index in range(best, newest + 1)}
+    known = [index for index, card in cards.items() if card.metric(spec.name) is not None]
+
+    def loss(before: int, after: int) -> float:
+        """Over what both have; 0 if they have nothing in common."""
+        moved = difference(cards[before], cards[after], spec.name, series.info.kind) or 0.0
+        return -moved if spec.higher_is_better else moved
+
+    lost = loss(best, newest)
+    near = max((place for place, at in enumerate(known[:-1]) if loss(best, at) <= (1 - REGAINED) * lost), default=0)
+    before, at = max(pairwise(known[near:]), key=lambda pair: loss(*pair))
+    value = cards[newest].metric(spec.name) or 0.0
+    moved = metric_step(spec, value - (judged.change or 0.0), value)
     if moved.points >= 0:
         return None
     return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=newest + 1)
@@ -334,21 +339,25 @@ def _explains(step: Step, distance: Step) -> bool:
 def since_best(series: Series, best: int | None, newest: int | None = None) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
+    If both score by these as they did at their time, it is the ``change`` of the pair, which every other page shows.
     None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
     can distinguish from chance.
     """
     newest = len(series.points) - 1 if newest is None else newest
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    rules, noise = series.points[-1].snapshot, series.points[newest].noise
+    sides, rules = (series.points[best], series.points[newest]), series.points[-1].snapshot
+    cards = [scored_now(point, series.info.kind) for point in sides]
+    if cards == [point.scorecard for point in sides]:
+        return change(series, best, newest).verdict
     before, after = (
         replace(
             point,
             snapshot=under_rules_of(point.snapshot, rules),
-            scorecard=scored_now(point, series.info.kind),
-            noise=noise,  # of both: the means of repeats are by the rules of their time
+            scorecard=card,
+            noise=sides[1].noise,  # of both: the means of repeats are by the rules of their time
         )
-        for point in (series.points[best], series.points[newest])
+        for point, card in zip(sides, cards, strict=True)
     )
     pair = flips(series.cells, best, newest)
     return change_between(before, after, pair, kind=series.info.kind, headline=series.specs[0]).verdict

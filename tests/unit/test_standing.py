@@ -298,3 +298,46 @@ def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the
     (step,) = with_losses(series, (), [(), ()])
     assert step.verdict
     assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)
+
+
+def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pair(tmp_path: Path) -> None:
+    """Also where each of the two is one of several outputs made under the same instructions."""
+    repo = GitRepo(tmp_path / "repo")
+    names = [f"d{number}" for number in range(10)]
+    repo.commit({"evals/orders/ground_truth.csv": "id,x,y,z\n" + "".join(f"{name},1,2,3\n" for name in names)})
+    number = 0
+    for version, rights in enumerate(([9, 8, 10, 8], [7, 6, 9, 7])):
+        repo.commit({"CLAUDE.md": f"Version {version}.\n"})
+        for right in rights:
+            number += 1
+            rows = [
+                {"id": name} | dict(zip("xyz", "123" if at < right else "789", strict=True))
+                for at, name in enumerate(names)
+            ]
+            text = json.dumps(rows) + "\n" * number
+            repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": text})
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
+    last = len(series.points) - 1
+    pairs = [(since_best(series, at), change(series, at, last).verdict) for at in range(last)]
+    assert [judged for judged, _ in pairs] == [verdict for _, verdict in pairs]
+    assert len({judged.decision for judged, _ in pairs if judged}) > 1
+
+
+def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(tmp_path: Path) -> None:
+    """Not where documents were added that no output reads."""
+    repo = GitRepo(tmp_path / "repo")
+    for number, (documents, right) in enumerate(((30, 30), (60, 27), (60, 15)), 1):
+        names = [f"d{at}" for at in range(documents)]
+        rows = [{"id": name, "x": "1" if at < right else "7"} for at, name in enumerate(names)]
+        repo.commit(
+            {
+                "CLAUDE.md": f"Version {number}.\n",
+                "evals/orders/ground_truth.csv": "id,x\n" + "".join(f"{name},1\n" for name in names),
+                f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows),
+            }
+        )
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
+    (loss,) = with_losses(series, (), [()] * len(series.points))
+    assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)
