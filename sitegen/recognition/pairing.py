@@ -1,9 +1,12 @@
-"""Pairs an output with the file of its expected values, by shared fields and, for lists of documents, shared ids."""
+"""Pairs an output with the file of its expected values, by shared fields and, for lists of documents, shared ids.
+
+Where each document has files of its own, one for each side, those of one name belong together.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -82,13 +85,18 @@ class TruthFinder:
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
         own_paths = {file.path for file in series.files}
-        eligible = [file for file in self._candidates if file.path not in own_paths and _may_belong(file, series)]
+        beside = {_stem(file) for file in self._candidates if file.folder == series.newest.folder}
+        eligible = [
+            file
+            for file in self._candidates
+            if file.path not in own_paths and _may_belong(file, series) and not _is_of_another(file, series, beside)
+        ]
         by_name = [file for file in eligible if is_truth_by_name(file.path)]
         stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
         if series.versions <= 2:  # too few versions for another file to be relatively stable
             stable = []
         ordered = (*nearest_first(by_name, series.folder), *nearest_first(stable, series.folder))
-        return list(dict.fromkeys(ordered))[:_TRUTHS_TRIED]
+        return sorted(dict.fromkeys(ordered), key=lambda file: not _is_namesake(file, series))[:_TRUTHS_TRIED]
 
     def _shape(self, file: TrackedFile) -> Shape | None:
         if file.oid not in self._shapes:
@@ -97,12 +105,27 @@ class TruthFinder:
         return self._shapes[file.oid]
 
 
+def _stem(file: TrackedFile) -> str:
+    return file.name.rpartition(".")[0]
+
+
+def _is_namesake(truth: TrackedFile, series: OutputSeries) -> bool:
+    """Whether both have one name, in folders of expected values and of outputs: ``truth/a.json``, ``output/a.json``."""
+    in_place = is_truth_by_name(truth.folder) and not is_truth_by_name(series.folder)
+    return in_place and _stem(truth) == _stem(series.newest)
+
+
+def _is_of_another(truth: TrackedFile, series: OutputSeries, beside: Container[str]) -> bool:
+    """Whether a file has the expected values of another output, which is called like it and lies beside this one."""
+    is_elsewhere = truth.folder != series.newest.folder
+    return is_elsewhere and not _is_namesake(truth, series) and _stem(truth) in beside
+
+
 def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
     """Whether a file is neither an output of another run nor in another part of the project."""
-    is_namesake = truth.name == series.newest.name
-    if is_namesake and is_truth_by_name(truth.folder) and not is_truth_by_name(series.folder):
-        is_namesake = False  # truth/a.json beside output/a.json
-    is_output = is_namesake or (series.is_glob and bool(run_globs_of(truth.path)))
+    if _is_namesake(truth, series):
+        return True
+    is_output = truth.name == series.newest.name or (series.is_glob and bool(run_globs_of(truth.path)))
     above, below = sorted((truth.folder, series.folder), key=len)
     return not is_output and (below.startswith(above) or below.partition("/")[0] == above.partition("/")[0])
 
