@@ -34,10 +34,11 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_points_with_output
+from sitegen.analysis.flips import flips as flips_of
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.cells import CellMap, Flips
+from sitegen.model.cells import Cell, CellMap, Flips, Period, State
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import Decision
 from sitegen.model.regressions import LEVELS, StepStatus
@@ -93,6 +94,7 @@ FEW: Final = tuple(Pairs(3, 100, unsteady) for unsteady in (0.0, 0.02, 0.05, 0.1
 
 _RIGHT: Final = Counts(tp=1)
 _WRONG: Final = Counts(fp=1, fn=1, wrong_value=1)
+_STATES: Final[dict[bool, State]] = {True: "correct", False: "wrong_value"}
 
 
 def card(rows: list[list[bool]]) -> Scorecard:
@@ -107,6 +109,22 @@ def card(rows: list[list[bool]]) -> Scorecard:
         documents=tuple(DocumentScore(f"d{number}", "scored", counts) for number, counts in enumerate(documents)),
         fields=tuple(FieldScore(f"f{number}", counts) for number, counts in enumerate(fields)),
     )
+
+
+def flips_of_rows(before: Sequence[Sequence[State]], after: Sequence[Sequence[State]], item: int = 1) -> Flips:
+    """The flips of documents, given by the states of their values, of which so many are a list item."""
+    cells = tuple(
+        Cell(
+            document=f"d{document}",
+            path=f"items[{number // item}].f{number}" if item > 1 else f"f{number}",
+            attribute=f"items[].f{number}" if item > 1 else f"f{number}",
+            extra=False,
+            periods=tuple(Period(start=at, state=state, expected="1", actual="1") for at, state in enumerate(states)),
+        )
+        for document, rows in enumerate(zip(before, after, strict=True))
+        for number, states in enumerate(zip(*rows, strict=True))
+    )
+    return flips_of(CellMap(2, cells, {f"d{document}": (0,) for document in range(len(before))}), 0, 1)
 
 
 def chances(rng: random.Random, pairs: Pairs) -> list[list[float]]:
@@ -137,18 +155,8 @@ def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision
 
         made = [output() for _ in range(max(1, pairs.repeats))]
         before, after = made[-1], output(change)
-        moves: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        net: Counter[tuple[int, int]] = Counter()
-        for document, (first, last) in enumerate(zip(before, after, strict=True)):
-            for number, (was, now) in enumerate(zip(first, last, strict=True)):
-                if was != now:
-                    moves[was][f"f{number}"] += 1
-                    net[document, number // pairs.item] += now - was
-        together = (
-            moves[False].total() - sum(number > 0 for number in net.values()),
-            moves[True].total() - sum(number < 0 for number in net.values()),
-        )
-        flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()), together=together)
+        first, last = ([[_STATES[right] for right in row] for row in rows] for rows in (before, after))
+        flips = flips_of_rows(first, last, pairs.item)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
         sides = card(before), card(after)
         noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None

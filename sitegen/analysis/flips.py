@@ -16,7 +16,9 @@ from itertools import compress
 from operator import itemgetter, or_
 from typing import Final, TypeAlias
 
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
+from msgspec.structs import replace
+
+from sitegen.model.cells import BLANK, FEWEST_LOST, WRONG, Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.outcomes import CellKey, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point
@@ -30,7 +32,7 @@ Held: TypeAlias = dict[str, bytearray]
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
     """Count cells by fate and attribute from one point to another, given by their indices in the series."""
-    return count_flips(flipped_cells(cells, before, after))
+    return _with_losses(count_flips(flipped_cells(cells, before, after)), cells.cells, before, after)
 
 
 def count_flips(flipped: Iterable[CellFlip]) -> Flips:
@@ -103,7 +105,29 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
                 flip = CellFlip(fate=fate, cell=cell, before=first, after=last)
                 by_truth[index] += flip.by_truth
                 flipped[index].append(flip)
-    return tuple(map(_sorted_flips, tallies, by_truth, map(net_by_item, flipped)))
+    counted = map(_sorted_flips, tallies, by_truth, map(net_by_item, flipped))
+    return tuple(_with_losses(found, cells.cells, *pair) for found, pair in zip(counted, pairs, strict=True))
+
+
+def _with_losses(found: Flips, cells: Sequence[Cell], before: int, after: int) -> Flips:
+    """Add the attributes that were lost between two points, and how many others are unsteady."""
+    wrong_before = {attribute for attribute, _ in (*found.fixed, *found.still)}
+    broken = {name: number for name, number in found.broken if number >= FEWEST_LOST and name not in wrong_before}
+    if not broken:  # as a rule
+        return found
+    flipped = Counter(dict(found.fixed)) + Counter(dict(found.broken))
+    lost, expected, right = Counter[str](), Counter[str](), set[str]()
+    for cell in cells:
+        first, last = cell.at(before), cell.at(after)
+        if first is None or last is None or "absent" in (first.state, last.state):
+            continue
+        expected[cell.attribute] += first.state not in BLANK
+        if cell.attribute in broken:
+            lost[cell.attribute] += first.state == "correct" and last.is_wrong
+            right |= {cell.attribute} if last.state == "correct" else set()
+    gone = {name: lost[name] for name in broken if name not in right and lost[name] >= FEWEST_LOST}
+    unsteady = sum(2 * flipped[name] >= expected[name] for name, _ in found.broken if name not in gone)
+    return replace(found, lost=tuple(gone.items()), unsteady=unsteady if gone else 0)
 
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:

@@ -1,7 +1,7 @@
 """Cells: one attribute of one document, or of one list item, followed through all points of an eval; their flips."""
 
 from bisect import bisect_left, bisect_right
-from typing import Literal, Self, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
@@ -135,6 +135,10 @@ class CellFlip(NamedTuple):
         return self.fate in ("fixed", "broken") and len(periods) == 2 and periods[0].expected != periods[1].expected
 
 
+FEWEST_LOST: Final = 3
+"""The fewest values in which an attribute must have been right to be lost."""
+
+
 class Flips(Frozen):
     """The number of cells with each fate between two points, by attribute.
 
@@ -152,3 +156,8 @@ class Flips(Frozen):
     together: tuple[int, int] = (0, 0)
     """How many of the fixed and of the broken cells are no event of their own: a test counts each list item once, as
     fixed or as broken, whichever more of its cells are."""
+    lost: Tally = ()
+    """The attributes that were right in all of ``FEWEST_LOST`` values or more that both points judge, and are now wrong
+    in all of them."""
+    unsteady: int = 0
+    """Number of other attributes of whose values half flipped, of which one broke; counted only if any is lost."""

@@ -193,3 +193,31 @@ def test_cells_that_are_followed_again_from_a_point_are_what_they_were():
         for point in range(start, 12):
             again.follow(judged(point), "ab" if point > 5 else "a")
         assert again.cells() == tracker.cells()
+
+
+BROKE: tuple[State, State] = ("correct", "omission")
+
+
+@pytest.mark.parametrize(
+    ("states", "lost", "unsteady"),
+    [
+        ([BROKE] * 3, (("x", 3),), 0),
+        ([BROKE] * 2, (), 0),
+        ([*[BROKE] * 3, ("absent", "correct")], (("x", 3),), 0),  # a document that only the later point has
+        ([*[BROKE] * 3, ("wrong_value", "absent")], (("x", 3),), 0),  # or only the earlier one
+        ([*[BROKE] * 3, ("correct", "correct")], (), 0),
+        ([*[BROKE] * 3, ("wrong_value", "omission")], (), 0),
+        ([*[BROKE] * 3, FIXED], (), 0),
+        ([*[BROKE] * 3, ("true_negative", "true_negative")], (("x", 3),), 0),  # a value that nobody expects is none
+        ([("true_negative", "hallucination")] * 3, (), 0),
+        ([*[BROKE] * 3, *[("y", BROKE), ("y", FIXED), ("y", ("correct", "correct"))]], (("x", 3),), 1),
+        ([*[BROKE] * 3, *[("y", BROKE), *[("y", ("correct", "correct"))] * 2]], (("x", 3),), 0),
+        ([*[BROKE] * 3, *[("y", BROKE), *[("y", ("correct", "absent"))] * 2]], (("x", 3),), 1),
+    ],
+)
+def test_a_field_is_lost_over_the_values_that_both_points_judge(states, lost, unsteady):
+    named = [state if state[0] == "y" else ("x", state) for state in states]
+    cells = tuple(cell(name, *state, document=f"d{number}") for number, (name, state) in enumerate(named))
+    one = sample.cell_map(2, cells)
+    for found in (flips(one, 0, 1), *flips_between(one, [(0, 1), (1, 0), (0, 1), (0, 0)])[::2]):
+        assert (found.lost, found.unsteady) == (lost, unsteady)

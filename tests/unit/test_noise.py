@@ -16,7 +16,7 @@ from sitegen.analysis.noise.intervals import (
     interval_of_runs,
 )
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict
-from sitegen.model.cells import Flips
+from sitegen.model.cells import Flips, State
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
@@ -25,7 +25,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels
-from tests.calibration import FEW, SETS, Pairs, words
+from tests.calibration import FEW, SETS, Pairs, flips_of_rows, words
 
 RIGHT = Counts(tp=1)
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -45,14 +45,12 @@ def card(*documents: str) -> Scorecard:
     )
 
 
+STATES: dict[str, State] = {"+": "correct", "-": "wrong_value", "o": "omission", ".": "true_negative"}
+
+
 def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
-    fixed: dict[str, int] = {}
-    broken: dict[str, int] = {}
-    for first, last in zip(before, after, strict=True):
-        for index, (was, now) in enumerate(zip(first, last, strict=True)):
-            found = fixed if (was, now) == ("-", "+") else broken if (was, now) == ("+", "-") else {}
-            found[f"f{index}"] = found.get(f"f{index}", 0) + 1
-    return Flips(tuple(fixed.items()), tuple(broken.items()))
+    first, last = ([[STATES[cell] for cell in row] for row in rows] for rows in (before, after))
+    return flips_of_rows(first, last)
 
 
 def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = None) -> ChangeVerdict:
@@ -509,7 +507,7 @@ def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
 @pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
 def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
     before, after = answers(*["++++"] * cases), answers(*["----"] * cases)
-    found = change_verdict(before, after, "responses", Flips(broken=(("(no category)", 4 * cases),)))
+    found = change_verdict(before, after, "responses", Flips(lost=(("(no category)", 4 * cases),)))
     assert (found.lost_fields, found.decision) == (
         ((("(no category)", cases),), "worse") if lost else ((), "cannot tell")
     )

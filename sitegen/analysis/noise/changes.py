@@ -13,7 +13,7 @@ from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
-from sitegen.model.cells import Flips, Tally
+from sitegen.model.cells import FEWEST_LOST, Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Noise, Spread, Why
@@ -31,9 +31,6 @@ _LIKELY: Final = 0.8
 
 _ONE_SIDED: Final = 0.01
 """A change whose flips all have one direction, with a smaller p value, is at least likely, however repeats differ."""
-
-_FEWEST_LOST: Final = 3
-"""The fewest values in which a field must have been right for its loss to make a change worse."""
 
 _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
     True: ("cannot tell", "likely better", "better"),
@@ -86,13 +83,13 @@ def change_verdict(
         counted = moved_units(sample.pairs, higher_is_better=higher_is_better)
         if counted == (0, 0) and not traits_of(kind).answers_cases:  # verdicts may change while scores stay
             counted = independent_flips(flips)
-    lost = lost_fields(before, after, flips)
+    lost = _lost_fields(before, flips)
     verdict = _judged(
         sample,
         counted,
         noise=noise,
         higher_is_better=higher_is_better,
-        loss=_certainty_of_loss(before, flips, lost),
+        loss=_certainty_of_loss(lost, flips.unsteady),
     )
     fixed, broken = moved or counted
     return replace(
@@ -144,26 +141,14 @@ def _direction(pair: Paired) -> int:
     return (change > ROUNDING) - (change < -ROUNDING)
 
 
-def lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
-    """Return the fields that broke wherever they were right, with the number of their values.
-
-    Such a field was right wherever it was judged, in ``_FEWEST_LOST`` values or more, and is wrong wherever it is
-    judged now. All answers to one case are one value.
-    """
+def _lost_fields(before: Scorecard, flips: Flips) -> Tally:
+    """Return the fields that were lost, with the number of their values; all answers to one case are one value."""
     answers = sum([case.counts.tp + case.counts.fn for case in before.cases])
     repeats = max(1, answers // max(1, len(before.cases)))
-    first, last = ({field.attribute: field.counts for field in card.fields} for card in (before, after))
-    fixed, nothing = dict(flips.fixed), Counts()
-    lost = []
-    for attribute, broken in flips.broken:
-        was, now = first.get(attribute, nothing), last.get(attribute, nothing)
-        values = min(broken, was.tp) // repeats
-        if values >= _FEWEST_LOST and not (was.fp or was.fn or now.tp or attribute in fixed):
-            lost.append((attribute, values))
-    return tuple(lost)
+    return tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
 
 
-def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
+def _certainty_of_loss(lost: Tally, unsteady: int) -> int:
     """Decide whether lost fields are more than chance: 2 if that is sure, 1 if it is likely, else 0.
 
     If the values of a field are right or wrong by the toss of a coin, all n of them break with a probability of 1 in
@@ -174,15 +159,8 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
     """
     if not lost:
         return 0
-    fixed, gone = dict(flips.fixed), dict(lost)
-    values = {field.attribute: field.counts.tp + field.counts.fn for field in before.fields}
-    unsteady = sum(
-        2 * (broken + fixed.get(attribute, 0)) >= values.get(attribute, 0)
-        for attribute, broken in flips.broken
-        if attribute not in gone
-    )
-    ways, values_lost = comb(3 * unsteady + len(gone), len(gone)), sum(gone.values())
-    return sum(ways <= 4 ** (values_lost - fewest) for fewest in (_FEWEST_LOST, _FEWEST_LOST - 1))
+    ways, values_lost = comb(3 * unsteady + len(lost), len(lost)), number_of_cells(lost)
+    return sum(ways <= 4 ** (values_lost - fewest) for fewest in (FEWEST_LOST, FEWEST_LOST - 1))
 
 
 def _judged(
