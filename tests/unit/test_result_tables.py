@@ -222,6 +222,11 @@ def test_a_case_that_several_models_answered_is_one_of_each_model() -> None:
     assert [case.id for case in results.cases] == ["a · one", "a · two", "a · two", "b · one"]
     alone = read("r.csv", "id,model,s\na,one,1\nb,two,1\n", columns=columns)
     assert [case.id for case in alone.cases] == ["a", "b"]
+    rows = "a,short,one,1\na,short,two,0\na,short,two,1\na,long,one,1\n"
+    both = read("r.csv", f"id,prompt,model,s\n{rows}", columns={**columns, "variant": "prompt"})
+    assert [case.id for case in both.cases] == ["a · short · one", *["a · short · two"] * 2, "a · long · one"]
+    of_variants = read("r.csv", "id,prompt,model,s\na,x,one,1\na,y,two,1\n", columns={**columns, "variant": "prompt"})
+    assert [case.id for case in of_variants.cases] == ["a · x", "a · y"]
 
 
 def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> None:

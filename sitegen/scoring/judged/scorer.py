@@ -59,7 +59,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 25
+    version = 26
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -207,21 +207,17 @@ class _TableReader:
         )
 
     def _row_names(self) -> list[str]:
-        """The name of each row: its id, input or number, and its variant if there are several.
+        """The name of each row: its id, input or number, its variant if there are several, and its model if several answered.
 
-        If no column holds the variant, it is the model, if several answered one case. Rows of one name are answers to
-        one case if input and expected text are the same too.
+        Rows of one name are answers to one case if input and expected text are the same too.
         """
         stated = [" ".join((self._text(row, "id") or self._text(row, "input")).split()) for row in self._rows]
         names = [cut(name, _NAME) or f"row {place}" for place, name in enumerate(stated, 1)]
-        variants = [self._text(row, "variant") for row in self._rows]
-        if not any(variants):
-            models = [self._text(row, "model") for row in self._rows]
-            if len(set(zip(names, models, strict=True))) > len(set(names)):
-                variants = models
+        variants, models = ([self._text(row, part) for row in self._rows] for part in ("variant", "model"))
         if len(set(variants)) > 1:
-            pairs = zip(names, variants, strict=True)
-            names = [f"{name}{_BETWEEN}{variant}" if variant else name for name, variant in pairs]
+            names = _with_suffixes(names, variants)
+        if len(set(zip(names, models, strict=True))) > len(set(names)):
+            names = _with_suffixes(names, models)
         used: dict[str, list[tuple[str, str]]] = {}
         for place, (row, name) in enumerate(zip(self._rows, names, strict=True)):
             cases = used.setdefault(name, [])
@@ -254,6 +250,10 @@ class _TableReader:
         if len(texts) < 2:
             return next(iter(texts.values()), "")
         return text("\n".join(f"{name}: {cell}" for name, cell in texts.items()))
+
+
+def _with_suffixes(names: Iterable[str], suffixes: Iterable[str]) -> list[str]:
+    return [f"{name}{_BETWEEN}{suffix}" if suffix else name for name, suffix in zip(names, suffixes, strict=True)]
 
 
 def _cell_text(value: Value) -> str:
