@@ -207,7 +207,7 @@ class _TableReader:
         )
 
     def _row_names(self) -> list[str]:
-        """The name of each row: its id, input or number, its variant if there are several, and its model if several answered.
+        """The name of each row: its id, input or number, then its variant and its model if these tell rows apart.
 
         Rows of one name are answers to one case if input and expected text are the same too.
         """
