@@ -26,7 +26,7 @@ from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.model.named_tuple import NamedTuple
 
-SCHEMA_VERSION: Final = 94
+SCHEMA_VERSION: Final = 95
 """Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
 version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of

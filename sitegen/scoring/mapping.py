@@ -73,6 +73,7 @@ class Mapping(ConfigTable):
 
     csv_to_json: dict[str, str] = field(default_factory=dict)
     array_mappings: dict[str, ArrayMapping] = field(default_factory=dict)
+    """Path of a list in the output -> the section of its items."""
     field_types: dict[FieldType, tuple[str, ...]] = field(default_factory=dict)
     tolerances: dict[str, Tolerance] = field(default_factory=dict)
     tolerance_categories: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -125,24 +125,29 @@ def _valid(data: Any, about: RulesFile, lines: dict[Location, int], findings: li
         return {}
 
     def report(location: Location, error: Any) -> None:
-        findings.append(_misfit_finding(about, location, error["msg"], lines))
+        findings.append(_misfit_finding(about, location, error, lines))
 
     return valid_part(_adapter(), data, report)
 
 
-def _misfit_finding(about: RulesFile, location: Location, message: str, lines: dict[Location, int]) -> Finding:
+def _misfit_finding(about: RulesFile, location: Location, error: Any, lines: dict[Location, int]) -> Finding:
     name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
     line = lines.get(location)
     possible = _possible_keys(location)
     if possible is not None and location[-1] not in possible:
         key = str(location[-1])
         fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
+        if key == "path" and location[0] == "array_mappings":
+            fix = (
+                "Write the entry under the path of its list in the output, and name its section: "
+                f'`{str(error["input"])[:80]}: {{csv_section: "{str(location[1])[:80]}", fields: ...}}`.'
+            )
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line, about=about)
     if line is None and location[:-1] in lines:
         line = lines[location[:-1]]
-    misfit = f"{name!r} does not fit: {message[:200]}"
+    misfit = f"{name!r} does not fit: {error['msg'][:200]}"
     return Finding(severity="error", message=misfit, fix="Correct the value.", line=line, about=about)
 
 

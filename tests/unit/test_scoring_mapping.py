@@ -103,6 +103,13 @@ def test_the_advice_on_an_unknown_key_goes_by_what_it_means_and_never_by_a_few_l
     assert finding.fix.startswith(fix)
 
 
+def test_the_advice_on_a_section_with_a_path_is_the_entry_to_write() -> None:
+    content = b"array_mappings:\n  Exterior Walls:\n    path: building.walls\n    fields: {Area: area}\n"
+    (finding,) = read_mapping(content, "{}")[1]
+    assert (finding.message, finding.line) == ("Unknown key 'array_mappings.Exterior Walls.path'", 3)
+    assert '`building.walls: {csv_section: "Exterior Walls", fields: ...}`' in finding.fix
+
+
 def test_a_value_of_the_wrong_shape_is_left_out_alone() -> None:
     mapping, findings = read_mapping(b"ignore:\n  - a\n  - {b: 1}\n  - c\n", "{}")
     assert mapping == Mapping(ignore=("a", "c"))

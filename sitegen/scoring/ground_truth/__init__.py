@@ -18,7 +18,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.ground_truth import building_summary_csv, long, wide
-from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
+from sitegen.scoring.ground_truth.truth import COLUMNS, GroundTruth, TruthDocument
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 
@@ -58,9 +58,8 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
         ):
             truth = layout.read_rows(rows, mapping)
             if not any(document.root for document in truth.documents):
-                raise UnreadableError(
-                    f"nothing of it is mapped (read as {name})", "Map its columns in csv_to_json or array_mappings."
-                )
+                how = building_summary_csv.SECTIONS if layout is building_summary_csv else COLUMNS
+                raise UnreadableError(f"nothing of it is mapped (read as {name})", f"{how}.")
             return truth
     raise UnreadableError("no layout fits", "Set ground_truth_format.")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator
+from typing import Final
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
@@ -17,6 +18,14 @@ from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise
+
+ENTRY: Final = 'walls: {csv_section: "Exterior Walls:", fields: {Area: area}}'
+"""An example of an entry of ``array_mappings``."""
+
+SECTIONS: Final = (
+    f"Map fields in csv_to_json, and a section in array_mappings, under the path of its list in the output (`{ENTRY}`)"
+)
+"""How fields and sections are mapped."""
 
 
 class CsvSection(Frozen):
@@ -80,6 +89,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             else:
                 tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number, is_mapped=True)
             fields.add(field)
+    findings += _without_section(mapping)
     findings += _below_blank_rows(rows, lists)
     for path, section_items in items.items():
         tree.put(path, section_items)
@@ -88,8 +98,16 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         documents=(TruthDocument("", tree.value(), {**lines, **tree.lines}),),
         written=True,
         key=None,
-        findings=(*findings, *unmapped(unmapped_values)),
+        findings=(*findings, *unmapped(unmapped_values, SECTIONS)),
     )
+
+
+def _without_section(mapping: Mapping) -> Iterator[Finding]:
+    """Yield a finding about entries that name no section, so that they map nothing."""
+    names = [path for path, array in mapping.array_mappings.items() if not array.csv_section]
+    if names:
+        message = f"'array_mappings.{names[0][:80]}' names no section of the ground truth, and maps nothing"
+        yield Finding("warning", message, f"Add its csv_section, as `{ENTRY}`.", about="mapping")
 
 
 def _below_blank_rows(rows: list[list[str]], lists: Container[str]) -> Iterator[Finding]:

@@ -142,8 +142,12 @@ def mapped_path(label: str, mapping: FieldMapping) -> str | None:
     return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
-def unmapped(values: dict[str, int]) -> Iterator[Finding]:
-    """Findings on all columns that are not mapped, in their order; none if there are none.
+COLUMNS: Final = "Map them in csv_to_json"
+"""How columns are mapped."""
+
+
+def unmapped(values: dict[str, int], how: str = COLUMNS) -> Iterator[Finding]:
+    """Findings on all columns that are not mapped, in their order, with *how* to map them; none if there are none.
 
     ``values`` is the number of values by name of a column or a row. Headings have none, and do not change a score.
     """
@@ -155,9 +159,9 @@ def unmapped(values: dict[str, int]) -> Iterator[Finding]:
         yield Finding.of_type(
             "unmapped_values" if has_value else "unmapped_blanks",
             f"{they} not mapped and not scored" if has_value else f"{they} not mapped and without any value",
-            "Map them in csv_to_json or array_mappings; name their fields under `ignore` if they should not count."
+            f"{how}; name their fields under `ignore` if they should not count."
             if has_value
-            else "Map them in csv_to_json or array_mappings if they should count.",
+            else f"{how} if they should count.",
             about="ground_truth",
             value=", ".join(name[:60] for name in names[:40]) + (", ..." if len(names) > 40 else ""),
         )
