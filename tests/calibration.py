@@ -33,15 +33,14 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.series import first_points_with_output
 from sitegen.model.cells import Cell, CellMap, Flips, Period, State
+from sitegen.model.changes import LEVELS, Decision, StepStatus
 from sitegen.model.metrics import Counts, Metric
-from sitegen.model.noise import Decision
-from sitegen.model.regressions import LEVELS, StepStatus
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sitegen.analysis.gate import check_eval
-from sitegen.model.deltas import Comparability
+from sitegen.model.changes import Comparability
 from sitegen.model.gate import GateEval, GateMetric, GateOverlap, Presence
 
 

@@ -18,20 +18,19 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import change_between
 from sitegen.analysis.effects import peak
 from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Cell, CellMap, Flips
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
-from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, MetadataEntry, Outcome, Unusable, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
-from sitegen.model.values import MetadataEntry, Unusable, Value
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.stats.counts import error_numbers
 

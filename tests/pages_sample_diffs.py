@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from sitegen.model.changes import Decision
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
-from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
 from sitegen.pages.commit import CommitPageInputs, EvalMove
-from sitegen.pages.touched import Touched
+from sitegen.pages.effects import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
 SPECS = (

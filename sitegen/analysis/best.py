@@ -1,9 +1,4 @@
-"""The best output of an eval: one rule for every page and file that names it.
-
-Outputs are compared by their scores under the newest ground truth and rules, over the documents or cases that both
-have, since the judge changed last, and since none was in common with the output before. Of equal outputs the earliest
-is the best, because the later ones did not improve on it.
-"""
+"""The best output of an eval, by one rule for all that name it, and the way back to its instructions."""
 
 from __future__ import annotations
 

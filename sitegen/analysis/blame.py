@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from sitegen.analysis.copies import first_points_with_output, output_of_each
 from sitegen.analysis.deltas import ROLES, Role, differing_roles, mixture
 from sitegen.analysis.flips import fate_of, spans
+from sitegen.analysis.series import first_points_with_output, output_of_each
 from sitegen.model.cells import ABSENT, Cell, CellMap, Fate, Period
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import CellKey
+from sitegen.model.outcomes import REDACTED, CellKey
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Snapshot
-from sitegen.model.values import REDACTED
 
 FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 """From wrong to right, and from right to wrong. Appearing or vanishing is not a flip."""

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.model.cells import BLANK, WRONG, Cell, CellMap, Period
-from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
+from sitegen.model.outcomes import CellKey, Judgement, Value, changed_judgements
 from sitegen.model.scorecards import Result
-from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200

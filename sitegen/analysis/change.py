@@ -24,9 +24,8 @@ from sitegen.analysis.deltas import (
 )
 from sitegen.analysis.flips import flips_between
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Snapshot

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.model.deltas import DeltaParts, Overlap, OverlapUnit
+from sitegen.model.changes import DeltaParts, Overlap, OverlapUnit
 from sitegen.model.metrics import Metric
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import DocumentScore, Scorecard

@@ -14,12 +14,11 @@ from math import fsum
 from sitegen.analysis.best import best_points
 from sitegen.analysis.deltas import Exchanges, exchanges
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
-from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.model.changes import Change, Decision
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Edit
 

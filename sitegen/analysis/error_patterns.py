@@ -17,8 +17,7 @@ from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Judgement
-from sitegen.model.values import REDACTED
+from sitegen.model.outcomes import REDACTED, Judgement
 from sitegen.text.values import as_text
 
 FEWEST: Final = 3

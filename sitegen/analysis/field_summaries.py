@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from heapq import nlargest, nsmallest
 from typing import Final
 
-from sitegen.analysis.copies import output_of_each
+from sitegen.analysis.series import output_of_each
 from sitegen.model.cells import Cell
-from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.metrics import Counts
-from sitegen.model.series import Point, Series
+from sitegen.model.series import FailingValue, FieldSummary, FlipsAfterEdit, Point, Series
 from sitegen.stats.counts import errors, judged
 from sitegen.text.values import written
 

@@ -14,7 +14,7 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit
-from sitegen.model.deltas import MetricDelta
+from sitegen.model.changes import ChangeVerdict, MetricDelta
 from sitegen.model.gate import (
     GateEval,
     GateMetric,
@@ -25,7 +25,6 @@ from sitegen.model.gate import (
     Reason,
 )
 from sitegen.model.metrics import ROUNDING, MetricSpec, Threshold
-from sitegen.model.noise import ChangeVerdict
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""

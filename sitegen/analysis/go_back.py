@@ -13,11 +13,11 @@ from typing import Final
 
 from sitegen.analysis.best import values_of_summary
 from sitegen.analysis.effects import EffectIndex
+from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.noise import Decision
 from sitegen.model.series import EvalSummary, Headline, Window
 from sitegen.model.timeline import InstructionHistory
 

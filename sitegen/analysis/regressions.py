@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.series import first_of_each_output, output_of
 from sitegen.config.models import MUTE_DIGITS, Mute
-from sitegen.model.deltas import OverlapUnit
+from sitegen.model.changes import MetricStep, OverlapUnit, Step, StepStatus
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.series import HEADLINES, EvalSummary, Point, Series
 from sitegen.model.timeline import Edit
-from sitegen.stats.averages import low_median, mean
+from sitegen.stats.intervals import low_median, mean
 from sitegen.stats.outliers import OUTLYING
 
 if TYPE_CHECKING:

@@ -13,15 +13,14 @@ from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points
 from sitegen.analysis.change import change, change_between, changes, difference, scored_now
-from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
+from sitegen.analysis.series import first_of_each_output, output_of
 from sitegen.config.models import Mute
+from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
-from sitegen.model.noise import ChangeVerdict
-from sitegen.model.regressions import WORSE, MetricStep, Step
 from sitegen.model.series import EvalSummary, Headline, Series
 from sitegen.model.timeline import Edit
 

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
+from sitegen.model.changes import Circumstances, DocumentNumbers, EditedFile, Moved
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.regressions import Circumstances, DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit
 from sitegen.stats.counts import errors

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sitegen.analysis.change import change
-from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import variant_comparison as compare_variants
-from sitegen.analysis.comparison.variants import variant_of
 from sitegen.analysis.series import series_of_two
+from sitegen.analysis.variant_tests import VariantComparison
+from sitegen.analysis.variants import variant_comparison as compare_variants
+from sitegen.analysis.variants import variant_of
 from sitegen.data_files.project_files import LARGEST_ARGUMENT, read_file, real
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Threshold, Verdict
+from sitegen.model.metrics import Threshold, Verdict, traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
@@ -31,9 +30,8 @@ from sitegen.questions.verifying.verify import Verified, metadata_of, verify
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
 from sitegen.scoring.kinds import scorer, specs_of_results
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.scorer import File, ScoringInputs, verdict
 from sitegen.scoring.usage import all_specs
-from sitegen.scoring.verdict import verdict
 from sitegen.text.embedding import embedder
 
 if TYPE_CHECKING:

@@ -15,9 +15,14 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.questions.gate import check as compare
-from sitegen.questions.gate_files.annotations import Annotation, annotation_of_error, annotations_of
 from sitegen.questions.gate_files.document import LARGEST, gate_json, read_report
-from sitegen.questions.gate_files.junit import gate_junit, junit_of_error
+from sitegen.questions.gate_files.junit import (
+    Annotation,
+    annotation_of_error,
+    annotations_of,
+    gate_junit,
+    junit_of_error,
+)
 from sitegen.questions.gate_files.markdown import gate_markdown, markdown_of_error
 
 FAILED: Final = 1

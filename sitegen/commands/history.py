@@ -1,17 +1,25 @@
-"""``sitegen history``: prints the series of an eval."""
+"""``sitegen history`` prints the series of an eval, and ``sitegen blame`` when each cell of a field was right."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, TypedDict
 
 from msgspec.structs import replace
 
+from sitegen.analysis.blame import Blame, CellBlame, ExplainedPeriod
+from sitegen.analysis.deltas import Role
+from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
+from sitegen.errors import ConfigurationError
+from sitegen.model.cells import Cell, Fate, State
 from sitegen.model.series import Point, Series
+from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
-from sitegen.questions.study import read_series
+from sitegen.questions.study import open_study, read_series
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
 from sitegen.text.values import metric_text
 
@@ -86,3 +94,221 @@ def _point_lines(series: Series, before: Point | None, point: Point, *, both: bo
         yield f"    {verdict.decision}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
     if point.stale:
         yield f"    {STALE}"
+
+
+SHOWN: Final = 40
+"""Characters of a value on the terminal; ``--json`` shows 200."""
+
+
+def blame(options: Options, eval_id: str, field: str, *, document: str | None, as_json: bool) -> None:
+    """Print the runs of every cell of a field, newest first."""
+    with open_study(options) as study:
+        history = study.history(eval_id)
+        series = study.series(history)
+        blame = Blame(series.cells, history.snapshots, study.scorecards(history, ()).result)
+        blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
+    if as_json:
+        print_document(to_json_bytes(blame_document(series, field, blamed)))
+    else:
+        for row in (*blame_lines(series, blamed), *repeat_lines(series, [cell_blame.cell for cell_blame in blamed])):
+            print_line(row)
+
+
+def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
+    """The cells whose attribute, path or label is *field*, otherwise those that it matches with ``*`` and ``?``.
+
+    Raises ConfigurationError with similar names if there are none.
+    """
+    documents = list(dict.fromkeys(cell.document for cell in cells))
+    if document is not None and document not in documents:
+        raise ConfigurationError(
+            f"No iteration has a document {line(document, 80)!r}.", fix=_nearest(document, documents)
+        )
+    candidates = [cell for cell in cells if document is None or cell.document == document]
+    pattern = re.compile(
+        "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in field), re.DOTALL
+    )
+    for fits in (field.__eq__, pattern.fullmatch):
+        matches = [
+            cell
+            for cell in candidates
+            if any(map(fits, (cell.attribute, cell.path, cell.label, *cell.earlier_attributes)))
+        ]
+        if matches:
+            return matches
+    names = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))
+    raise ConfigurationError(f"No iteration has a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    names = list(filter(None, names))
+    close = get_close_matches(name, names, 5, 0.5) or names[:5]
+    return f"Did you mean {', '.join(line(other, 80) for other in close)}?" if close else "No name is similar."
+
+
+def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
+    """A line for each cell, followed by a line for each of its runs, the newest first."""
+    for number, cell_blame in enumerate(cells):
+        if number:
+            yield ""
+        yield _cell_summary(series, cell_blame)
+        for explained in reversed(cell_blame.periods):
+            yield _period_line(series, explained)
+
+
+def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
+    """Lines that say how often the outcomes of these cells differ between repeats under the same instructions."""
+    noise = noise_of(repeats_among(series.points, replace(series.cells, cells=tuple(cells))))
+    if noise is None or noise.pooled.rate is None:
+        return
+    yield ""
+    made_again = f"{noise.outputs:,} outputs made again under the same instructions"
+    for rate in noise.fields:
+        share = 100 * (rate.rate or 0)
+        differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
+        yield f"{line(rate.attribute, 120)}: {differ}, of {made_again}"
+    if noise.bad_runs:
+        yield bad_runs(noise.bad_runs)
+
+
+def _cell_summary(series: Series, blame: CellBlame) -> str:
+    cell = blame.cell
+    name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
+    document = f", {line(cell.document, 80)}" if cell.document else ""
+    flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
+    right = f"right in {blame.judged - blame.wrong} of {outputs(blame.judged)}, {flips}"
+    if blame.wrong_since is None:
+        return f"{name}{document}: {right}"
+    since = series.points[blame.wrong_since].snapshot.label
+    return f"{name}{document}: wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
+
+
+def _period_line(series: Series, explained: ExplainedPeriod) -> str:
+    period = explained.period
+    at = series.points[period.start].snapshot
+    values = (
+        "" if period.state == "absent" else f"expected {_shortened(period.expected)}, got {_shortened(period.actual)}"
+    )
+    because = " and ".join(ROLES[role] for role in explained.causes)
+    why = ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part)
+    columns = [
+        f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
+        values,
+        why,
+        same_output(series.copied_label(period.start)),
+    ]
+    return "  ".join(part for part in columns if part).rstrip()
+
+
+def _shortened(text: str) -> str:
+    return line(text, SHOWN) if text else "nothing"
+
+
+class BlameDocument(TypedDict):
+    """When a field was right and wrong."""
+
+    schema: str
+    eval_id: str
+    field: str
+    """The field as requested."""
+    cells: list[BlamedCell]
+
+
+class BlamedCell(TypedDict):
+    """One attribute of one document, or of one list item."""
+
+    document: str
+    """Empty if the eval has only one."""
+    path: str
+    attribute: str
+    extra_item: bool
+    """Whether only outputs have this list item."""
+    wrong_since: str | None
+    """Label of the iteration since which it has been wrong without interruption; null if it is not wrong now."""
+    wrong_for_points: int
+    wrong_for_outputs: int
+    """The different outputs of that run: copies, and outputs that were scored again, count once."""
+    flips: int
+    points_judged: int
+    points_wrong: int
+    outputs_judged: int
+    """The different outputs in which it was judged: copies, and outputs that were scored again, count once."""
+    outputs_wrong: int
+    """Those of them that were wrong when they were last judged."""
+    runs: list[BlamedRun]
+    """Consecutive iterations in which nothing about the cell changed, oldest first."""
+
+
+BlamedRun = TypedDict(
+    "BlamedRun",
+    {
+        "from": Annotated[str, "Label of its first iteration."],
+        "report": Annotated[str, "The report's file name without `.html`."],
+        "commit": str,
+        "committed_at": str,
+        "points": Annotated[int, "How many iterations it lasts, including those that were only scored again."],
+        "outputs": Annotated[int, "How many different outputs it lasts."],
+        "same_as": Annotated[
+            str | None, "Label of the iteration with the same output, if the output of its first iteration is a copy."
+        ],
+        "state": State,
+        "expected": Annotated[str | None, "Bounded JSON text; null if there was no value."],
+        "actual": str | None,
+        "became": Annotated[
+            Fate | None, "Compared with the run before; null for the first run, and if the cell is right in both."
+        ],
+        "causes": Annotated[list[Role], "What changed in its first iteration and can have caused it."],
+    },
+)
+
+
+def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
+    """The same as JSON (``sitegen/blame/1``)."""
+    return {
+        "schema": "sitegen/blame/1",
+        "eval_id": series.info.id,
+        "field": field,
+        "cells": [_cell_document(series, cell) for cell in cells],
+    }
+
+
+def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
+    since = cell_blame.wrong_since
+    return {
+        "document": cell_blame.cell.document,
+        "path": cell_blame.cell.path,
+        "attribute": cell_blame.cell.attribute,
+        "extra_item": cell_blame.cell.extra,
+        "wrong_since": None if since is None else series.points[since].snapshot.label,
+        "wrong_for_points": 0 if since is None else len(series.points) - since,
+        "wrong_for_outputs": cell_blame.wrong_for,
+        "flips": cell_blame.flips,
+        "points_judged": sum(
+            explained.points for explained in cell_blame.periods if explained.period.state != "absent"
+        ),
+        "points_wrong": sum(explained.points for explained in cell_blame.periods if explained.period.is_wrong),
+        "outputs_judged": cell_blame.judged,
+        "outputs_wrong": cell_blame.wrong,
+        "runs": [_period_document(series, explained) for explained in cell_blame.periods],
+    }
+
+
+def _period_document(series: Series, explained: ExplainedPeriod) -> BlamedRun:
+    period = explained.period
+    at = series.points[period.start].snapshot
+    return {
+        "from": at.label,
+        "report": at.slug,
+        "commit": at.commit.sha,
+        "committed_at": at.commit.committed_at,
+        "points": explained.points,
+        "outputs": explained.outputs,
+        "same_as": series.copied_label(period.start),
+        "state": period.state,
+        "expected": period.expected or None,
+        "actual": period.actual or None,
+        "became": explained.fate,
+        "causes": list(explained.causes),
+    }

@@ -110,7 +110,7 @@ def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:
     """A line for each eval and each glob of instructions, and what was looked for if there are none."""
-    from sitegen.recognition.config_text import glob_summary
+    from sitegen.recognition.initialising import glob_summary
 
     for entry in discovery.existing:
         lacks = f", but {entry.trial.lacks}" if entry.trial.lacks else ""

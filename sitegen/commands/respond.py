@@ -12,7 +12,7 @@ from typing import Any, Final
 import typer
 from msgspec.structs import asdict, replace
 
-from sitegen.commands import verified_text
+from sitegen.commands import verify
 from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
@@ -23,15 +23,14 @@ from sitegen.config.site import read_site_file
 from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
-from sitegen.llm import calling, judging
+from sitegen.llm import calling
 from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_template, read_prompt, read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, partial_of
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.questions.verifying.eval_files import WorktreeEval, first_file
 from sitegen.questions.verifying.evaluation import evaluate, variant_name
-from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.project import WorktreeEval, WorktreeProject, first_file
 from sitegen.questions.verifying.verify import newest_outputs
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
@@ -82,7 +81,7 @@ def respond(request: RespondRequest) -> None:
             failed |= _judge(asked_eval, request, judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
         evaluation = evaluate(project, asked_eval.eval_id, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verified_text.one_eval(project, evaluation.verified, methods):
+        for row in verify.one_eval(project, evaluation.verified, methods):
             print_line(row)
         if request.output:
             write_named(request.output, to_json_bytes(evaluation.document), project.root)
@@ -141,13 +140,13 @@ def _judge(
     failed = False
     for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
-        todo = judging.responses_to_grade(cases, file, again=request.again, limit=request.limit)
-        if own := judging.given_by_the_judge(todo, file, settings.model):
+        todo = calling.responses_to_grade(cases, file, again=request.again, limit=request.limit)
+        if own := calling.given_by_the_judge(todo, file, settings.model):
             option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
-            asked = judging.grade_responses(todo, _model_calls(template, file, settings, progress))
+            asked = calling.grade_responses(todo, _model_calls(template, file, settings, progress))
         failed |= _print_outcome(project, path, asked, "grades")
     return failed
 

@@ -1,31 +1,278 @@
-"""``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results."""
+"""``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results.
+
+The text that ``verify-one`` and ``verify-all`` print.
+"""
 
 from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
-from sitegen.commands import verified_text
+from sitegen.analysis.noise.samples import ends_of_mean, interval_of
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.signatures.requests import VerifyRequest
 from sitegen.config.evaluation import evaluation_methods
-from sitegen.config.evaluation_config import EVALUATION_FILE
 from sitegen.config.findings import error_of
+from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
-from sitegen.model.kinds import traits_of
+from sitegen.model.changes import Interval
+from sitegen.model.metrics import MetricSpec, Nouns, traits_of
+from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import HEADLINES
+from sitegen.pages.labels import interval_basis
 from sitegen.questions.verifying import saving
 from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.questions.verifying.verify import Verified, metadata_of, unsaved_output, verify
 from sitegen.scoring.documents import Document, results_document
-from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import Averages
+from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.responses.document import metrics_of
+from sitegen.scoring.scorer import verdict
+from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
+from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import counted, encodable, line
+from sitegen.text.values import amount
+
+PATTERNS: Final = 3
+"""Error patterns that are named."""
+
+SHOWN: Final = 12
+"""Discrepancies that are listed."""
+
+_LONGEST_NAME: Final = 40
+"""Characters of an eval's id in a table."""
+
+
+def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
+    """The numbers of an eval, the findings about its files, and the first discrepancies."""
+    place, card = verified.place, verified.result.scorecard
+    nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
+    wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
+    files = ", ".join(line(project.shown_path(output)) for output in verified.outputs)
+    lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
+    lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
+    lines += _interval_line(place.kind, card, nouns)
+    counted = "  ".join(
+        f"{name} {count}" + (f" ({100 * count / errors(card.counts):.1f} %)" if count else "")
+        for name, count in zip(nouns.errors, error_numbers(card.counts), strict=True)
+        if count or is_structured
+    )
+    lines += [f"  {counted}"] if counted else []
+    if len(card.documents) > 1 and is_structured:
+        lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
+    lines += [f"  {_finding_line(finding)}" for finding in card.findings]
+    lines += _pattern_lines(verified, wrong)
+    lines += [f"  {discrepancy(judgement, nouns)}" for judgement in wrong[:SHOWN]]
+    if len(wrong) > SHOWN:
+        lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
+    return lines
+
+
+def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
+    if not wrong:
+        return []
+    from sitegen.pages.report.discrepancies import Since  # takes time to import
+    from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
+
+    place, result = verified.place, verified.result
+    headline = specs_of(place.kind, (result.scorecard,))[0]
+    without_history = Since(label="", file="", points=1, new=False)
+    view = patterns_view(place.entry.id, headline, result, wrong, [without_history] * len(wrong))
+    patterns = pattern_summaries(view, len(wrong), result.scorecard.metric(headline.name))
+    sentences = (pattern_words(pattern, headline, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
+    return [f"  {''.join(words)}" for words in sentences]
+
+
+def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
+    """A row for each eval, then the macro average and the numbers of all answers pooled.
+
+    The average of a metric leaves out evals for which it is undefined.
+    """
+    names = [line(output.place.entry.id, _LONGEST_NAME) for output in verified]
+    width = max(len(name) for name in ("pooled", *names))
+    initials = [ratio.initial for ratio in RATIOS]
+    first, *rest = (f"{initial:>6}" for initial in initials)
+    lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
+    for name, output in zip(names, verified, strict=True):
+        card = output.result.scorecard
+        lines.append(
+            f"{name:{width}}  {_ratio_columns(output)} {errors(card.counts):7,}"
+            f"  {_outputs(project, output)}{_output_remarks(output)}"
+        )
+    counted = [output for output in verified if _has_f1(output.result.scorecard)]
+    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
+    left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
+    undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
+    lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
+    lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
+    for name, output in zip(names, verified, strict=True):
+        card = output.result.scorecard
+        if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):
+            lines += [f"{name}: {_finding_line(finding)}" for finding in card.findings if finding.severity == "error"]
+    return lines
+
+
+def debug(project: WorktreeProject, verified: Verified) -> list[str]:
+    """The files and settings that were read, for ``--debug``."""
+    place = verified.place
+    files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
+    read = [
+        f"debug: {role} {line(project.shown_path(path))}, {path.stat().st_size:,} bytes" for role, path in files if path
+    ]
+    return [
+        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {line(project.shown_path(place.folder))}",
+        *read,
+        f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
+        f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
+    ]
+
+
+def _numbers_of_fields(card: Scorecard) -> list[str]:
+    counts = card.counts
+    return [
+        "  " + "   ".join(f"{ratio.word} {_three_digits(card.metric(ratio.name))}" for ratio in RATIOS),
+        f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
+        f"  TN {counts.tn}",
+        *_usage_lines(card),
+    ]
+
+
+def _usage_lines(card: Scorecard) -> list[str]:
+    if card.usage is None:
+        return []
+    numbers = [
+        f"{spec.label.lower()} {amount(value, spec.unit)}"
+        for spec in USAGE_METRICS
+        if (value := card.metric(spec.name)) is not None
+    ]
+    names_by_role = (("model", card.usage.models), ("judge", card.usage.judges))
+    models = [f"{role} {line(', '.join(names), 200)}" for role, names in names_by_role if names]
+    return [f"  {'; '.join((*models, *numbers))}"]
+
+
+def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
+    place, card = verified.place, verified.result.scorecard
+    names = metrics_of(methods) if methods else None
+    specs = [spec for spec in specs_of(place.kind, (card,)) if names is None or spec.name in names]
+    thresholds = [
+        threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)
+    ]
+    judged = verdict(all_specs(specs), thresholds, card.metrics)
+    width = max(len(spec.label) for spec in specs)
+    lines = []
+    for spec in specs:
+        row = judged.row(spec.name)
+        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
+        lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
+    if traits_of(place.kind).finds_texts:
+        lines.insert(0, _numbers_of_highlights(card))
+    advice = (f"  {sentence}" for sentence in judged.recommendations)
+    return [*lines, *_usage_lines(card), *_variant_lines(card, specs[:HEADLINES]), *advice]
+
+
+def _numbers_of_highlights(card: Scorecard) -> str:
+    counts, accuracy = card.counts, ACCURACY.of(card.counts)
+    share = "undefined" if accuracy is None else f"{100 * accuracy:.0f} %"
+    return f"  expected {counts.tp + counts.fn}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
+
+
+def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
+    lines = []
+    for document in card.documents if len(card.documents) > 1 else ():
+        if own := dict(document.metrics):
+            numbers = "  ".join(f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs)
+            lines.append(f"  {line(document.id, _LONGEST_NAME)}: {numbers}")
+    return lines
+
+
+def _finding_line(finding: Finding) -> str:
+    text = finding.text.rstrip()
+    return line(f"{finding.severity}: {text if text.endswith(('.', '?', '!')) else f'{text}.'} {finding.fix}")
+
+
+def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
+    """A line of the list of discrepancies: error type, place, expected and actual value."""
+    from sitegen.text.values import as_text, texts_with_types
+
+    where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label
+    values = (judgement.expected, judgement.actual)
+    texts = texts_with_types(*values) or ["nothing" if value is None else as_text(value) for value in values]
+    expected, actual = (line(text, 60) for text in texts)
+    outcome = nouns.errors[ERROR_TYPES.index(judgement.outcome)]
+    return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
+
+
+def _outputs(project: WorktreeProject, verified: Verified) -> str:
+    """The path of the first output and the names of two more: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
+    if not verified.outputs:
+        return "no output"
+    names = [
+        line(project.shown_path(verified.outputs[0])),
+        *(line(path.name, _LONGEST_NAME) for path in verified.outputs[1:3]),
+    ]
+    more = len(verified.outputs) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def _ratio_columns(verified: Verified) -> str:
+    card, interval = verified.result.scorecard, _interval_of_f1(verified)
+    counted = _has_f1(card)
+    return _in_columns(
+        [ratio.of(card.counts) if counted else None for ratio in RATIOS],
+        _ends(interval.low, interval.high) if interval else "",
+    )
+
+
+def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
+    first, *rest = map(_three_digits, values)
+    return " ".join([first, f"{spread:14}", *rest])
+
+
+def _has_f1(card: Scorecard) -> bool:
+    return not card.specs and any(metric.name == "f1" for metric in card.metrics)
+
+
+def _interval_of_f1(verified: Verified) -> Interval | None:
+    card = verified.result.scorecard
+    return interval_of(card, verified.place.kind, "f1") if _has_f1(card) else None
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{low:.3f} to {high:.3f}"
+
+
+def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
+    interval = interval_of(card, kind)
+    if interval is None:
+        return []
+    label = specs_of(kind, (card,))[0].label
+    units = interval_basis(interval.unit, interval.n, nouns)
+    return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {units}"]
+
+
+def _three_digits(value: float | None) -> str:
+    return "     —" if value is None else f"{value:6.3f}"
+
+
+def _output_remarks(verified: Verified) -> str:
+    card = verified.result.scorecard
+    spec = specs_of(verified.place.kind, (card,))[0]
+    own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
+    if spec.recorded:
+        own += " (recorded)"
+    return f"{_remark(card)}{'' if spec.name == 'f1' and not spec.recorded else own}"
+
+
+def _remark(card: Scorecard) -> str:
+    return "" if card.status == "scored" else f"  ({card.status.replace('_', ' ')})"
 
 
 def verify_one(request: VerifyRequest) -> None:
@@ -44,7 +291,7 @@ def verify_one(request: VerifyRequest) -> None:
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if request.debug:
-        for row in verified_text.debug(project, verified):
+        for row in debug(project, verified):
             print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     document = _document(project, verified, timestamp=timestamp, methods=methods)
@@ -55,7 +302,7 @@ def verify_one(request: VerifyRequest) -> None:
     if request.output_dir:
         results = saving.save_into(named_place(request.output_dir, project.root), verified, document)
         _write_report(project, verified, document, results, results.parent)
-    rows = [] if request.as_json else verified_text.one_eval(project, verified, methods)
+    rows = [] if request.as_json else one_eval(project, verified, methods)
     _print_or_write_results(request, document, rows, project.root)
     if output is None and (unsaved := unsaved_output(project, verified)):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
@@ -107,7 +354,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         documents = [_document(project, output, timestamp=None) for output in verified]
         print_document(to_json_bytes({"evals": documents, **averages.named()}))
     else:
-        for row in verified_text.every_eval(project, verified, averages):
+        for row in every_eval(project, verified, averages):
             print_line(row)
     for failure in missing:
         print_error(failure)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.config.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.config.finders.searched_files import LARGEST_READ, SearchedFiles
 from sitegen.config.findings import (
     UNKNOWN,
@@ -22,7 +21,7 @@ from sitegen.config.findings import (
     without,
 )
 from sitegen.config.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
-from sitegen.config.models import EvalConfig, Llm
+from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Llm
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.metrics import Threshold

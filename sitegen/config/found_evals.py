@@ -21,11 +21,17 @@ from sitegen.config.finders.case_files import (
     kind_of_newest,
     test_case_evals,
 )
-from sitegen.config.finders.recorded_numbers import prompt_evaluations, recorded_evals
 from sitegen.config.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
-from sitegen.config.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
+from sitegen.config.finders.tool_results import (
+    agentv_evals,
+    inspect_evals,
+    judged_evals,
+    prompt_evaluations,
+    promptfoo_evals,
+    recorded_evals,
+)
+from sitegen.config.findings import folder_path, home_of
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.config.paths import folder_path, home_of
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""

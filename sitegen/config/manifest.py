@@ -13,10 +13,14 @@ from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.config.findings import (
+    FIX,
+    OUTSIDE,
     describe,
     error_in,
     finding_of,
     invalid,
+    is_source,
+    leads_out,
     remove,
     unknown_key,
     unreadable,
@@ -25,7 +29,6 @@ from sitegen.config.findings import (
 )
 from sitegen.config.kind_files import KIND_FILES
 from sitegen.config.models import ConfigTable, EvalConfig, Manifest
-from sitegen.config.paths import FIX, OUTSIDE, is_source, leads_out
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.metrics import Threshold

@@ -2,6 +2,9 @@
 
 The values are plain structs, so that a build with an unchanged configuration does not import pydantic.
 ``sitegen.config`` reads the files and validates them with pydantic against these classes.
+
+
+The configuration of evaluations of prompts, as a frozen value.
 """
 
 import json
@@ -13,7 +16,7 @@ from msgspec import field
 
 from sitegen.config.kind_files import Kind
 from sitegen.model.metrics import Threshold
-from sitegen.model.values import MetadataEntry
+from sitegen.model.outcomes import MetadataEntry
 
 OPEN: Final[Any] = {"allow_inf_nan": False}
 """pydantic's configuration of a class here whose unknown keys have a meaning. No number is infinite or NaN: neither can
@@ -291,3 +294,33 @@ class Manifest(ConfigTable):
     def entry(self, eval_id: str) -> EvalConfig:
         """The eval's entry, or defaults if the manifest does not name the eval."""
         return next((entry for entry in self.evals if entry.id == eval_id), EvalConfig(id=eval_id))
+
+
+EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
+"""The configuration of the evaluation of prompts, unless ``--config`` names another file."""
+
+
+class MetricThresholds(ConfigTable):
+    """The table ``metrics`` of an evaluation. None means not stated."""
+
+    accuracy_threshold: float | None = None
+    consistency_threshold: float | None = None
+    quality_threshold: float | None = None
+
+
+class EvaluationConfig(ConfigTable):
+    """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
+
+    None and empty values mean not stated. A file that ``--config`` names takes precedence over ``[llm]`` and the eval's
+    entry; the file in the project does not.
+    """
+
+    model: str | None = None
+    """The model that is tested."""
+    judge_model: str | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    evaluation_methods: tuple[Literal["exact_match", "consistency", "quality", "rouge"], ...] = ()
+    metrics: MetricThresholds = field(default_factory=MetricThresholds)
+    significance_level: float | None = None
+    plot_format: PlotFormat | None = None

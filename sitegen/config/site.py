@@ -10,16 +10,27 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from sitegen.config.findings import UNKNOWN, describe, error_in, finding_of, invalid, remove, valid_part, without
+from sitegen.config.findings import (
+    FIX,
+    OUTSIDE,
+    UNKNOWN,
+    describe,
+    error_in,
+    finding_of,
+    invalid,
+    leads_out,
+    remove,
+    valid_part,
+    without,
+)
 from sitegen.config.models import EvalLimits, GateSettings, SiteConfig
-from sitegen.config.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
-from sitegen.text.addresses import is_web_address
 from sitegen.text.keys import key_path, nearest
+from sitegen.text.plain import is_web_address
 
 Read = Callable[[str], bytes | None]
 

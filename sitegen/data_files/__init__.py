@@ -2,6 +2,6 @@
 
 Nothing else reads YAML or TOML.
 
-Each reader returns plain values (``sitegen.model.values.Value``), with findings for what is suspicious, or raises
+Each reader returns plain values (``sitegen.model.outcomes.Value``), with findings for what is suspicious, or raises
 ``UnreadableError``.
 """

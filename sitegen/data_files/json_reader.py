@@ -21,8 +21,8 @@ from sitegen.data_files.reading import (
     too_deep,
 )
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.values import Unusable, Value
 
 
 def read_json(content: bytes) -> Parsed[Value]:

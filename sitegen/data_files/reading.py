@@ -7,8 +7,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Unusable, Value
 
 Location: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value, outermost first."""

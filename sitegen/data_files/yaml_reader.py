@@ -27,8 +27,8 @@ from sitegen.data_files.reading import (
     too_deep,
 )
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.values import Value
 
 _MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""

@@ -11,16 +11,15 @@ from typing import TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import other_edit
-from sitegen.analysis.series import SeriesInputs
+from sitegen.analysis.series import SeriesInputs, first_of_each_output
 from sitegen.history.fold_state import decode, encode
-from sitegen.model.deltas import Change
+from sitegen.model.changes import Change
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
 from sitegen.pages.commit import CommitEffect, EvalMove, commit_effect, earlier_edits
-from sitegen.pages.touched import Touched
+from sitegen.pages.effects import Touched
 
 EncodedEffects: TypeAlias = Mapping[str, bytes]
 """The effects of commits on one eval by the id of the commit, as compressed JSON: as values, those of 2,000 commits

@@ -37,11 +37,11 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Edit
-from sitegen.pages import links, touched
-from sitegen.pages.commit import CommitPageInputs, CommitView, commit_page
-from sitegen.pages.commits import ListedCommit, listed_commit
+from sitegen.pages import links
+from sitegen.pages.commit import CommitPageInputs, CommitView, ListedCommit, commit_page, listed_commit
 from sitegen.pages.edit import RenderedPatch, draw_edit
-from sitegen.pages.file_history import apart_since, thickens
+from sitegen.pages.effects import sort_out
+from sitegen.pages.instruction import apart_since, thickens
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
@@ -176,7 +176,7 @@ def _page_inputs(
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
         moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
-        changed = touched.sort_out(record, layout, timeline.update.renamed, layouts)
+        changed = sort_out(record, layout, timeline.update.renamed, layouts)
         inputs = CommitPageInputs(
             record=record,
             moves=moves,

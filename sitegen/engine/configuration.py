@@ -16,12 +16,11 @@ from sitegen.engine.writer import digest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
 from sitegen.history.repository import Repository
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed
 from sitegen.model.timeline import EvalUpdate, Snapshot
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read
-from sitegen.scoring.mapping_reader import read_mapping, remember
+from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read, read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
 
 _CHECKED: Final = "paths inside the project; wrong values do not count; no refused address is said"

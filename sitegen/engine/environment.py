@@ -76,8 +76,7 @@ class Renderer:
         """
         if not self._own:
             return self._rendered(page)
-        from sitegen.engine.bounds import within_bounds
-        from sitegen.engine.own_templates import own_template_error
+        from sitegen.engine.own_templates import own_template_error, within_bounds
 
         try:
             with within_bounds():

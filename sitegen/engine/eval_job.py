@@ -41,12 +41,11 @@ from sitegen.errors import MissingObjectsError
 from sitegen.history.fold_state import encode
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import CellMap
+from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
-from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
-from sitegen.model.series import HEADLINES, EvalSummary, Series, Window
+from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.field import field_work
 from sitegen.pages.overview.focus import focus_of

@@ -19,9 +19,9 @@ from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import Writer, digest
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
-from sitegen.model.kinds import traits_of
+from sitegen.model.changes import Step
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import Step
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
@@ -29,7 +29,7 @@ from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field import field_page, field_work
-from sitegen.pages.short_report import short_report
+from sitegen.pages.other_pages import short_report
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
@@ -133,7 +133,7 @@ class _EvalPages:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(self._owner, path, key):
-            from sitegen.pages.variants.page import variants_page  # imports statistics that few evals need
+            from sitegen.pages.variants import variants_page  # imports statistics that few evals need
 
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
             page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))

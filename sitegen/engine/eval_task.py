@@ -16,9 +16,9 @@ from sitegen.engine.scorecard_store import series_inputs
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
+from sitegen.model.changes import EditedFile
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from sitegen.analysis.copies import first_points_with_output
+from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import CommitListTail, SearchTail
 from sitegen.engine.evals import Evals
 from sitegen.engine.site_files import SiteFiles
@@ -18,7 +18,7 @@ from sitegen.engine.writer import digest
 from sitegen.history.fold_state import encode
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory
-from sitegen.pages.commits import ListedCommit, commits_page, older_than_page
+from sitegen.pages.commit import ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 
 _COMMIT_LIST: Final = "list of commits"

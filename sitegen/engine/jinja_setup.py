@@ -28,19 +28,15 @@ from sitegen.pages import (
     edit,
     effects,
     field,
-    fields,
-    file_history,
     instruction,
     instructions,
     labels,
     links,
-    methods,
-    problems,
+    other_pages,
     recorded,
     regressions,
-    short_report,
     suspect_truth,
-    touched,
+    variants,
 )
 from sitegen.pages.html import cells, charts, elements, formats, tables
 from sitegen.pages.overview import focus
@@ -49,7 +45,6 @@ from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why
 from sitegen.pages.report import page as report
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
-from sitegen.pages.variants import variant_charts
 from sitegen.scoring.usage import USAGE_METRICS
 
 
@@ -133,27 +128,27 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     effects,
     elements,
     field,
-    fields,
-    file_history,
+    field,
+    instruction,
     instruction,
     instructions,
     labels,
     links,
-    methods,
-    problems,
-    short_report,
+    other_pages,
+    other_pages,
+    other_pages,
     suspect_truth,
     report_rows,
     spans,
     regressions,
     tables,
-    touched,
+    effects,
     tree,
     recorded,
     trend_chart,
     trend_rows,
     usage,
-    variant_charts,
+    variants,
     why_rows,
 )
 

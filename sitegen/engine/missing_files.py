@@ -17,7 +17,7 @@ from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem, Severity
 from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt

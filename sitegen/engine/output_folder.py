@@ -20,8 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sitegen.data_files.locking import refuse_shared, wait_for_lock
-from sitegen.data_files.project_files import named_place
+from sitegen.data_files.project_files import named_place, refuse_shared, wait_for_lock
 from sitegen.engine.below import read_file
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.cache_folder import user_key

@@ -1,24 +1,166 @@
-"""Templates of a project, which take precedence over ours.
-
-Users trust the contents of a project's pages, but its templates are not run like other code: they run in Jinja's
-sandbox, can use only the functions that are passed to templates, read no file outside their folder, and have limits on
-time and memory for a page (``bounds``).
-"""
+"""Templates of a project, which take precedence over ours, and bounds on the rendering of a page with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from threading import Timer, current_thread, get_ident, main_thread
+from types import FrameType, GeneratorType, ModuleType
 from typing import Any, Final
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from sitegen.engine.bounds import MEMORY, check_join, check_operation, concatenated
 from sitegen.engine.jinja_classes import Environment, EscapingTemplate
 from sitegen.engine.template_files import read_template
 from sitegen.errors import ConfigurationError, SitegenError
+
+SECONDS: Final = 30.0
+"""Processor time for one page, in seconds."""
+
+_UNTIL_KILLED: Final = 2
+"""A process that cannot react, in the middle of one operation, is killed after this multiple of ``SECONDS``."""
+
+MEMORY: Final = 1_000_000_000
+"""Bytes that a process may allocate while it renders a page."""
+
+_LARGEST_RESULT: Final = 50_000_000
+"""Largest number of characters or items in the result of an operator, a block, a macro or a page."""
+
+_LONGEST_NUMBER: Final = 100_000
+"""Largest number of bits in the result of ``*`` and ``**``."""
+
+
+class TemplateBoundError(Exception):
+    """A page exceeded its limit of time or of memory."""
+
+
+@contextmanager
+def within_bounds(seconds: float = SECONDS) -> Iterator[None]:
+    """Raise TemplateBoundError or MemoryError in the code inside if it takes too much time or memory."""
+    time = _timer if current_thread() is main_thread() else _watched
+    with _memory(), time(seconds):
+        yield
+
+
+@contextmanager
+def _timer(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _took_too_long(seconds)
+
+    before = signal.signal(signal.SIGPROF, stop)
+    if sys.__stderr__ is not None:  # prints the line of the template, and then the process is killed
+        faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first exception
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds * _UNTIL_KILLED)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _watched(seconds: float) -> Iterator[None]:
+    """The same limit for a thread, which receives no signal: a wall clock that Python checks between operations."""
+    import ctypes  # takes milliseconds, and almost every build renders in the main thread
+
+    thread = ctypes.c_ulong(get_ident())
+
+    def stop() -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_InThreadError))
+
+    timer = Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except _InThreadError as error:
+        raise _took_too_long(seconds).with_traceback(error.__traceback__) from None
+    finally:
+        timer.cancel()
+        timer.join()
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)  # if it came too late to be raised
+
+
+class _InThreadError(TemplateBoundError):
+    """Raised asynchronously by another thread, therefore without arguments."""
+
+
+def _took_too_long(seconds: float) -> TemplateBoundError:
+    return TemplateBoundError(f"a page took more than {seconds:g} seconds")
+
+
+@contextmanager
+def _memory() -> Iterator[None]:
+    """Limits the address space. Only Linux reports its size and enforces a limit."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    allowed = [limit for limit in (limit, before, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, hard))
+
+
+def check_operation(operator: str, left: Any, right: Any) -> None:
+    """Raise TemplateBoundError if the result of a binary operator would exceed the bounds."""
+    if isinstance(left, int) and isinstance(right, int):
+        if operator == "**" and right > 0:
+            _check_number(left.bit_length() * right)
+        elif operator == "*":
+            _check_number(left.bit_length() + right.bit_length())
+    elif operator == "*":
+        for many, times in ((left, right), (right, left)):
+            if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
+                _check_page_size(len(many) * times)
+    elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
+        _check_page_size(len(left) + len(right))
+
+
+def check_join(parts: Iterable[Any]) -> None:
+    """Raise TemplateBoundError if texts together would be larger than a result may be."""
+    _check_page_size(sum(len(part) for part in parts if isinstance(part, str)))
+
+
+def concatenated(parts: Iterable[str]) -> str:
+    """Join the parts. Raises TemplateBoundError as soon as the text exceeds the limit of a result."""
+    written, size = [], 0
+    try:
+        for part in parts:
+            size += len(part)
+            _check_page_size(size)
+            written.append(part)
+    except TemplateBoundError as error:
+        if isinstance(parts, GeneratorType):
+            parts.throw(error)  # raised inside the template, so that the traceback names its line
+        raise
+    return "".join(written)
+
+
+def _check_page_size(size: int) -> None:
+    if size > _LARGEST_RESULT:
+        raise TemplateBoundError(f"a text or list would have more than {_LARGEST_RESULT:,} characters or items")
+
+
+def _check_number(bits: int) -> None:
+    if bits > _LONGEST_NUMBER:
+        raise TemplateBoundError(f"a number would have more than {_LONGEST_NUMBER:,} bits")
+
 
 _OURS: Final = "sitegen"
 """Prefix of our templates: ``{% extends "sitegen/base.html" %}`` is ours even if the project has a ``base.html``."""

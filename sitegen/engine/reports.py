@@ -20,7 +20,7 @@ from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import Writer
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import CellMap
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page

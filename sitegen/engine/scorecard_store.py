@@ -7,22 +7,19 @@ from itertools import accumulate, islice, pairwise, repeat
 
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.noise.repeats import runs_of
-from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
-from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS
+from sitegen.analysis.series import Derived, SeriesInputs, first_points_with_output, points, scorecard_key
+from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, ResultDecoder, encoded_result
 from sitegen.engine.commit_effects import mixtures_of_commits
-from sitegen.engine.kept_results import ResultDecoder, encoded_result
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
 from sitegen.model.cells import CellMap
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot

@@ -19,7 +19,7 @@ from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.memo_rows import within
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import scorer

@@ -30,7 +30,7 @@ from sitegen.scoring.fields import documents_by_expected_names, rule_sources
 from sitegen.scoring.outputs import read_outputs
 from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.text.quotes import SearchedText
+from sitegen.text.words import SearchedText
 
 LARGEST: Final = 5_000_000
 """Largest size of a source file that is read, in bytes."""

@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.config.evaluation import project_evaluation, significance_level
-from sitegen.config.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.config.finders.searched_files import SearchedFiles, work_tree_files
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD
-from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
@@ -34,11 +33,11 @@ from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import WorktreeBlob, advance
+from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Finding, Parsed, Problem
-from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
@@ -48,7 +47,7 @@ from sitegen.scoring.judged import installed_for
 from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
-from sitegen.text.addresses import is_web_address
+from sitegen.text.plain import is_web_address
 
 
 class Timeline(Frozen):

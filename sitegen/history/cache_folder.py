@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from sitegen.data_files.locking import refuse_shared
+from sitegen.data_files.project_files import refuse_shared
 from sitegen.errors import CacheFolderError, Notice
 from sitegen.history.repository_place import is_tracked
 

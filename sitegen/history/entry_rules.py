@@ -11,7 +11,7 @@ from sitegen.config.kind_files import GROUND_TRUTHS, KIND_FILES, Kind, files_of
 from sitegen.config.models import EvalConfig
 from sitegen.history.globs import RunGlob, run_glob
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import WHERE
 
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'

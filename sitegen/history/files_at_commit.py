@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from posixpath import join, normpath
 from typing import Final, Protocol
 
-from sitegen.config.paths import leads_out
+from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
 from sitegen.history.blobs import MISSING, NOTHING, BlobRead, cat_file

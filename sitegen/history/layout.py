@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
+from sitegen.config.findings import folder_path, home_of
 from sitegen.config.kind_files import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, Kind, files_of
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.config.paths import folder_path, home_of
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import Blob
 
 FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]

@@ -20,7 +20,7 @@ from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 

@@ -1,27 +1,190 @@
-"""Folds the uncommitted state as one more revision after the head, on a copy of the timeline that is never stored."""
+"""Folds the uncommitted state as one more revision after the head, on a copy of the state.
+
+Files that may differ from the commit are found without git opening any.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from io import BytesIO
 from itertools import starmap
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.data_files.project_files import open_inside
 from sitegen.history.blobs import blob_id
 from sitegen.history.fold_state import CopiedParts, PartStore
-from sitegen.history.index import unproven
 from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import Irregular, tokens
+from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.revisions import REGULAR, Irregular, raw_record_fields, tokens
 from sitegen.history.timeline import Advanced, WorktreeBlob
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
+from sitegen.model.frozen import Frozen
+
+_STATE: Final = (
+    rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
+    rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
+)
+"""The text that ``ls-files --debug`` prints after each path. Its format is not guaranteed: if a line does not match, no
+recorded state is used, and the contents of all files are compared."""
+
+_ASSUMED: Final = 0x8000 | 0x4000_0000
+"""Flags: the user declared that the file is unchanged, or not on disk (a sparse checkout)."""
+_ONLY_INTENDED: Final = 0x2000_0000
+"""Flag: ``git add --intent-to-add``. The entry has no content yet."""
+_SUBMODULE: Final = "160000"
+_32_BITS: Final = 0xFFFF_FFFF
+
+
+class _Recorded(Frozen):
+    """A file's state when git last saw that it was unchanged; numbers are cut to 32 bits."""
+
+    changed: tuple[int, int]
+    """Seconds and nanoseconds; the latter are 0 if the program that wrote the index does not record them."""
+    modified: tuple[int, int]
+    inode: int
+    owner: int
+    group: int
+    size: int
+    flags: int
+
+
+_Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
+"""Path, mode, blob id, recorded state."""
+
+
+def unproven(
+    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield every tracked file whose content on disk is not certain to be the commit's, without submodules.
+
+    With each path comes its blob id in the commit; None if the commit has no regular file there.
+    """
+    staged = dict(_staged(repository, root, head, pathspecs))
+    yield from staged.items()
+    written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
+    in_folder = _folder_test(str(root))
+    for path, mode, oid, recorded in _index_entries(repository, root, pathspecs):
+        if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
+            continue
+        if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
+            has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
+            yield path, oid if has_content else None
+
+
+def _staged(
+    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield (path, blob id in the commit) of files that differ in the index.
+
+    With ``--cached`` git reads no file on disk.
+    """
+    options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
+    with Process(repository, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
+        parts = tokens(process.stdout)
+        for record in parts:
+            old_mode, _, old, _, _ = raw_record_fields(record)
+            yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
+        process.finish()
+
+
+def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+    """Yield the entries of the index that are not in conflict."""
+    with Process(repository, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
+        parts = tokens(process.stdout)
+        name = next(parts, b"")
+        for part in parts:
+            state = re.match(_STATE, part)
+            if state is None:
+                yield from _entries_alone(repository, root, pathspecs)
+                return
+            yield from _index_entry(name, _recorded(state))
+            name = part[state.end() :]
+        process.finish()
+
+
+def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+    """Yield the same entries without their recorded states."""
+    with Process(repository, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
+        for name in tokens(process.stdout):
+            yield from _index_entry(name, None)
+        process.finish()
+
+
+def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
+    """Parse ``mode id stage<tab>path``; yields no entry if the stage shows a conflict."""
+    about, _, path = name.partition(b"\t")
+    mode, oid, stage = about.decode("ascii").split(" ")
+    if stage == "0":
+        yield os.fsdecode(path), mode, oid, recorded
+
+
+def _recorded(state: re.Match[bytes]) -> _Recorded:
+    ctime, ctime_ns, mtime, mtime_ns, inode, owner, group, size = map(int, state.groups()[:-1])
+    return _Recorded(
+        changed=(ctime, ctime_ns),
+        modified=(mtime, mtime_ns),
+        inode=inode,
+        owner=owner,
+        group=group,
+        size=size,
+        flags=int(state[9], 16),
+    )
+
+
+def _folder_test(root: str) -> Callable[[str], bool]:
+    """Return a test whether a path below *root* is a folder without a link above it. It examines each path once."""
+
+    @cache
+    def is_folder(folder: str) -> bool:
+        if not folder:
+            return True
+        try:
+            status = os.lstat(f"{root}/{folder}")
+        except OSError:
+            return False
+        return stat.S_ISDIR(status.st_mode) and is_folder(folder.rpartition("/")[0])
+
+    return is_folder
+
+
+def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
+    """Whether a file certainly has the content that the index has.
+
+    A file that was changed when the index was written, or later, is uncertain: another content can have the same times
+    and size ("racy git" in git's technical documentation).
+    """
+    try:
+        now = os.lstat(f"{root}/{path}")
+    except OSError:
+        return False
+    exact = slice(None) if recorded.modified[1] else slice(1)
+    return (
+        recorded.modified[exact] == _modified_at(now)[exact]
+        and recorded.modified[exact] < written[exact]
+        and recorded.changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
+        and recorded.size == now.st_size & _32_BITS
+        and recorded.inode == now.st_ino & _32_BITS
+        and (recorded.owner, recorded.group) == (now.st_uid & _32_BITS, now.st_gid & _32_BITS)
+    )
+
+
+def _modified_at(status: os.stat_result) -> tuple[int, int]:
+    return _in_32_bits(status.st_mtime_ns)
+
+
+def _in_32_bits(nanoseconds: int) -> tuple[int, int]:
+    """Return seconds and nanoseconds as git records them."""
+    return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9
+
 
 _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sitegen.data_files.project_files import LARGEST_FILE, read_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.frozen import Frozen
-from sitegen.model.values import MetadataEntry
+from sitegen.model.outcomes import MetadataEntry
 from sitegen.scoring.responses.files import are_anonymous
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.usage import BESIDE, RunUsage, stated
-from sitegen.model.values import LARGEST_NUMBER
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000

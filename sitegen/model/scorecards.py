@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias
 from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage
-from sitegen.model.values import Value
 
 Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
 """unreadable: the output is missing or broken, and every expected value counts as an omission; if this clone lacks its

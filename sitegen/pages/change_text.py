@@ -9,11 +9,10 @@ from typing import Final
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.noise import ChangeVerdict, Ends, Interval, Noise
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.pages.labels import bad_runs, exchange, interval_basis

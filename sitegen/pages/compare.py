@@ -16,7 +16,7 @@ from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.flips import case_ids, flipped_cells, net_by_item
 from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
-from sitegen.model.deltas import Change
+from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page

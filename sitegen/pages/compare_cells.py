@@ -20,7 +20,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
-from sitegen.pages.data.scripts import script_file
+from sitegen.pages.data.search import script_file
 from sitegen.stats.significance import ALPHA, least_discordant
 from sitegen.text.values import short_digest, written
 

@@ -23,12 +23,10 @@ from sitegen.analysis.change import changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import Fate, Period
+from sitegen.model.changes import Change, ChangeVerdict, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.deltas import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict
-from sitegen.model.regressions import Step
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit

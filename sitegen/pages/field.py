@@ -1,16 +1,13 @@
-"""The page of one field: when its cells were right and wrong, and which commits changed them, with their values.
-
-Its columns are the points at which one of its cells changed, and no number on it depends on later points, so a commit
-that changes none of its cells does not change the page. Its tables, which can be long, are escaped f-strings.
-"""
+"""The page of one field, with the commits that changed its cells, and the page of all fields."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import accumulate
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -27,7 +24,7 @@ from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
@@ -275,3 +272,44 @@ def _subject(at: Point) -> str:
 
 def _name(blame: CellBlame) -> str:
     return where(blame.cell.label, blame.cell.document, extra=blame.cell.extra)
+
+
+ROWS: Final = 150
+"""Largest number of rows, one for each eval of a field: as many of the fields with most errors now as fit."""
+NAMED: Final = 1_000
+"""Number of further field paths that the page names, each with a link to its page in one eval."""
+
+
+FieldOverEvals: TypeAlias = tuple[tuple[EvalSummary, FieldSummary], ...]
+"""A field path in each eval that has it, most errors first."""
+
+
+def fields_page(summaries: Iterable[EvalSummary]) -> Page:
+    """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
+
+    Its view is the fields that are shown, those of which only the names are shown, and the number of all others.
+    """
+    every = list(summaries)
+    fields = _by_path(summary for summary in every if not summary.deleted)
+    of_living = {of_evals[0][1].attribute for of_evals in fields}
+    deleted = _by_path(summary for summary in every if summary.deleted)
+    gone = [of_evals for of_evals in deleted if of_evals[0][1].attribute not in of_living]
+    drawn = sum(rows <= ROWS for rows in accumulate(map(len, fields)))
+    named = fields[drawn:] + gone
+    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]))
+    return Page(links.fields(), "pages/fields.html", view)
+
+
+def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
+    """The fields of these evals, most errors first."""
+    by_path: dict[str, list[tuple[EvalSummary, FieldSummary]]] = defaultdict(list)
+    for summary in summaries:
+        for field in summary.fields:
+            by_path[field.attribute].append((summary, field))
+    fields = [tuple(sorted(evals, key=lambda entry: (-entry[1].wrong, entry[0].info.id))) for evals in by_path.values()]
+    return sorted(fields, key=lambda evals: (-wrong_in(evals), evals[0][1].attribute))
+
+
+def wrong_in(evals: FieldOverEvals) -> int:
+    """Number of values of a field that are wrong in the newest outputs."""
+    return sum(field.wrong for _, field in evals)

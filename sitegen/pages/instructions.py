@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Final
 
 from sitegen.analysis.go_back import BestInstructions
+from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.noise import Decision
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory

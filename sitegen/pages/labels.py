@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.deltas import Role
+from sitegen.analysis.series import repeats_the_point_before
 from sitegen.model.cells import Fate
+from sitegen.model.changes import Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import Unit
 from sitegen.model.outcomes import ErrorType
-from sitegen.model.regressions import StepStatus
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus

@@ -1,13 +1,20 @@
-"""Pages in the place of others: a page that failed, an unknown address, a page that is not written yet."""
+"""Small pages: methods, problems, the shortened report of an old point, and pages in the place of others."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
+from sitegen.analysis.causes import ProblemCause, causes_of
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
+from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
+from sitegen.stats.counts import error_numbers
+from sitegen.text.plain import counted
 
 
 def failed_page(path: str, problem: Problem) -> Page:
@@ -32,3 +39,88 @@ def unfinished_page(root: str) -> Page:
 
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")
 """Tells GitHub Pages not to run Jekyll."""
+
+
+TOPICS: Final = {
+    "metrics": "Metrics",
+    "counting": "Counting",
+    "values": "Values",
+    "files": "Files and paths",
+    "lists": "Lists",
+    "highlights": "Highlights",
+    "responses": "Responses",
+    "usage": "Cost and time",
+    "judged": "Results of other tools",
+    "recorded": "Recorded numbers",
+    "iterations": "Iterations",
+    "changes": "Changes",
+    "noise": "Noise",
+    "steps": "Steps",
+    "effects": "Edits",
+    "shown": "What is shown where",
+    "differs": "Where other tools decide differently",
+}
+"""The topics of the page, name by anchor, in order, for its table of contents and for search."""
+
+
+KindMetrics: TypeAlias = tuple[str, tuple[MetricSpec, ...]]
+"""A kind of evals with its metrics, or with those that packages add to it; the headline first."""
+
+
+def methods_page(kinds: tuple[KindMetrics, ...]) -> Page:
+    """The rules, and the metrics of the kinds."""
+    return Page(links.methods(), "pages/methods.html", kinds)
+
+
+LISTED: Final = 200
+"""Number of places listed for a cause."""
+
+_BANNER: Final = 110
+"""Number of characters of a banner from which on it does not list all names."""
+
+
+def problems_page(causes: tuple[ProblemCause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
+    """All problems by cause, past ones separately.
+
+    Its view is the causes, the names of the evals that have a trend page, by id, the newest commit, and the revision.
+    """
+    names = {info.id: info.name for info in evals}
+    return Page(links.problems(), "pages/problems.html", (causes, names, head, revision))
+
+
+def where(cause: ProblemCause) -> str:
+    """``in 23 evals, at 14 commits``; empty for a single problem, whose place is shown."""
+    if len(cause.problems) == 1:
+        return ""
+    counts = ((len(cause.evals), "in", "eval"), (cause.commits, "at", "commit"))
+    places = ", ".join(f"{word} {counted(count, noun)}" for count, word, noun in counts if count)
+    return places or counted(len(cause.problems), "place")
+
+
+def score_changes(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
+    """The causes of problems that change the scores on a page, the most severe first: its banner names that one."""
+    return causes_of(problem for problem in problems if problem.changes_scores)
+
+
+def banner_text(cause: ProblemCause) -> str:
+    """The cause, without the end of a long list of names: the problems page has all of them."""
+    message = cause.message.rstrip(".")
+    listed, comma, _ = message[:_BANNER].rpartition(", ")
+    return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > _BANNER else message
+
+
+def banner_address(causes: Sequence[ProblemCause]) -> str:
+    """Address of the causes on the problems page, relative to the root of the site."""
+    return links.problems() if len(causes) > 1 else f"{links.problems()}#{causes[0].id}"
+
+
+def short_report(series: Series, index: int) -> Page:
+    """Make the page of a point of the series. Its view is the eval, its metrics and the point."""
+    info, point = series.info, series.points[index]
+    return Page(links.report(info.id, point.snapshot.slug), "pages/short_report.html", (info, series.specs, point))
+
+
+def errors(info: EvalInfo, point: Point) -> list[tuple[str, int]]:
+    """The named types of errors with their numbers."""
+    numbers = zip(info.nouns.errors, error_numbers(point.scorecard.counts), strict=True)
+    return [(name, count) for name, count in numbers if name]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.best import values_of_summary
-from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.regressions import mute_of
+from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import (
     EvalStanding,
     ListedStep,
@@ -20,8 +20,8 @@ from sitegen.analysis.standing import (
     worse_than_it_was,
 )
 from sitegen.config.models import Mute
+from sitegen.model.changes import LEVELS, WORSE, EditedFile
 from sitegen.model.frozen import Frozen
-from sitegen.model.regressions import LEVELS, WORSE, EditedFile
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -29,7 +29,7 @@ from sitegen.pages.change_text import Part, split
 from sitegen.pages.html import charts
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.labels import CAUSES, exchange
-from sitegen.stats.averages import median
+from sitegen.stats.intervals import median
 
 LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""

@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from sitegen.analysis.suspect_truth import Certainty, SharedCause, SuspectLabel, by_cause, certainty, least_share
 from sitegen.model.cells import State
-from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, SuspectTruth
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, value

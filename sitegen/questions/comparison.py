@@ -7,24 +7,23 @@ from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from sitegen.analysis.change import change
-from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.series import series_of_two
+from sitegen.analysis.variant_tests import VariantComparison
+from sitegen.analysis.variants import variant_comparison, variant_of, variants_of
 from sitegen.config.evaluation import significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import with_common_grades
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Threshold
-from sitegen.model.noise import ChangeVerdict
+from sitegen.model.metrics import Threshold, traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
-from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.questions.study import Study, open_study
 from sitegen.questions.verifying.evaluation import Evaluation
 from sitegen.questions.verifying.project import WorktreeProject

@@ -10,7 +10,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
 from sitegen.analysis.edits import changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import case_of, flipped_cells
@@ -19,16 +18,14 @@ from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import is_counted
-from sitegen.analysis.series import series_of_two, variant_spread
+from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
 from sitegen.model.cells import CellFlip, Fate
-from sitegen.model.deltas import Change, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Answer, Result, Scorecard
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot

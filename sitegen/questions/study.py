@@ -111,7 +111,7 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
     Raises ConfigurationError if an eval does not exist.
     """
     from sitegen.questions.exporting.files import PLACES, write_tables
-    from sitegen.questions.exporting.rows import Exported, batches
+    from sitegen.questions.exporting.tables import Exported, batches
 
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]

@@ -15,11 +15,10 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.recognition.files import BlobReader, TrackedHistory, tracked_files
+from sitegen.recognition.initialising import WrittenEntry, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
-from sitegen.recognition.proposals import Proposal, proposals
-from sitegen.recognition.trial import TrialResult, fold_evals, score_newest
+from sitegen.recognition.proposals import Proposal, TrialResult, fold_evals, proposals, score_newest
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
 

@@ -18,7 +18,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Revision
 from sitegen.model.frozen import Frozen
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 
 _MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""

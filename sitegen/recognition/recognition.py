@@ -12,11 +12,10 @@ from typing import Any, Final
 from sitegen.config.kind_files import files_of
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
-from sitegen.model.values import Unusable, Value
+from sitegen.model.metrics import traits_of
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import FoundTable, table_of, value_of
-from sitegen.recognition.output_series import OutputSeries
-from sitegen.recognition.pairing import TruthFinder
+from sitegen.recognition.output_series import OutputSeries, TruthFinder
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import HEAD, VERDICTS, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
@@ -31,8 +30,14 @@ from sitegen.scoring.judged.tables.usual_columns import (
     plain_name,
     with_named_checks,
 )
-from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure, names_a_metric
-from sitegen.scoring.recorded.layouts import numbers_of_layout, read_record
+from sitegen.scoring.recorded.layouts import (
+    headline_rank,
+    is_headline,
+    is_measure,
+    names_a_metric,
+    numbers_of_layout,
+    read_record,
+)
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200

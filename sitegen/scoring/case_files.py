@@ -23,9 +23,9 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
-from sitegen.model.values import Value
 from sitegen.scoring.case_lists import (
     EXPECTED,
     OUTPUT,
@@ -39,8 +39,7 @@ from sitegen.scoring.case_lists import (
 )
 from sitegen.scoring.judged.case import VERDICTS
 from sitegen.scoring.judged.tables.usual_columns import SCORES, response_states_a_result, states_a_result
-from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.mapping_reader import read_mapping
+from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.text.keys import plain_key
 

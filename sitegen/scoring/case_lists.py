@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, cast
 
-from sitegen.model.values import Unusable, Value
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.text.keys import plain_key

@@ -15,9 +15,8 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Value
 from sitegen.model.scorecards import Result
-from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
 from sitegen.scoring.results_file import FieldCounts, alignments, field_row

@@ -13,8 +13,7 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Outcome
-from sitegen.model.values import Unusable, Value
+from sitegen.model.outcomes import Outcome, Unusable, Value
 from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import (
     EXACT,

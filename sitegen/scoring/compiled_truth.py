@@ -15,9 +15,8 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Convention
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Outcome
+from sitegen.model.outcomes import Outcome, Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, TruthDocument, located

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _SHORTEST: Final = 4

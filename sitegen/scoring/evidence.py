@@ -19,9 +19,8 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.panels import AlignmentPanel
-from sitegen.model.values import Value
 from sitegen.scoring.paths import PathStep, parse_path, path_text, with_key
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.scorer import File

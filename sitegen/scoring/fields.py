@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement, changed_judgements
+from sitegen.model.outcomes import Judgement, Value, changed_judgements
 from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
-from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence

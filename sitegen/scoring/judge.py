@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
+from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.compare import doubt
 from sitegen.scoring.lists import paired_items
 from sitegen.scoring.paths import ANY, ListItem, ValuePlace, follow, item_names, objects_of, project

@@ -9,9 +9,9 @@ from functools import cache
 from operator import itemgetter
 from typing import Final, Literal, TypeAlias
 
+from sitegen.model.outcomes import Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import (

@@ -10,10 +10,9 @@ from typing import Final, TypeAlias
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.mapping_reader import read_mapping
+from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.outputs import named_documents, read_outputs
 from sitegen.scoring.paths import ANY, PathError, PathStep, Pattern, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs

@@ -11,8 +11,8 @@ from sitegen.data_files.json_reader import each_line, parse_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text

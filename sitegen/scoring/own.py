@@ -16,8 +16,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.scoring.scorer import Scorer, ScoringInputs
-from sitegen.scoring.settings import OWN_METRICS
+from sitegen.scoring.scorer import OWN_METRICS, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE
 
 

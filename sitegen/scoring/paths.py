@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 
 T = TypeVar("T")
 PathStep: TypeAlias = str | int

@@ -17,11 +17,10 @@ from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"

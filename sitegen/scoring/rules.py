@@ -13,8 +13,7 @@ from msgspec.structs import asdict, replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
-from sitegen.scoring.mapping_reader import read_mapping
+from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.paths import (
     ANY,
     KEYS,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.usage import BESIDE
-from sitegen.model.values import Value
 from sitegen.scoring.case_lists import id_text
 
 if TYPE_CHECKING:

@@ -1,15 +1,23 @@
-"""The interface of scoring: the inputs of a result, and the protocol of a scorer of an eval kind."""
+"""The interface of scoring: the inputs of a result, and the protocol of a scorer of an eval kind.
+
+Judges the metrics of a result against their thresholds: PASS, FAIL or SKIP (rule 32).
+
+Reads an eval's ``settings``, an object in which some keys have the same meaning for every kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
+from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
-from sitegen.model.problems import Finding
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns, Threshold, Verdict, VerdictRow, VerdictStatus
+from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.text.keys import nearest
 
 Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns each text into a vector. All vectors have the same length, and the same text always has the same vector."""
@@ -103,3 +111,78 @@ def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     left = len(findings) - _MAX_FINDINGS
     more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
     return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
+
+
+def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[Threshold], values: Iterable[Metric]) -> Verdict:
+    """Judge these metrics of one result.
+
+    A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
+    metric without a threshold has no row.
+    """
+    names = [spec.name for spec in specs]
+    stated = tuple(thresholds)
+    value_of: Mapping[str, float | None] = dict(values)
+    rows = []
+    advice = []
+    for spec in specs:
+        threshold = spec.target(stated)
+        value = value_of.get(spec.name)
+        if threshold is not None:
+            status = _status(value, threshold, spec)
+            rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=threshold, status=status))
+            if status == "FAIL":
+                side = "below" if spec.higher_is_better else "above"
+                remedy = spec.when_failed or "see the errors in the report."
+                advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
+        if value is None and (threshold is not None or spec.when_undefined):
+            advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
+    for name, threshold in stated:
+        if name not in names:
+            rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
+            advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")
+    statuses = {row.status for row in rows}
+    return Verdict(
+        rows=tuple(rows),
+        overall_status="FAIL" if "FAIL" in statuses else "PASS" if "PASS" in statuses else "SKIP",
+        failed_criteria=tuple(row.metric for row in rows if row.status == "FAIL"),
+        recommendations=tuple(dict.fromkeys(advice)),
+    )
+
+
+def _status(value: float | None, threshold: float, spec: MetricSpec) -> VerdictStatus:
+    if value is None:
+        return "SKIP"
+    return "PASS" if spec.reaches(value, threshold) else "FAIL"
+
+
+OWN_METRICS: Final = "own_metrics"
+"""The key that names metrics of installed packages."""
+
+_OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
+
+
+def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
+    """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
+
+    ``of_kind`` are the keys of the kind, besides the keys of every kind. ``noun`` is the word for a key in findings.
+    """
+    try:
+        stated = parse_json(settings or "{}").value
+    except UnreadableError as error:
+        return Parsed({}, (settings_finding(f"The settings cannot be read: {error.message}", error.fix),))
+    if not isinstance(stated, dict):
+        return Parsed({}, (settings_finding("The settings are not an object of keys", "Write keys and values."),))
+    unknown = (key for key in stated if key not in (*of_kind, *_OF_EVERY_KIND))
+    return Parsed(stated, tuple(unknown_key(noun, key, of_kind) for key in unknown))
+
+
+def unknown_key(noun: str, key: str, possible: Sequence[str]) -> Finding:
+    """Return a finding about an unknown key, with the possible key that is probably meant."""
+    near = nearest(key, possible)
+    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}."
+    return settings_finding(f"Unknown {noun} {key[:80]!r}", fix)
+
+
+def settings_finding(message: str, fix: str) -> Finding:
+    """An error in the settings of an eval."""
+    return Finding(severity="error", message=message, fix=fix, about="settings")

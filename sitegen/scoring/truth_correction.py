@@ -16,10 +16,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import text_of
-from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
+from sitegen.model.series import SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20

@@ -9,11 +9,10 @@ import msgspec
 from msgspec import field
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison
 from sitegen.scoring.paths import ValuePlace
 from sitegen.scoring.rules import FieldRule, ListRule

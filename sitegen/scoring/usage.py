@@ -12,10 +12,9 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.recorded.directions import is_amount
-from sitegen.stats.averages import median
+from sitegen.scoring.recorded.layouts import is_amount
 from sitegen.stats.counts import RATIOS
-from sitegen.stats.intervals import nearest_rank
+from sitegen.stats.intervals import median, nearest_rank
 from sitegen.text.values import COUNT
 
 SHARE: Final = 0.95

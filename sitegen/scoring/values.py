@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
-from sitegen.model.values import LARGEST_NUMBER, Unusable, Value
+from sitegen.model.outcomes import LARGEST_NUMBER, Unusable, Value
 from sitegen.text.similarity import normalise
 
 Number: TypeAlias = int | Decimal

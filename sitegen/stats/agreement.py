@@ -11,8 +11,7 @@ from typing import Final, Generic, TypeVar
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Kappa
-from sitegen.stats.averages import mean, median
-from sitegen.stats.intervals import LEVEL, normal, student
+from sitegen.stats.intervals import LEVEL, mean, median, normal, student
 from sitegen.stats.outliers import FAR
 
 T = TypeVar("T", bound=Hashable)

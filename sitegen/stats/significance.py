@@ -17,8 +17,7 @@ from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
 from sitegen.model.frozen import FrozenObject
-from sitegen.stats.averages import mean
-from sitegen.stats.intervals import LEVEL, normal, student
+from sitegen.stats.intervals import LEVEL, mean, normal, student
 
 ALPHA: Final = 0.05
 """A smaller p value is called significant."""

@@ -29,7 +29,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
-from sitegen.stats.averages import median
+from sitegen.stats.intervals import median
 
 CHANCE: Final = 0.005
 """The chance of any step in a series of normal noise is at most this."""

@@ -31,7 +31,7 @@ from math import cbrt, fsum, inf, log, sqrt
 from typing import Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.stats.averages import median
+from sitegen.stats.intervals import median
 from sitegen.stats.outliers import (
     EQUAL,
     FAR,

@@ -9,7 +9,7 @@ from math import floor, log10
 from typing import Any, Final
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.values import Unusable, Value
+from sitegen.model.outcomes import Unusable, Value
 
 _DEEPEST: Final = 40
 _in_quotes: Final = json.JSONEncoder(ensure_ascii=False).encode

@@ -16,9 +16,9 @@ from sitegen.config.models import Mute
 from sitegen.engine.environment import Renderer
 from sitegen.engine.summary import summary_file
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
+from sitegen.model.changes import DocumentNumbers, EditedFile, Moved
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
-from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
@@ -28,13 +28,10 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
-from sitegen.pages.field import field_page, field_work
-from sitegen.pages.fields import fields_page
+from sitegen.pages.field import field_page, field_work, fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
-from sitegen.pages.methods import methods_page
-from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
+from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_found_page, problems_page
 from sitegen.pages.overview.page import SiteCounts, overview_page
-from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
 from sitegen.pages.report.discrepancy_rows import rows_file
@@ -44,7 +41,7 @@ from sitegen.pages.report.tree_source import citations, with_source
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.evidence import Evidence
-from sitegen.text.quotes import SearchedText
+from sitegen.text.words import SearchedText
 from tests import pages_sample as sample
 from tests.pictures import png
 

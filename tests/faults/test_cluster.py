@@ -19,17 +19,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from sitegen import __version__
-from sitegen.engine import cluster, commits, evals, instructions, sent_files
-from sitegen.engine.cluster import cluster_pool, result_of_task
-from sitegen.engine.sent_files import BuildFiles
+from sitegen.engine import cluster, commits, evals, instructions
+from sitegen.engine.cluster import BuildFiles, cluster_pool, result_of_task
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.repository import Repository
+from sitegen.history.repository import HistoryRead, Repository, can_read, packed, unpacked
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
-from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import SiteInfo
 from tests.gitrepo import GitRepo
@@ -168,7 +166,7 @@ def test_workers_that_can_open_the_repository_are_not_sent_it_and_only_new_pages
     running, project, tmp_path, monkeypatch
 ):
     running.run(os_user, "")
-    monkeypatch.delattr(sent_files, "packed")
+    monkeypatch.delattr(cluster, "packed")
     far, near = tmp_path / "far", tmp_path / "near"
     for out, where in ((far, {"dask": running.address}), (near, {"jobs": 1})):
         build_site(project.path, out, rev="HEAD~1", **where)
@@ -228,7 +226,7 @@ def test_what_a_build_sent_to_workers_is_deleted_at_its_end(running):
 
 
 def test_a_worker_with_another_version_is_refused_before_any_task(running, context):
-    running.run(setattr, sent_files, "__version__", "0.0.1")
+    running.run(setattr, cluster, "__version__", "0.0.1")
     with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
         pass
     assert (error.value.message, error.value.fix) == (
@@ -240,7 +238,7 @@ def test_a_worker_with_another_version_is_refused_before_any_task(running, conte
         pass
     assert error.value.message.startswith("A dask worker cannot run this version of sitegen: ")
     running.run(importlib.reload, cluster)
-    running.run(setattr, sent_files, "__version__", __version__)
+    running.run(setattr, cluster, "__version__", __version__)
 
 
 def test_a_worker_that_came_later_is_refused_too(context):

@@ -148,9 +148,9 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch):
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        failing(patched, "sitegen.engine.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
+        failing(patched, "sitegen.engine.instructions.draw_edit", lambda *_: True, KeyError("secret"))
         assert build_site(project.path, out, jobs=1).failed == 1
-    place = "sitegen.engine.instruction_task._InstructionWork.run"
+    place = "sitegen.engine.instructions._InstructionWork.run"
     assert f"the pages of this instruction file: KeyError in {place}. CLAUDE.md" in problems_text(out)
     assert broken_links(out) == []
     assert (out / "evals/bad/index.html").is_file()
@@ -165,13 +165,13 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     with monkeypatch.context() as patched:
         commit = "sitegen.engine.commits.commit_page"
         failing(patched, commit, lambda inputs, *_: inputs.record.commit.sha == sha, RecursionError())
-        failing(patched, "sitegen.engine.site_pages.regressions_page", lambda *_: True, TypeError())
-        failing(patched, "sitegen.engine.site_pages.summary_file", lambda *_: True, AssertionError())
+        failing(patched, "sitegen.engine.site.regressions_page", lambda *_: True, TypeError())
+        failing(patched, "sitegen.engine.site.summary_file", lambda *_: True, AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
     text = problems_text(out)
     assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
-    assert "the page regressions.html: TypeError in sitegen.engine.site_pages.SitePages.pages" in text
-    what = "the files for machines and for search: AssertionError in sitegen.engine.site_pages.SitePages.other_files"
+    assert "the page regressions.html: TypeError in sitegen.engine.site.SitePages.pages" in text
+    what = "the files for machines and for search: AssertionError in sitegen.engine.site.SitePages.other_files"
     assert what in text
     assert (out / "evals/bad/index.html").is_file()
     build_site(project.path, out, jobs=1)

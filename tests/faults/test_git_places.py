@@ -11,7 +11,7 @@ from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
-from sitegen.text.addresses import web_address
+from sitegen.text.plain import web_address
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 

@@ -129,7 +129,7 @@ def test_a_full_disk_is_said_and_throws_nothing_away(tmp_path):
 
 def test_waiting_for_another_program_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("sitegen.engine.memo.PATIENCE", 0.1)
-    monkeypatch.setattr("sitegen.engine.memo_damage._WAIT", 100)
+    monkeypatch.setattr("sitegen.engine.memo._WAIT", 100)
     Memo.open(tmp_path).close()
     other = sqlite3.connect(tmp_path / "memo.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import sitegen
-from sitegen.engine import bounds
+from sitegen.engine import own_templates
 from sitegen.engine.environment import Renderer
 from sitegen.engine.own_templates import own_template_error
 from sitegen.engine.template_files import find_templates
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
-from sitegen.pages.methods import methods_page
+from sitegen.pages.other_pages import methods_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -78,8 +78,8 @@ def rendered(folder: Path, text: str) -> str:
 @pytest.fixture
 def shortly(monkeypatch):
     """Pages may take a second of the processor."""
-    unchanged = bounds.within_bounds
-    monkeypatch.setattr("sitegen.engine.bounds.within_bounds", lambda: unchanged(1))
+    unchanged = own_templates.within_bounds
+    monkeypatch.setattr("sitegen.engine.own_templates.within_bounds", lambda: unchanged(1))
 
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
@@ -103,8 +103,8 @@ def test_time_that_ends_while_another_error_is_handled_is_an_error_of_the_templa
         try:
             exec(failing)
         except MemoryError:
-            raise bounds.TemplateBoundError("a page took more than 1 seconds") from None
-    except bounds.TemplateBoundError as error:
+            raise own_templates.TemplateBoundError("a page took more than 1 seconds") from None
+    except own_templates.TemplateBoundError as error:
         failure = own_template_error(error, {NAME: tmp_path / NAME})
     assert failure
     assert failure.where == f"{tmp_path / NAME}:1"

@@ -14,7 +14,7 @@ import pytest
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.scoring.judged.formats import inspect_archive
-from sitegen.scoring.judged.tables import parquet_process
+from sitegen.scoring.judged.tables import parquet
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, problems_text
 
@@ -43,22 +43,22 @@ def table() -> bytes:
 
 def refused(content: bytes) -> str:
     with pytest.raises(UnreadableError) as error:
-        parquet_process.read_parquet(content, 1_000)
+        parquet.read_parquet(content, 1_000)
     return error.value.message
 
 
 def test_a_table_that_ends_its_reader_is_a_finding_and_the_next_one_is_read() -> None:
     assert "pyarrow does not survive it" in refused(DEADLY) or "not a valid Parquet file" in refused(DEADLY)
-    assert parquet_process.read_parquet(table(), 1_000) == [{"q": "a", "ok": True}, {"q": "b", "ok": False}]
+    assert parquet.read_parquet(table(), 1_000) == [{"q": "a", "ok": True}, {"q": "b", "ok": False}]
 
 
 def test_a_reader_that_is_killed_or_silent_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet_process.read_parquet(table(), 1_000)
-    os.kill(parquet_process._process_of(os.getpid())._process.pid, signal.SIGKILL)
+    parquet.read_parquet(table(), 1_000)
+    os.kill(parquet._process_of(os.getpid())._process.pid, signal.SIGKILL)
     assert "pyarrow does not survive it" in refused(table())
-    parquet_process.read_parquet(table(), 1_000)
-    os.kill(parquet_process._process_of(os.getpid())._process.pid, signal.SIGSTOP)
-    monkeypatch.setattr(parquet_process, "PATIENCE", 0.5)
+    parquet.read_parquet(table(), 1_000)
+    os.kill(parquet._process_of(os.getpid())._process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(parquet, "PATIENCE", 0.5)
     assert "takes longer than 0.5 s" in refused(table())
 
 

@@ -11,8 +11,7 @@ import pytest
 from sitegen.data_files.project_files import write_inside, write_named
 from sitegen.errors import OutputFolderError
 from sitegen.questions.exporting import files
-from sitegen.questions.exporting.rows import Batch
-from sitegen.questions.exporting.tables import TABLES
+from sitegen.questions.exporting.tables import TABLES, Batch
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo, Link
 from tests.sites import run

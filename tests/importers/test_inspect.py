@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
-from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged import installed_for
 from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
 from sitegen.scoring.judged.formats import read_results

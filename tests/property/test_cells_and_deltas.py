@@ -17,7 +17,7 @@ from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
 from sitegen.engine.scorecard_store import keep_cells, known_cells
 from sitegen.model.cells import BLANK, Cell
-from sitegen.model.deltas import DeltaParts
+from sitegen.model.changes import DeltaParts
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
+from sitegen.analysis.variant_tests import VariantComparison
+from sitegen.analysis.variants import ComparedVariant, variant_comparison
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import holm

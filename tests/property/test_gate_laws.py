@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS, check_metric, gate_report
-from sitegen.model.deltas import MetricDelta
+from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.questions.gate_files.annotations import Annotation
-from sitegen.questions.gate_files.junit import gate_junit
+from sitegen.questions.gate_files.junit import Annotation, gate_junit
 from sitegen.questions.gate_files.markdown import LONGEST, gate_markdown
 from sitegen.text.markdown_cells import code
 from tests.gates import gate_eval, overlap

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.engine.kept_results import LARGEST, ResultDecoder, encoded_result
+from sitegen.engine.cached_kinds import LARGEST, ResultDecoder, encoded_result
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Answer, Kappa, Question, Result, Rouge, Scorecard
-from sitegen.model.values import REDACTED, Unusable, Value
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from sitegen import schemas
-from sitegen.commands.blame import BlameDocument
-from sitegen.config.evaluation_config import EvaluationConfig
+from sitegen.commands.history import BlameDocument
 from sitegen.config.kind_files import KIND_FILES
-from sitegen.config.models import EvalConfig, SiteConfig
+from sitegen.config.models import EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
-from sitegen.pages.data.exports import BadgeEndpoint
-from sitegen.pages.data.forms import IndexDocument, OlderPointsDocument, SeriesDocument
-from sitegen.questions.comparison_files.document import SCHEMA as COMPARISON
-from sitegen.questions.comparison_files.document import ComparisonDocument
-from sitegen.questions.comparison_files.prompts import PromptsDocument
+from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, OlderPointsDocument, SeriesDocument
+from sitegen.questions.comparison_files.prompts import SCHEMA as COMPARISON
+from sitegen.questions.comparison_files.prompts import ComparisonDocument, PromptsDocument
 from sitegen.questions.verifying.evaluation import EvaluationDocument
 from sitegen.questions.verifying.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from sitegen.config.kind_files import KIND_FILES
-from sitegen.model.kinds import KIND_TRAITS, KindTraits, traits_of
+from sitegen.model.metrics import KIND_TRAITS, KindTraits, traits_of
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from sitegen.stats.averages import low_median, mean, median
+from sitegen.stats.intervals import low_median, mean, median
 
 
 @pytest.mark.parametrize("values", [[3], [2, 1], [0.1, 0.2, 0.3], [1e16, 1.0, -1e16], [5, 1, 4, 2], [2, 2, 2, 7, -1]])

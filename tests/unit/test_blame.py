@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.deltas import Role
-from sitegen.commands.blame import matching_cells
+from sitegen.commands.history import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, Period, State
 from sitegen.model.scorecards import Result

@@ -18,7 +18,7 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.memo_rows import CachedRow, within
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, Overlap
+from sitegen.model.changes import Change, Overlap
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
 

@@ -7,10 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, DeltaParts, Ends, MetricDelta, MetricStep, Overlap
 from sitegen.model.metrics import Metric
-from sitegen.model.noise import Ends
-from sitegen.model.regressions import MetricStep
 from sitegen.pages.html import charts, elements
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page

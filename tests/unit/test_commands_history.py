@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sitegen.commands.history import history_lines
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.series import Series
 from tests import pages_sample as sample

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
+from sitegen.analysis.variant_tests import VariantComparison
+from sitegen.analysis.variants import ComparedVariant, variant_comparison
+from sitegen.model.changes import Interval
 from sitegen.model.metrics import Metric
-from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Answer
 from sitegen.questions.comparison_files.changes import (
     Chance,
@@ -21,9 +21,9 @@ from sitegen.questions.comparison_files.changes import (
     MetricChange,
     ResultChange,
 )
-from sitegen.questions.comparison_files.document import ComparisonDocument
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import SHOWN, plots
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.stats.significance import Significance
 from sitegen.text.json_bytes import schema_first
 from sitegen.text.markdown_cells import name

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change as find_change
 from sitegen.analysis.flips import flips
 from sitegen.analysis.series import series_of_two
-from sitegen.model.deltas import DeltaParts, Overlap
+from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
-from sitegen.analysis.comparison.variants import ComparedVariant, measure, ranking, variant_comparison
+from sitegen.analysis.variant_tests import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
+from sitegen.analysis.variants import ComparedVariant, measure, ranking, variant_comparison
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.questions.comparison_files.markdown import variants_lines

@@ -20,8 +20,8 @@ from sitegen.config.models import (
 from sitegen.config.site import read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold
+from sitegen.model.outcomes import MetadataEntry
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.values import MetadataEntry
 
 PATH = "evals/manifest.yaml"
 

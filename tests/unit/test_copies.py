@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import (
+from sitegen.analysis.series import (
     first_of_each_output,
     first_points_with_output,
     output_of_each,

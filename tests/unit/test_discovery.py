@@ -11,7 +11,7 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.repository import Repository
 from sitegen.recognition import Discovery, discover
-from sitegen.recognition.config_text import WrittenEntry, manifest_text, site_text
+from sitegen.recognition.initialising import WrittenEntry, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from tests.gitrepo import GitRepo

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change_between
 from sitegen.engine.commit_effects import edit_outcome
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change
+from sitegen.model.changes import Change
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob

@@ -15,8 +15,7 @@ from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
-from sitegen.pages.methods import methods_page
-from sitegen.pages.other_pages import not_found_page
+from sitegen.pages.other_pages import methods_page, not_found_page
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 from tests.browser import sample_site

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_patterns, pattern_of, without_errors
 from sitegen.model.metrics import Counts, Metric
-from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.values import REDACTED, Value
+from sitegen.model.outcomes import REDACTED, Judgement, Outcome, Value
 from sitegen.pages.report.discrepancies import Since, field_file, wrong_in
 from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
 from sitegen.stats.counts import f1, tally

@@ -12,20 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
+from sitegen.scoring.highlights.files import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.mapping_reader import read_mapping
+from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
 from sitegen.scoring.recorded.scorer import KEYS as RECORDED_KEYS
-from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.settings import read_keys
+from sitegen.scoring.scorer import File, ScoringInputs, read_keys
 from tests.gitrepo import GitRepo
 
 ROOT = Path(__file__).parents[2]

@@ -5,15 +5,14 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
+from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
-from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.file_history import restore
 from sitegen.pages.html.charts import track
-from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, sizes, tendency, tracks
+from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, restore, sizes, tendency, tracks
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written

@@ -5,8 +5,7 @@ import pytest
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips, flips_between, independent_flips
 from sitegen.model.cells import Cell, CellFlip, Fate, Flips, Period, State
-from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from tests import pages_sample as sample
 
 

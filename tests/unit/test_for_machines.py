@@ -10,11 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.summary import LINES, summary_file
+from sitegen.model.changes import Circumstances, EditedFile, MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.error_summaries import Focus, Streak, SuspectTruth, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
-from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Moved, Step
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, SuspectTruth, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
 from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg

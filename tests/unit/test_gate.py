@@ -16,13 +16,11 @@ from sitegen.analysis.gate import (
 )
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.cells import Tally
-from sitegen.model.deltas import DeltaParts, MetricDelta
+from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec, Threshold
-from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.questions.gate_files.annotations import SHOWN, annotations_of
 from sitegen.questions.gate_files.document import gate_json
-from sitegen.questions.gate_files.junit import gate_junit
+from sitegen.questions.gate_files.junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_files.markdown import LONGEST, gate_markdown
 from tests.gates import gate_eval, overlap
 

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
-from sitegen.model.deltas import DeltaParts, MetricDelta
+from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
-from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import VariantSpread
 from sitegen.questions.gate_files.document import MOST, gate_json, read_report
 from sitegen.questions.gate_files.markdown import gate_markdown

@@ -7,12 +7,12 @@ from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
 from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
-from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.file_history import MOST_FILES, go_back_command
+from sitegen.pages.instruction import MOST_FILES, go_back_command
 from sitegen.pages.instructions import FileRecord, instructions_page
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo

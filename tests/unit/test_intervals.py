@@ -13,13 +13,14 @@ from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
-from sitegen.model.noise import Spread
+from sitegen.model.changes import Spread
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
-from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
     Paired,
     around,
+    bootstrap_ratio,
+    bootstrap_ratio_change,
     effective_wilson,
     mean_of,
     normal,

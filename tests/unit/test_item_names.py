@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.commands.blame import matching_cells
-from sitegen.commands.verified_text import discrepancy
+from sitegen.commands.history import matching_cells
+from sitegen.commands.verify import discrepancy
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
 from sitegen.questions.comparison_files.markdown import change_lines

@@ -13,8 +13,7 @@ from sitegen.engine.configuration import kept_manifest, kept_site_config
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.mapping import Mapping, kept_mapping, mapping_read
-from sitegen.scoring.mapping_reader import read_mapping, remember
+from sitegen.scoring.mapping import Mapping, kept_mapping, mapping_read, read_mapping, remember
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
 from tests.sites import build_site, content
@@ -122,7 +121,7 @@ UNNEEDED = {
     *("typer", "pydantic", "yaml", "email", "xml", "base64", "markdown_it", "rapidfuzz"),
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
     *("sitegen.pages.report.tree_source", "sitegen.engine.sources"),
-    *("sitegen.engine.bounds", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
+    *("sitegen.engine.own_templates", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }
 

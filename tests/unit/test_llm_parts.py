@@ -9,11 +9,11 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 
 from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.llm.calling import grade
 from sitegen.llm.client import CallSettings, check_call_settings
-from sitegen.llm.judging import grade
 from sitegen.llm.prompts import JUDGE, Prompt, PromptCase, parse_template, read_prompt, read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
-from sitegen.model.values import MetadataEntry
+from sitegen.model.outcomes import MetadataEntry
 
 CASE = PromptCase(
     id="c1",

@@ -11,11 +11,9 @@ from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
-from sitegen.model.error_summaries import Focus, PatternSummary, WeakSection
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
-from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalSummary, Peak
+from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts, overview_page

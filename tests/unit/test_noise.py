@@ -9,16 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.intervals import (
+from sitegen.analysis.noise.metrics import answers_change, answers_verdict
+from sitegen.analysis.noise.samples import (
     bootstrap_of,
     bootstrap_of_change,
     interval_of,
     interval_of_runs,
 )
-from sitegen.analysis.noise.metrics import answers_change, answers_verdict
 from sitegen.model.cells import Flips, State
+from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.noise import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs

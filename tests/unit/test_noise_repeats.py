@@ -8,7 +8,6 @@ from math import sqrt
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.repeats import (
     Repeat,
     Repeats,
@@ -19,18 +18,18 @@ from sitegen.analysis.noise.repeats import (
     repeats_among,
     repeats_of_runs,
 )
+from sitegen.analysis.series import first_points_with_output
 from sitegen.model.cells import Cell, CellMap, Period, State
+from sitegen.model.changes import FlipRate, Noise
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
-from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.averages import mean
-from sitegen.stats.intervals import student
+from sitegen.stats.intervals import mean, student
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
 EDIT = Edit(

@@ -13,9 +13,9 @@ from sitegen.engine.template_files import KINDS, find_templates
 from sitegen.errors import ConfigurationError
 from sitegen.history.repository_place import find_repository
 from sitegen.model.site import Page
-from sitegen.pages.methods import methods_page
+from sitegen.pages.other_pages import methods_page
 from sitegen.recognition.initialising import copy_templates
-from sitegen.serve.following import followed
+from sitegen.serve.watch import followed
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.golden.repository import write

@@ -6,9 +6,8 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates
 from sitegen.model.cells import Cell, Flips, Period
-from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
-from sitegen.model.series import EvalSummary, Series
-from sitegen.pages.fields import NAMED, ROWS, fields_page, wrong_in
+from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Series
+from sitegen.pages.field import NAMED, ROWS, fields_page, wrong_in
 from tests import pages_sample as sample
 
 

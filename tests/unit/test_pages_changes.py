@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.deltas import Change, Comparability, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, Comparability, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
 from sitegen.pages.change_text import DisplayedChange, Part, changes, origin, own_unit

@@ -3,9 +3,8 @@ import re
 from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
+from sitegen.model.changes import Change, ChangeVerdict, Ends, MetricDelta, Overlap
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit
-from sitegen.model.deltas import Change, MetricDelta, Overlap
-from sitegen.model.noise import ChangeVerdict, Ends
 from sitegen.model.series import HEADLINES
 from sitegen.model.site import SiteInfo
 from sitegen.pages import effects
@@ -25,8 +24,7 @@ from sitegen.pages.commit import (
     paths,
 )
 from sitegen.pages.edit import RenderedPatch, draw_edit
-from sitegen.pages.effects import effect_rows
-from sitegen.pages.touched import Touched, outputs
+from sitegen.pages.effects import Touched, effect_rows, outputs
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.commit import CommitView, commit_page
-from sitegen.pages.commits import (
+from sitegen.pages.commit import (
     COMMITS,
     CommitsView,
+    CommitView,
     ListedCommit,
+    commit_page,
     commits_page,
     listed_commit,
     older_than_page,

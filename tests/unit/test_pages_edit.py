@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from sitegen.engine.environment import Renderer
 from sitegen.model.cells import Flips
+from sitegen.model.changes import ChangeVerdict, Decision, Ends, Interval, Why
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Decision, Ends, Interval, Why
 from sitegen.model.series import Effect, Window
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
@@ -16,7 +16,7 @@ from sitegen.pages import edit as edit_module
 from sitegen.pages import effects
 from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
-from sitegen.pages.file_history import apart_since, thickens
+from sitegen.pages.instruction import apart_since, thickens
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written

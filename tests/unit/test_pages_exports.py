@@ -8,15 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
-from sitegen.model.error_summaries import PatternSummary
-from sitegen.model.outcomes import Judgement
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.outcomes import Judgement, Unusable
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Series
+from sitegen.model.series import PatternSummary, Series
 from sitegen.model.timeline import Blob, Edit
-from sitegen.model.values import Unusable
 from sitegen.pages import links
 from sitegen.pages.data.exports import index_file, results_json
 from sitegen.pages.data.series import series_files

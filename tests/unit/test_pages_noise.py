@@ -2,8 +2,8 @@
 
 import pytest
 
+from sitegen.model.changes import Unit
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import Unit
 from sitegen.pages.labels import interval_basis
 
 PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="paragraph", documents="paragraphs")

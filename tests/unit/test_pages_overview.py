@@ -8,12 +8,10 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
-from sitegen.model.deltas import Change, MetricDelta, Overlap
-from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.metrics import ErrorNumbers, Threshold
-from sitegen.model.noise import Ends, Interval
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview

@@ -11,18 +11,16 @@ from msgspec.structs import replace
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Unusable
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
-from sitegen.model.values import Unusable
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import discrepancy_rows, report_rows
 from sitegen.pages.report import page as report
-from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints
+from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints, section
 from sitegen.pages.report.discrepancy_rows import rows_file
-from sitegen.pages.report.numbers import section
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, report_page
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan

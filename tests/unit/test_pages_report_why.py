@@ -8,12 +8,20 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Period
+from sitegen.model.changes import (
+    Change,
+    ChangeVerdict,
+    DeltaParts,
+    EditedFile,
+    Ends,
+    FlipRate,
+    MetricDelta,
+    Noise,
+    Overlap,
+)
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Ends, FlipRate, Noise
 from sitegen.model.outcomes import Judgement
-from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.change_text import DisplayedChange, Part, beyond_them, on_these_cases, smallest_change

@@ -7,11 +7,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.engine.template_files import find_templates
-from sitegen.model.error_summaries import SuspectTruth
+from sitegen.model.series import SuspectTruth
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
-from sitegen.pages.methods import TOPICS
+from sitegen.pages.other_pages import TOPICS
 from tests import pages_sample as sample
 
 SUSPECT = SuspectTruth(

@@ -6,9 +6,8 @@ from msgspec.structs import replace
 
 from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
-from sitegen.model.values import Value
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
 from tests import pages_sample as sample
 

@@ -7,13 +7,12 @@ from typing import Any
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeat_groups
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import DeltaParts, MetricDelta
+from sitegen.model.changes import DeltaParts, FlipRate, MetricDelta
 from sitegen.model.metrics import Counts, MetricSpec
-from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit

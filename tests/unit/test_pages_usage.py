@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.pages import links
-from sitegen.pages.variants.variant_charts import OfVariants, axes, place
+from sitegen.pages.variants import OfVariants, axes, place
 from sitegen.project import Options
 from sitegen.questions.gate import check
 from sitegen.questions.gate_files.document import gate_json, read_report

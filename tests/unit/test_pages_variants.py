@@ -13,11 +13,11 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
+from sitegen.pages import variants as drawing
 from sitegen.pages.html import charts
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page, values_of_variants
-from sitegen.pages.variants import variant_charts as drawing
-from sitegen.pages.variants.page import ALL_FLIPS, FLIPS, VariantsView, variants_page
+from sitegen.pages.variants import ALL_FLIPS, FLIPS, VariantsView, variants_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, renderer_of

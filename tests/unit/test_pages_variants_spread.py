@@ -6,8 +6,8 @@ import json
 
 from msgspec.structs import replace
 
-from sitegen.analysis.comparison.variants import variant_comparison, variant_of
 from sitegen.analysis.series import variant_spread
+from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
@@ -15,8 +15,8 @@ from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.pages.compare import spread
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import series_files
-from sitegen.questions.comparison_files.document import ComparisonDocument
 from sitegen.questions.comparison_files.markdown import comparison_markdown
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.text.json_bytes import schema_first
 from tests import pages_sample as sample
 

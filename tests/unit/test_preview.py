@@ -7,9 +7,8 @@ from urllib.parse import urldefrag
 
 import pytest
 
-from sitegen.engine.standalone import without_links
 from sitegen.errors import ConfigurationError
-from sitegen.questions.preview import report_file, write_preview
+from sitegen.questions.preview import report_file, without_links, write_preview
 from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.questions.verifying.verify import verify
 from sitegen.scoring.results_file import Metadata

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
+from sitegen.pages.other_pages import LISTED, banner_address, banner_text, problems_page, score_changes, where
 from sitegen.pages.overview.page import SiteCounts, overview_page
-from sitegen.pages.problems import LISTED, banner_address, banner_text, problems_page, score_changes, where
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.sites import renderer_of

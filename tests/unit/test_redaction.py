@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import Judgement
-from sitegen.model.values import REDACTED, Value
+from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.scoring.fields import FieldsScorer

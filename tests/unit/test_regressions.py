@@ -11,15 +11,23 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points
-from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
+from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep
 from sitegen.config.models import Mute
-from sitegen.model.deltas import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import (
+    Change,
+    DeltaParts,
+    EditedFile,
+    Interval,
+    MetricDelta,
+    MetricStep,
+    Moved,
+    Overlap,
+    Step,
+)
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.noise import Interval
-from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
-from sitegen.scoring.mapping_reader import read_mapping
+from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import PatternValue, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.scoring.elsewhere import with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import read_outputs

@@ -15,8 +15,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of, responses_part
 from sitegen.scoring.responses.files import variant_name_of
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import Embedder, File, ScoringInputs
-from sitegen.scoring.verdict import verdict
+from sitegen.scoring.scorer import Embedder, File, ScoringInputs, verdict
 from sitegen.text.json_bytes import to_json_bytes
 
 CASES = [

@@ -5,7 +5,7 @@ import json
 
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.series import headline, problems_of_points, scorecard_key
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob

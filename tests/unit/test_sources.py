@@ -13,9 +13,9 @@ import pytest
 from sitegen.config.manifest import manifest_in_force
 from sitegen.data_files.pictures import raster_picture
 from sitegen.history.files_at_commit import FolderListing, source_files
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 from sitegen.scoring.evidence import Evidence, evidence_in
-from sitegen.text.quotes import SearchedText
+from sitegen.text.words import SearchedText
 from tests.gitrepo import GitRepo, Link
 from tests.pictures import png
 from tests.sites import broken_links, build_site, content, differences, problems_text

@@ -20,9 +20,8 @@ from sitegen.analysis.standing import (
     worse_than_it_was,
 )
 from sitegen.config.models import Mute
+from sitegen.model.changes import ChangeVerdict, Decision, StepStatus
 from sitegen.model.metrics import Threshold
-from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.model.regressions import StepStatus
 from sitegen.model.series import EvalSummary, Peak, Series
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.pages.overview.page import target_of

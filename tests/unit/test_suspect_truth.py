@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
-from sitegen.model.error_summaries import Correction, SuspectTruth
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.series import EvalSummary
+from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
 from sitegen.pages.suspect_truth import (
     LISTED,

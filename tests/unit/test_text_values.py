@@ -4,10 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from sitegen.commands.verified_text import discrepancy
+from sitegen.commands.verify import discrepancy
 from sitegen.model.metrics import Nouns
-from sitegen.model.outcomes import Judgement
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
 from sitegen.text.values import texts_with_types
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import variant_comparison, variant_of
+from sitegen.analysis.variant_tests import VariantComparison
+from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
-from sitegen.questions.comparison_files.document import ComparisonDocument
 from sitegen.questions.comparison_files.markdown import comparison_markdown
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer

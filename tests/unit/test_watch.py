@@ -16,8 +16,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.history.repository_place import find_repository
 from sitegen.project import Options
 from sitegen.serve import watch
-from sitegen.serve.following import ChangeWatcher, Followed, followed
-from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change
+from sitegen.serve.watch import Board, ChangeWatcher, Followed, WatchedBuild, build_attempt, followed, rebuild_on_change
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.receipts import EVAL, SECOND, write_receipts

@@ -14,7 +14,7 @@ const svgElement = (tag, attributes, text) => {
   if (text != null) made.textContent = text;
   return made;
 };
-/* Data that a page loads later is a classic script, because `fetch` does not exist on file:// (sitegen/pages/data/scripts.py).
+/* Data that a page loads later is a classic script, because `fetch` does not exist on file:// (sitegen/pages/data/search.py).
    The policy lets through only scripts beside the page and parts of the search index. */
 const siteRoot = $("[data-search]")?.dataset.root ?? "";
 const isDataScript = url => /^(search\/)?[a-z0-9][a-z0-9._-]*\.js$/.test(url.startsWith(siteRoot) ? url.slice(siteRoot.length) : url);

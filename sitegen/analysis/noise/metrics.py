@@ -19,10 +19,8 @@ from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.cells import Flips
-from sitegen.model.deltas import Change
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Spread, Unit
+from sitegen.model.changes import Change, ChangeVerdict, Spread, Unit
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import HEADLINES, Point
 from sitegen.stats.counts import Share

@@ -18,16 +18,15 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.noise import FlipRate, Noise, Spread
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
-from sitegen.stats.averages import mean
-from sitegen.stats.intervals import LEVEL, student
+from sitegen.stats.intervals import LEVEL, mean, student
 from sitegen.stats.outliers import FAR_CASES
 
 FEWEST: Final = 2

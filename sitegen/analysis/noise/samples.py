@@ -1,25 +1,21 @@
-"""The sample from which a metric is computed, unit by unit.
-
-Equal units are stored once, with their number. Since most fields of an output are right, an interval at every point is
-cheap.
-"""
+"""The sample from which a metric is computed, unit by unit, and the intervals of metrics and means."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import fsum
 from operator import attrgetter
 from typing import Final
 
+from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, traits_of
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.noise import Unit
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
-from sitegen.stats.intervals import Paired
+from sitegen.stats.intervals import Estimate, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""
@@ -158,3 +154,85 @@ def _pair(metric: str, before: Counts, after: Counts) -> Paired | None:
     """Return the shares of a unit on both sides; None if both denominators are 0."""
     pair = Paired(share_of(metric, before) or _NOTHING, share_of(metric, after) or _NOTHING)
     return pair if pair.before.whole or pair.after.whole else None
+
+
+_EFFECTIVE: Final = "Wilson, effective sample size"
+
+
+def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
+    """Compute the interval of a metric, by default the headline.
+
+    None if the metric is undefined or recorded, if there is only one unit, or if it cannot be computed from the scores
+    of documents. The formula is closed, and cheap enough for every point: one pass over documents or fields.
+    """
+    metric = metric or card.metrics[0].name
+    value = card.metric(metric)
+    traits = traits_of(kind)
+    if value is None or traits.is_recorded:
+        return None
+    if traits.answers_cases:
+        if not is_counted(metric):
+            return None
+        cases = len(card.cases)
+        return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson") if cases else None
+    sample = sample_of(card, metric)
+    spread = ratio(sample.shares)
+    if spread is None:
+        return None
+    ends = effective_wilson(spread, sample.trials)
+    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method=_EFFECTIVE)
+
+
+def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Interval | None:
+    return None if ends is None else Interval(low=ends.low, high=ends.high, unit=unit, n=n, method=method)
+
+
+def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> Ends | None:
+    """Combine intervals of headlines to the interval of their mean over evals; undefined headlines are left out.
+
+    It describes the uncertainty of these evals, not how other evals would score. None if a headline has no interval.
+    """
+    ends = [
+        None if interval is None else Estimate(value, interval.low, interval.high)
+        for value, interval in headlines
+        if value is not None
+    ]
+    with_interval = [end for end in ends if end is not None]
+    return around_mean(with_interval) if len(with_interval) == len(ends) else None
+
+
+def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
+    """Bootstrap the interval of the headline, seeded by the data; takes milliseconds. None for kind ``responses``."""
+    from sitegen.stats.intervals import bootstrap_ratio
+
+    metric, value = card.metrics[0]
+    if value is None or not _is_sample_of_documents(kind):
+        return None
+    sample = sample_of(card, metric)
+    ends = bootstrap_ratio(tuple(sample.shares.elements()))
+    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method="bootstrap")
+
+
+def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
+    """Bootstrap the interval of the headline's change by resampling common units, both sides of a unit together."""
+    from sitegen.stats.intervals import bootstrap_ratio_change
+
+    if not _is_sample_of_documents(kind):
+        return None
+    unit, pairs = paired_sample_of(before, after, after.metrics[0].name)
+    ends = bootstrap_ratio_change(tuple(pairs.elements()))
+    return _stated_interval(ends, unit=unit, n=pairs.total(), method="bootstrap")
+
+
+def _is_sample_of_documents(kind: str) -> bool:
+    """Decide whether documents are the sample of a kind: not for recorded numbers, nor if cases are the sample."""
+    traits = traits_of(kind)
+    return not (traits.is_recorded or traits.answers_cases)
+
+
+def interval_of_runs(values: Sequence[float]) -> Interval | None:
+    """Compute the interval of the mean over repeated runs of one iteration; None for fewer than two runs."""
+    spread = mean_of(values)
+    return _stated_interval(
+        around(spread) if spread else None, unit="runs", n=len(values), method="Student's t over runs"
+    )

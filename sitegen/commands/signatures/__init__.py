@@ -8,7 +8,7 @@ import typer
 
 from sitegen import __version__
 from sitegen.commands.printing import print_line
-from sitegen.commands.signatures import questions, scoring, site
+from sitegen.commands.signatures import commands
 
 app = typer.Typer(
     add_completion=False,
@@ -35,21 +35,21 @@ def options(
 
 
 for _command in (
-    site.build,
-    site.watch,
-    scoring.verify_one,
-    scoring.verify_all,
-    questions.history,
-    questions.blame,
-    questions.compare,
-    questions.check,
-    scoring.respond,
-    scoring.judge,
-    scoring.code_judge,
-    site.init,
-    scoring.extract,
-    site.export,
-    site.schema,
-    site.demo,
+    commands.build,
+    commands.watch,
+    commands.verify_one,
+    commands.verify_all,
+    commands.history,
+    commands.blame,
+    commands.compare,
+    commands.check,
+    commands.respond,
+    commands.judge,
+    commands.code_judge,
+    commands.init,
+    commands.extract,
+    commands.export,
+    commands.schema,
+    commands.demo,
 ):
     app.command()(_command)

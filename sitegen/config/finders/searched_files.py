@@ -10,10 +10,9 @@ from pathlib import Path
 from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
-from sitegen.config.evaluation_config import EvaluationConfig
+from sitegen.config.findings import home_of
 from sitegen.config.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
-from sitegen.config.models import EvalConfig
-from sitegen.config.paths import home_of
+from sitegen.config.models import EvalConfig, EvaluationConfig
 from sitegen.data_files.project_files import is_folder_inside, read_inside
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen

@@ -14,10 +14,10 @@ from typing import Final, Literal, TypeAlias
 from markupsafe import escape
 
 from sitegen.analysis.best import values_of_summary
+from sitegen.model.changes import LEVELS, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import LEVELS, Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links

@@ -3,11 +3,15 @@
 Iterations and edits, which are only ever added, form a log in commit order, divided into shards. A full shard never
 changes, so one more commit rewrites only the last shard, and ``search/list.js`` if a new shard begins. Fields are in
 files named by their digest, because most evals of a project have the same fields for most of its history.
+
+
+Data for the scripts of pages, as classic scripts: ``fetch`` does not exist on ``file://``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -19,9 +23,18 @@ from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import same_output
-from sitegen.pages.methods import TOPICS
+from sitegen.pages.other_pages import TOPICS
+
+
+def script_file(path: str, name: str, body: Any) -> RawFile:
+    """A script that appends ``body`` to a list, the property ``name`` of the window.
+
+    It is pure ASCII, so that no character in it can end a line or a string.
+    """
+    text = json.dumps(body, ensure_ascii=True, separators=(",", ":"))
+    return RawFile(path, f"(self.{name}=self.{name}||[]).push({text});\n".encode("ascii"))
+
 
 SHARD: Final = 2_000
 """Number of entries of the log in one file."""

@@ -18,12 +18,11 @@ from msgspec.structs import asdict
 
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
-from sitegen.model.deltas import Change
-from sitegen.model.error_summaries import PatternSummary
-from sitegen.model.kinds import traits_of
+from sitegen.model.changes import Change
+from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Series
+from sitegen.model.series import PatternSummary, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links

@@ -16,8 +16,8 @@ from functools import lru_cache
 from math import ceil, floor, log10
 from typing import Final
 
+from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
-from sitegen.model.noise import Ends
 
 _STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""

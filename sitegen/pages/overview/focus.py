@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.copies import output_of_each, repeats_the_point_before
-from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.analysis.series import output_of_each, repeats_the_point_before
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
-from sitegen.pages.report.numbers import grouping, sections
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
+from sitegen.pages.report.discrepancies import grouping, sections
 from sitegen.pages.report.patterns import pattern_words
 
 _OF_EVAL: Final = 12

@@ -1,22 +1,28 @@
 """Three sentences on the state of all evals: losses, gains, and what to do next.
 
 The overview and ``summary.md`` begin with them. Each sentence links to its evidence.
+
+
+The edit before the largest loss: the lines that it changed, and the command that takes it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeAlias
 
+from sitegen.analysis.go_back import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
+from sitegen.model.changes import Decision, Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import ROUNDING
-from sitegen.model.noise import Decision
-from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.change_text import lost_words
 from sitegen.pages.html.formats import day
+from sitegen.pages.instruction import go_back_command
 from sitegen.pages.labels import subject_of
 from sitegen.pages.overview.focus import FocusView
 from sitegen.pages.overview.phrases import (
@@ -28,6 +34,7 @@ from sitegen.pages.overview.phrases import (
     output_phrase,
     worst_step,
 )
+from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -252,3 +259,55 @@ def _is_sure(summary: EvalSummary) -> bool:
 
 def _is_up(step: Step) -> bool:
     return step.status == "better"
+
+
+LINES: Final = 4
+"""Largest number of changed lines that are shown."""
+
+
+Undo: TypeAlias = tuple[InstructionHistory, Edit, tuple[PatchLine, ...], int, str | None]
+"""The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
+
+The file, the edit, the first lines that it changed, the number of changed lines that are left out, and the command that
+restores the edited files as they were before; None if there are too many, or if the edit is uncommitted.
+"""
+
+
+def undo_of(
+    evals: Sequence[EvalStanding], files: Iterable[InstructionHistory], patch_of: Callable[[Edit], bytes]
+) -> Undo | None:
+    """Return the edit before the loss that the first sentence names; None if it names none, or no edit is beside it.
+
+    *evals* are as for ``news``; *patch_of* reads the patch of an edit.
+    """
+    scored = [standing for standing in evals if standing.summary.headlines]
+    if not scored or scored[0].trouble not in LOST or not scored[0].worse:
+        return None
+    circumstances = worst_step(scored[0]).circumstances
+    edited = circumstances.edited
+    if edited is None:
+        return None
+    beside = {(beside.path, beside.sha) for beside in circumstances.edits}
+    found = [
+        (file, edit)
+        for file in files
+        for edit in file.edits
+        if edit.commit.sha == edited.sha and (edit.path, edited.sha) in beside
+    ]
+    if not found:
+        return None
+    drawn = [(file, edit, read_patch(patch_of(edit))) for file, edit in found]
+    file, edit, patch = max(drawn, key=lambda one: one[2].counts.added + one[2].counts.removed)
+    changed = (line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed"))
+    lines = tuple(islice(changed, LINES))
+    return (
+        file,
+        edit,
+        lines,
+        max(0, patch.counts.added + patch.counts.removed - len(lines)),
+        go_back_command(edited, [_before(file, edit) for file, edit in found], parent=True),
+    )
+
+
+def _before(file: InstructionHistory, edit: Edit) -> FileThen:
+    return FileThen(then=edit.old.path if edit.old else None, now=None if file.deleted else file.path)

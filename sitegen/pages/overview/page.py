@@ -10,27 +10,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.causes import ProblemCause
-from sitegen.analysis.noise.intervals import ends_of_mean
+from sitegen.analysis.noise.samples import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.analysis.standing import LOST, EvalStanding, standings
 from sitegen.config.models import Mute
+from sitegen.model.changes import Ends, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import Step
 from sitegen.model.series import Effect, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
+from sitegen.pages.other_pages import score_changes
 from sitegen.pages.overview.focus import FocusView, focus_view
-from sitegen.pages.overview.news import loss, news
+from sitegen.pages.overview.news import Undo, loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
-from sitegen.pages.overview.undo import Undo
-from sitegen.pages.problems import score_changes
-from sitegen.stats.averages import mean as mean_of_values
 from sitegen.stats.counts import mean
+from sitegen.stats.intervals import mean as mean_of_values
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 6

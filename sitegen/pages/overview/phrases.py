@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sitegen.analysis.standing import EvalStanding
+from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.overview.focus import FocusView
-from sitegen.pages.report.numbers import TOP_LEVEL
+from sitegen.pages.report.discrepancies import TOP_LEVEL
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text

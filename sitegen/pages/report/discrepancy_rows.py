@@ -14,7 +14,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
 from sitegen.model.site import RawFile
 from sitegen.pages import links
-from sitegen.pages.data.scripts import script_file
+from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import RowCache, value_cells
 from sitegen.pages.html.cells import text as _text
 from sitegen.pages.html.formats import bounded

@@ -14,15 +14,14 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.recorded import DifferencePart
 from sitegen.analysis.series import variant_spread
+from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import WeakSection
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread
+from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
@@ -35,16 +34,18 @@ from sitegen.pages.report.discrepancies import (
     Discrepancies,
     EarlierPoints,
     discrepancies,
+    error_changes,
+    grouping,
     placed_error,
+    sections,
     since,
     wrong_in,
 )
-from sitegen.pages.report.numbers import error_changes, grouping, sections
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.tree import has_tree
 from sitegen.scoring.rules import FieldRules
+from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
-from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import RATIOS, error_numbers, errors
 
 ALIGNED: Final = 100

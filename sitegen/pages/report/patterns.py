@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
-from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import PatternSummary
 from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of

@@ -22,7 +22,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import LONGEST, text
 from sitegen.pages.html.formats import bounded
 from sitegen.pages.report.value_tree import TreeNode, value_tree
-from sitegen.text.quotes import QuotedPassage
+from sitegen.text.words import QuotedPassage
 
 VALUES: Final = 2_000
 """Largest number of values on the page."""

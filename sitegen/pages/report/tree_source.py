@@ -12,7 +12,7 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.pages.report.tree import PagePicture, SourceNote, SourcePicture, TreeView
 from sitegen.pages.report.value_tree import TreeNode
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
-from sitegen.text.quotes import QuotedPassage, SearchedText
+from sitegen.text.words import QuotedPassage, SearchedText
 
 _MOST_PICTURES: Final = 60
 """Largest number of pages of the source that one page shows."""

@@ -8,13 +8,12 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.analysis.noise.intervals import interval_of_runs
 from sitegen.analysis.noise.repeats import Repeats, noise_of
+from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import DifferencePart, RecordedCause
 from sitegen.model.cells import ABSENT, CellFlip, Flips
-from sitegen.model.deltas import Change, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, Noise, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_points, own_unit

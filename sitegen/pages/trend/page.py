@@ -19,27 +19,23 @@ from sitegen.analysis import recorded
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.deltas import comparable_since
-from sitegen.analysis.noise import intervals
+from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
-from sitegen.model.deltas import Change
-from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.changes import Change, Interval, Noise, Step
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec
-from sitegen.model.noise import Interval, Noise
-from sitegen.model.regressions import Step
+from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, traits_of
+from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
+from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
-from sitegen.model.values import LARGEST_NUMBER
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.html.formats import NIL, percent, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.problems import score_changes
+from sitegen.pages.other_pages import score_changes
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.page import files
@@ -300,7 +296,7 @@ def best_of(view: TrendView, metric: int) -> tuple[Point | None, float | None, s
 
 def interval_of(view: TrendView, metric: int) -> Interval | None:
     """The interval of one of the first metrics at the newest point."""
-    return intervals.interval_of(view.points[-1].scorecard, view.info.kind, view.specs[metric].name)
+    return samples.interval_of(view.points[-1].scorecard, view.info.kind, view.specs[metric].name)
 
 
 def targets(view: TrendView) -> list[tuple[MetricSpec, float, bool | None]]:

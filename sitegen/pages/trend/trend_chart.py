@@ -8,10 +8,9 @@ from typing import Final
 
 from sitegen.analysis.recorded import CLOSE
 from sitegen.history.layout import iteration_number
+from sitegen.model.changes import Ends, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING
-from sitegen.model.noise import Ends
-from sitegen.model.regressions import Step
 from sitegen.model.series import Point
 from sitegen.pages.change_text import own_unit
 from sitegen.pages.html.charts import (
@@ -42,9 +41,9 @@ from sitegen.pages.trend.page import (
     targets,
     values_of_variants,
 )
-from sitegen.pages.variants.variant_charts import tone
-from sitegen.stats.averages import mean
+from sitegen.pages.variants import tone
 from sitegen.stats.counts import error_numbers
+from sitegen.stats.intervals import mean
 from sitegen.text.values import COUNT, SMALL, metric_text
 
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")

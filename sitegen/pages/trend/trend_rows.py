@@ -9,8 +9,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.flips import number_of_cells
+from sitegen.analysis.series import repeats_the_point_before
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
@@ -18,7 +18,7 @@ from sitegen.model.series import Point
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, origin, own_unit
-from sitegen.pages.data.scripts import script_file
+from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import NIL, bounded, day, number, printable, signed
 from sitegen.pages.html.tables import Column, cells, class_name

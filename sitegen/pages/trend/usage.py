@@ -10,7 +10,7 @@ from sitegen.pages.html.charts import Tick, nice_ticks, percent
 from sitegen.pages.html.formats import NIL
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.trend.page import TrendView, made_by
-from sitegen.pages.variants.variant_charts import tone
+from sitegen.pages.variants import tone
 from sitegen.scoring.usage import USAGE
 from sitegen.text.values import amount, metric_text
 

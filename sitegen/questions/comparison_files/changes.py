@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
 
-from sitegen.analysis.comparison.pairs import ORDER
-from sitegen.analysis.comparison.values import PairedFate
 from sitegen.analysis.flips import flipped_cells, number_of_cells
-from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
+from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of
+from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.cells import ABSENT, Cell, CellFlip, Period, Tally
-from sitegen.model.deltas import Change, DeltaParts
+from sitegen.model.changes import Change, ChangeVerdict, Decision, DeltaParts, Interval, Why
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Why
 from sitegen.model.outcomes import Outcome
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Series

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.model.changes import Interval
 from sitegen.model.frozen import Frozen
-from sitegen.model.noise import Interval
 from sitegen.pages.change_text import MINUS
 from sitegen.pages.labels import spread_words
 from sitegen.questions.comparison_files.changes import Chance, ResultChange
-from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table

@@ -11,12 +11,12 @@ from io import BytesIO
 from math import pi
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
+from sitegen.analysis.variant_tests import VariantComparison, VariantNumbers
 from sitegen.config.models import PlotFormat
 from sitegen.errors import SitegenError
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.comparison_files.changes import ResultChange
-from sitegen.questions.comparison_files.document import ComparisonDocument
+from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import USAGE, USAGE_METRICS
 from sitegen.text.plain import encodable, line
 from sitegen.text.values import amount

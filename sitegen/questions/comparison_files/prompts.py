@@ -1,16 +1,21 @@
 """``comparison_results.json`` of prompts that the command line names by their files, numbered in that order.
 
 Its keys are those that teams who keep prompts as templates are used to. In a tie, the winner is ``tie``.
+
+
+``comparison_results.json``: every number of a comparison (``sitegen/comparison/1``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
-from sitegen.analysis.comparison.variants import sole_leader
+from sitegen.analysis.variant_tests import Confidence, MetricTest, Tested, VariantComparison, VariantPair
+from sitegen.analysis.variants import sole_leader
 from sitegen.model.frozen import Frozen
+from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verifying.evaluation import Evaluation, EvaluationDocument
 
 TIE = "tie"
@@ -161,3 +166,19 @@ def _prompt_test(tested: Tested, keys: dict[str, str]) -> PromptTest:
 
 def _winning_prompt(name: str | None, keys: dict[str, str]) -> str:
     return TIE if name is None else keys[name]
+
+
+SCHEMA: Final = "sitegen/comparison/1"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDocument:
+    """The comparisons of one call, in the order in which they are written."""
+
+    variants: tuple[VariantComparison, ...] = ()
+    """For each eval of kind ``responses``, the sides as prompts that answered the same cases."""
+    changes: tuple[ResultChange, ...] = ()
+    """For each eval, what became of it from one side to the next."""
+    passed_over: tuple[str, ...] = ()
+    """Evals that only one side has."""
+    schema: str = SCHEMA

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from sitegen.data_files.project_files import named_place
 from sitegen.errors import OutputFolderError
 from sitegen.questions.exporting.frames import rows_of
-from sitegen.questions.exporting.rows import Batch
-from sitegen.questions.exporting.tables import TABLES, ExportColumn, ExportFormat, ExportRow, Table
+from sitegen.questions.exporting.tables import TABLES, Batch, ExportColumn, ExportFormat, ExportRow, Table
 from sitegen.text.plain import spreadsheet_safe
 
 if TYPE_CHECKING:

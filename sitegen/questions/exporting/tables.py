@@ -1,14 +1,31 @@
 """The tables of an export (``sitegen/export/1``): names, columns, keys and references.
 
 No name is a keyword of SQL, so that none needs quotes.
+
+
+Makes the rows of an export series by series, so that only one series is in memory at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
+from msgspec.structs import astuple
+
+from sitegen import __version__
+from sitegen.analysis.series import variant_spread
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import Counts
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.series import Point, Series
+from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.usage import RunUsage
+from sitegen.pages import links
+from sitegen.stats.counts import error_numbers
+from sitegen.text.plain import encodable
 
 SCHEMA: Final = "sitegen/export/1"
 
@@ -137,3 +154,164 @@ TABLES: Final = (
     ),
 )
 """A table comes after the tables that it refers to."""
+
+
+_EditKey: TypeAlias = tuple[str, str]
+_EditNumbers: TypeAlias = Mapping[_EditKey, int]
+
+
+class Batch(NamedTuple):
+    """Rows of one table."""
+
+    table: str
+    rows: Iterable[ExportRow]
+
+
+class Exported(Frozen):
+    """The input of an export."""
+
+    head: str
+    """Id of the newest commit."""
+    instructions: tuple[InstructionHistory, ...]
+    series: Iterable[Series]
+
+
+def batches(exported: Exported) -> Iterator[Batch]:
+    """All rows of all tables; a row comes after the rows that it refers to."""
+    edits = sorted(
+        (edit for file in exported.instructions for edit in file.edits),
+        key=lambda edit: (edit.commit.position, edit.path, edit.status),
+    )
+    about = {"schema": SCHEMA, "sitegen": __version__, "head": exported.head}
+    yield Batch("about", about.items())
+    yield Batch("instructions", (_edit_row(number, edit) for number, edit in enumerate(edits)))
+    numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
+    for series in exported.series:
+        yield from _series_batches(series, numbers)
+
+
+def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
+    info, points = series.info, tuple(enumerate(series.points))
+    about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
+    yield Batch("evals", [_encodable_row(about)])
+    yield Batch("points", (_point_row(info.id, index, point) for index, point in points))
+    yield Batch("scores", (row for index, point in points for row in _score_rows(series, index, point)))
+    yield Batch(
+        "fields",
+        (
+            _encodable_row((info.id, index, field.attribute, *_counts_in_columns(field.counts)))
+            for index, point in points
+            for field in point.scorecard.fields
+        ),
+    )
+    yield Batch("cells", _cell_rows(series))
+    yield Batch(
+        "point_edits",
+        (
+            (encodable(info.id), index, number)
+            for index, point in points
+            for number in sorted({numbers[_edit_key(edit)] for edit in point.edits})
+        ),
+    )
+
+
+def _edit_row(number: int, edit: Edit) -> ExportRow:
+    old, new = edit.old, edit.new
+    return _encodable_row(
+        (
+            number,
+            edit.path,
+            edit.status,
+            old and old.path,
+            old and old.oid,
+            new and new.oid,
+            *_commit_in_columns(edit.commit),
+        )
+    )
+
+
+def _edit_key(edit: Edit) -> _EditKey:
+    return edit.path, edit.commit.sha
+
+
+def _commit_in_columns(commit: Commit) -> ExportRow:
+    return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
+
+
+def _point_row(eval_id: str, index: int, point: Point) -> ExportRow:
+    at, card = point.snapshot, point.scorecard
+    usage = card.usage or RunUsage()
+    return _encodable_row(
+        (
+            eval_id,
+            index,
+            at.iteration,
+            at.label,
+            *_commit_in_columns(at.commit),
+            at.recorded_at,
+            " ".join(at.cause),
+            card.status,
+            point.stale,
+            *_counts_in_columns(card.counts),
+            links.report(eval_id, at.slug),
+            ", ".join(usage.models) or None,
+            usage.parameters or None,
+            ", ".join(usage.judges) or None,
+            point.copy_of,
+        )
+    )
+
+
+def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]:
+    """One row for each metric of the kind. Only the headline has an interval."""
+    deltas = {delta.name: delta for delta in point.change.metrics} if point.change else {}
+    for spec in series.specs:
+        delta = deltas.get(spec.name)
+        parts = delta and delta.parts if not spec.recorded else None
+        interval = point.interval if spec is series.specs[0] else None
+        spread = variant_spread(series.info.kind, spec, point.scorecard)
+        yield (
+            encodable(series.info.id),
+            index,
+            spec.name,
+            point.scorecard.metric(spec.name),
+            point.now.metric(spec.name) if point.now and not spec.recorded else None,
+            delta.change if delta else None,
+            *(astuple(parts) if parts else (None, None, None)),
+            interval.low if interval else None,
+            interval.high if interval else None,
+            spread.worst if spread else None,
+            spread.best if spread else None,
+        )
+
+
+def _cell_rows(series: Series) -> Iterator[ExportRow]:
+    """One row for each period of a cell, with its first and last point."""
+    last = len(series.points) - 1
+    for number, cell in enumerate(series.cells.cells):
+        ends = [*(period.start - 1 for period in cell.periods[1:]), last]
+        for period, end in zip(cell.periods, ends, strict=True):
+            yield _encodable_row(
+                (
+                    series.info.id,
+                    number,
+                    cell.document,
+                    cell.path,
+                    cell.attribute,
+                    cell.extra,
+                    period.start,
+                    end,
+                    period.state,
+                    period.expected or None,
+                    period.actual or None,
+                )
+            )
+
+
+def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
+    return counts.tp, counts.fp, counts.fn, counts.tn, *error_numbers(counts)
+
+
+def _encodable_row(row: Iterable[ExportCell]) -> ExportRow:
+    """The row with bytes that are not UTF-8 spelled out in its texts."""
+    return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)

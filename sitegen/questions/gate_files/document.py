@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, without_excuse
 from sitegen.errors import SitegenError
+from sitegen.model.changes import MetricDelta
 from sitegen.model.commits import WORKTREE
-from sitegen.model.deltas import MetricDelta
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import MetricSpec, Nouns, traits_of
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.json_bytes import schema_first

@@ -12,7 +12,7 @@ from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
 from sitegen.model.commits import short_id
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.pages.change_text import split
 from sitegen.questions.gate_files.wording import (
     allowed_drop,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from sitegen.errors import SitegenError
 from sitegen.model.gate import GateEval, GateMetric, GateReport, Reason
-from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Nouns
+from sitegen.model.metrics import Nouns, traits_of
 from sitegen.pages.change_text import MINUS, smallest_change, verdict_words
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer

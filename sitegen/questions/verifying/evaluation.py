@@ -12,8 +12,7 @@ from sitegen.config.evaluation import evaluation_methods, significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import NothingToReportError
 from sitegen.model.frozen import Frozen
-from sitegen.questions.verifying.eval_files import first_file
-from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.project import WorktreeProject, first_file
 from sitegen.questions.verifying.verify import Verified, verify
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, Summary, responses_part

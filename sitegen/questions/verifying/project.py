@@ -1,26 +1,30 @@
-"""A project in the work tree: its configuration and its evals, ready to be scored."""
+"""A project in the work tree: its configuration and its evals, ready to be scored.
+
+Locates an eval's files in the work tree: its folder, its iterations and its outputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
-from os.path import lexists
+from os.path import lexists, normpath
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from sitegen.config.evaluation import evaluated_entry, evaluated_llm, project_evaluation, read_named
-from sitegen.config.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.config.finders.case_files import case_file_entry
 from sitegen.config.finders.searched_files import work_tree_files
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
-from sitegen.config.kind_files import GROUND_TRUTHS, files_of
+from sitegen.config.kind_files import GROUND_TRUTHS, Kind, KindFiles, files_of
 from sitegen.config.manifest import manifest_in_force, overlaid
-from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.site import read_rules, read_site, site_file
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
+    LARGEST_FILE,
     NotFetchedError,
     fix_of,
     is_folder_inside,
@@ -29,26 +33,126 @@ from sitegen.data_files.project_files import (
     real,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.entry_rules import EntryRules, kind_of, truth_names
+from sitegen.history.entry_rules import EntryRules, is_path, kind_of, required_statements, runs_of, truth_names
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import CopiedParts
-from sitegen.history.layout import LONE, Layout
+from sitegen.history.globs import RunGlob
+from sitegen.history.layout import LONE, RECORDED, RESULTS, Layout, iteration_number
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
+from sitegen.model.recorded import states
 from sitegen.model.timeline import EvalHistory
-from sitegen.questions.verifying.eval_files import (
-    WorktreeEval,
-    first_file,
-    newest_case_file,
-)
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.scorer import File
-from sitegen.text.plain import encodable
+from sitegen.text.plain import encodable, natural_order
+
+
+class WorktreeEval(Frozen):
+    """An eval in the work tree."""
+
+    root: Path
+    """The top of the work tree."""
+    entry: EvalConfig
+    kind: Kind
+    folder: Path
+    ground_truth: Path | None
+    """None if outputs of the kind are judged already."""
+
+    @property
+    def files(self) -> KindFiles:
+        """The names that files of this kind have by convention."""
+        return files_of(self.kind)
+
+
+def each_output(place: WorktreeEval) -> list[tuple[Path, ...]]:
+    """Return the outputs of each iteration by number, or of each run by name, or the overwritten output; often none.
+
+    An iteration that has only the record of a run has no files.
+    """
+    entry, files = place.entry, place.files
+    if runs := runs_of(entry):
+        return _each_run(place.folder, runs, required_statements(entry))
+    if is_path(entry.outputs):
+        stated = first_file(place.folder, (entry.outputs,))
+        return [(stated,)] if stated else []
+    if by_iteration := outputs_of_iterations(place):
+        return [outputs for _, outputs in by_iteration]
+    if entry.outputs == "iterations":
+        return []
+    if entry.id == LONE and not first_file(place.folder, files.elsewhere):
+        log = first_file(place.root, files.at_root)
+        if log is not None:
+            return [(log,)]
+    written = _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
+    return [written] if written else []
+
+
+def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
+    """Return the file that holds expected values and outputs together; if there are several, that of the last run."""
+    if runs := runs_of(entry):
+        every_run = _each_run(folder, runs)
+        return every_run[-1][0] if every_run else None
+    return first_file(folder, (entry.outputs,))
+
+
+def _each_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> list[tuple[Path, ...]]:
+    """The files of each run by name, with numbers in names compared by value.
+
+    Files that do not state the values of *where* (key -> value) are left out.
+    """
+    start = folder / runs.start
+    paths = start.rglob("*") if start.is_dir() else ()
+    files_by_run: dict[str, list[Path]] = {}
+    for name in sorted(path.relative_to(folder).as_posix() for path in paths if path.is_file()):
+        run = runs.name(name)
+        if run is not None and (not where or _file_states(folder, name, where)):
+            files_by_run.setdefault(run, []).append(folder / name)
+    return [tuple(files_by_run[run]) for run in sorted(files_by_run, key=natural_order)]
+
+
+def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
+    try:
+        return states(read_inside(folder, name, LARGEST_FILE), where)
+    except OSError:
+        return False
+
+
+def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
+    """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
+    files = place.files
+    return sorted(
+        (number, outputs)
+        for number, folder in iterations(place.folder)
+        if (outputs := _outputs_in(folder, files.outputs, files)) or (folder / RECORDED).is_file()
+    )
+
+
+def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the number and the folder of every iteration of an eval, with an output or without, in arbitrary order."""
+    results = folder / RESULTS
+    for child in results.iterdir() if results.is_dir() else ():
+        number = iteration_number(child.name)
+        if number is not None:
+            yield number, child
+
+
+def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """The first of these names under which the folder has a file."""
+    return next((path for name in names if (path := Path(normpath(folder / name))).is_file()), None)
+
+
+def _outputs_in(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
+    """The outputs in a folder: the file under the first of the names that exists, and the file of every variant."""
+    first = first_file(folder, names)
+    outputs = [first] if first else []
+    if files.variants and folder.is_dir():
+        outputs += [path for path in folder.iterdir() if re.fullmatch(files.variants, path.name) and path.is_file()]
+    return tuple(sorted(outputs))
 
 
 class WorktreeProject(Frozen, gc=True, dict=True):

@@ -11,11 +11,10 @@ from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_insid
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.entry_rules import is_glob
 from sitegen.history.layout import RECORDED, RESULTS
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
-from sitegen.questions.verifying.eval_files import iterations
-from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.verifying.project import WorktreeProject, iterations
 from sitegen.questions.verifying.verify import Verified, verify_iterations
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata

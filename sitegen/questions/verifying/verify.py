@@ -20,20 +20,20 @@ from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
-from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import RunUsage
-from sitegen.questions.verifying.eval_files import (
+from sitegen.questions.verifying.project import (
     WorktreeEval,
+    WorktreeProject,
     each_output,
     first_file,
     iterations,
     outputs_of_iterations,
 )
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.scoring.highlights.settings import read_settings
+from sitegen.scoring.highlights.files import read_settings
 from sitegen.scoring.kinds import in_order_of, scorer, specs_of
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.results_file import Metadata

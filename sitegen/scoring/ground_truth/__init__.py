@@ -14,8 +14,8 @@ from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.ground_truth import building_summary_csv, long, wide
 from sitegen.scoring.ground_truth.truth import COLUMNS, GroundTruth, TruthDocument

@@ -13,8 +13,8 @@ from collections.abc import Container, Iterator
 from typing import Final
 
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise

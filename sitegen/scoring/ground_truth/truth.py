@@ -11,8 +11,8 @@ from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 

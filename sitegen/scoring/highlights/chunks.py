@@ -30,9 +30,9 @@ from typing import Final, Literal, TypeAlias, TypeGuard
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated
-from sitegen.model.values import Value
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
 """Category -> texts, which are the keys of a dictionary: a set in the order of the file."""

@@ -10,14 +10,19 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
-from sitegen.model.values import Value
 from sitegen.scoring.highlights.chunks import Highlights, Paragraph
-from sitegen.scoring.highlights.files import HighlightsOutput, read_gold, read_output, united_paragraphs
-from sitegen.scoring.highlights.settings import Settings, read_settings
+from sitegen.scoring.highlights.files import (
+    HighlightsOutput,
+    Settings,
+    read_gold,
+    read_output,
+    read_settings,
+    united_paragraphs,
+)
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats

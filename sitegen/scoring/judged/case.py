@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call
-from sitegen.model.values import Unusable, Value
 from sitegen.stats.agreement import Ratings
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest

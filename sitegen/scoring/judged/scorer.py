@@ -12,12 +12,11 @@ from msgspec.structs import replace
 from sitegen.config.kind_files import files_of
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import RunUsage
-from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels

@@ -18,10 +18,18 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage, stated_judge
-from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
-from sitegen.scoring.recorded.layouts import RecordedNumber, first_of_each_name, numbers_of_layout, read_record
-from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
-from sitegen.scoring.settings import read_keys, settings_finding
+from sitegen.scoring.recorded.layouts import (
+    RecordedNumber,
+    first_of_each_name,
+    headline_rank,
+    is_count,
+    is_measure,
+    lower_is_better,
+    numbers_of_layout,
+    range_of,
+    read_record,
+)
+from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of, read_keys, settings_finding
 from sitegen.scoring.usage import with_stated
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Threshold, Verdict, VerdictStatus
+from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, Result, Status
-from sitegen.model.values import Value
 from sitegen.scoring.responses.measures import METRICS
+from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, all_specs
-from sitegen.scoring.verdict import verdict
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {
     "exact_match": ("accuracy",),

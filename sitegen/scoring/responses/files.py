@@ -24,9 +24,9 @@ from msgspec.structs import replace
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
-from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.case_lists import id_text, text_of_value
 from sitegen.scoring.judged.tables.usual_columns import response_states_a_result

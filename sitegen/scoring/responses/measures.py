@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import Kappa, Rouge
 from sitegen.model.usage import Call
-from sitegen.model.values import Value
 from sitegen.scoring.responses.files import Response, TestCase, VariantResponses
 from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats

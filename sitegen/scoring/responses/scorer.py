@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import ErrorWords, Metric, Nouns
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Question, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
 from sitegen.scoring.judged.panels import agreement_note

@@ -8,6 +8,6 @@ A text is parsed into blocks, in which the changes of an edit are marked (``bloc
 with the text inside them (``inline``).
 """
 
-from sitegen.text.markdown.texts import LARGEST, LONGEST_LINE, TAGS, MarkdownPage, document, passage
+from sitegen.text.markdown.blocks import LARGEST, LONGEST_LINE, TAGS, MarkdownPage, document, passage
 
 __all__ = ["LARGEST", "LONGEST_LINE", "TAGS", "MarkdownPage", "document", "passage"]

@@ -1,6 +1,9 @@
 """Parses a text into blocks, and shows an edit in them: marks new blocks, and inserts removed lines as struck text.
 
 Headings get ids, and levels below those of the page; style attributes are removed.
+
+
+Renders a whole text, or a passage with the changes of an edit, as HTML.
 """
 
 from __future__ import annotations
@@ -14,6 +17,16 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.markdown.inline import PREFIX, parse_blocks, words
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+
+from typing import TYPE_CHECKING
+
+from sitegen.model.frozen import Frozen
+from sitegen.text.markdown.inline import inline
+from sitegen.text.sections import split_lines
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -147,3 +160,164 @@ def _struck(before: Token | None, lines: Sequence[str]) -> Token:
     else:
         html = f'<p class="gone">{text}</p>\n'
     return Token(STRUCK, "", 0, content=html)
+
+
+_NOTHING: Final[frozenset[int]] = frozenset()
+
+
+def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None = None) -> str:
+    """Return the blocks as safe HTML.
+
+    Args:
+        blocks: the blocks to write.
+        changed: indexes of lines to mark in blocks of code.
+        gone: lines to strike in blocks of code.
+
+    """
+    tokens, references = blocks
+    out: list[str] = []
+    for index, token in enumerate(tokens):
+        if token.type == "inline":
+            out.append(inline(token.content, references))
+        elif token.type in CODE:
+            out.append(_code(token, changed, gone or {}))
+        elif token.type == STRUCK:
+            out.append(token.content)
+        elif token.hidden:
+            continue
+        elif token.nesting == -1:
+            out.append(f"</{token.tag}>\n")
+        else:
+            out.append(_opening(tokens, index))
+    return "".join(out)
+
+
+def _opening(tokens: Sequence[Token], index: int) -> str:
+    """Return the tag that opens a block, in a line of its own unless text or the end of the block follows."""
+    token = tokens[index]
+    before = "\n" if index and tokens[index - 1].hidden else ""
+    attributes = "".join([f' {name}="{escape(str(value))}"' for name, value in token.attrs.items()])
+    after = "\n"
+    if token.nesting == 1:
+        following = tokens[index + 1]
+        is_end = following.nesting == -1 and following.tag == token.tag
+        if following.type == "inline" or following.hidden or is_end:
+            after = ""
+    return f"{before}<{token.tag}{attributes}>{after}"
+
+
+def as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str:
+    """Return lines of source, escaped, with changed lines marked and removed lines struck."""
+    return f"<pre><code>{_marked_lines(lines, changed, gone)}</code></pre>"
+
+
+def _code(token: Token, changed: frozenset[int], gone: Gone) -> str:
+    content = token.content
+    if (changed or gone) and token.map is not None:
+        first = token.map[0] + (token.type == "fence")
+        content = _marked_lines(split_lines(content), changed, gone, first)
+    else:
+        content = escape(content, quote=False)
+    return f"<pre><code>{content}</code></pre>\n"
+
+
+def _marked_lines(lines: Sequence[str], changed: frozenset[int], gone: Gone, first: int = 0) -> str:
+    out: list[str] = []
+    for number, line in enumerate([*lines, None], start=first):
+        out.extend(f'<del class="gone">{escape(struck, quote=False)}</del>\n' for struck in gone.get(number, ()))
+        if line is not None:
+            text = escape(line, quote=False)
+            out.append(f'<span class="chg">{text}</span>\n' if number in changed else f"{text}\n")
+    return "".join(out)
+
+
+TAGS: Final = frozenset(
+    {"h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "a", "span"}
+    | {"table", "thead", "tbody", "tr", "th", "td", "hr", "br", "del"}
+)
+"""Every HTML element that can occur."""
+
+LARGEST: Final = 200_000
+"""The greatest number of characters of a text that is rendered; a longer one is shown as source."""
+
+LONGEST_LINE: Final = 5_000
+"""The greatest number of characters of a line in a text that is rendered: inline parsing of longer lines is slow."""
+
+_FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
+_TABLE_ROW = re.compile(r"\|.*\|\s*")
+_TABLE_RULE: Final = r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?"
+
+
+class MarkdownPage(Frozen):
+    """A whole text."""
+
+    html: str
+    headings: tuple[Heading, ...]
+    plain: bool = False
+    """Whether the text is too large to be rendered and is shown as source."""
+
+
+def document(text: str) -> MarkdownPage:
+    """Render a whole file."""
+    text = _prepared(text)
+    lines = split_lines(text)
+    if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
+        return MarkdownPage(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
+    blocks = parse(text)
+    return MarkdownPage(write(blocks), headings(blocks))
+
+
+def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
+    """Render a passage of a file, with the class ``chg`` on changed blocks, and removed lines struck in place.
+
+    Args:
+        lines: the passage after the edit.
+        changed: indexes of the lines that are new.
+        gone: removed lines, by the index of the line that followed them.
+        starts_file: whether the passage may begin with front matter.
+
+    """
+    marked = frozenset(changed)
+    if sum(map(len, lines)) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
+        return as_written(lines, marked, gone)
+    lead = _lead(lines)
+    text = "\n".join([*lead, *lines, ""])
+    if lead:
+        marked = frozenset(index + len(lead) for index in marked)
+        gone = {index + len(lead): struck for index, struck in gone.items()}
+    blocks = parse(_prepared(text) if starts_file else visible(text), anchored=False)
+    if lead and lead[0] != "```":
+        blocks = blocks._replace(tokens=_without_head(blocks.tokens))
+    mark(blocks.tokens, marked)
+    gone_from_code = strike(blocks.tokens, gone)
+    return write(blocks, marked, gone_from_code)
+
+
+def _prepared(text: str) -> str:
+    """Return visible text with line feeds. Front matter becomes code, or its last line would make it a heading."""
+    text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
+    front = _FRONT_MATTER.match(text)
+    return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
+
+
+def _lead(lines: Sequence[str]) -> list[str]:
+    """Return lines to put before a passage that seems to begin inside a block of code or a table; mostly none.
+
+    In the former case its first fence is bare and has no partner; in the latter it begins with a row and has no rule.
+    """
+    fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
+    if len(fences) % 2 == 1 and fences[0] == "```" and lines[0].strip() != "```":
+        return ["```"]
+    if lines and _TABLE_ROW.match(lines[0]) and not (len(lines) > 1 and re.fullmatch(_TABLE_RULE, lines[1].strip())):
+        columns = lines[0].count("|") - 1
+        head = "| " * columns + "|"
+        return [head] if re.fullmatch(_TABLE_RULE, lines[0].strip()) else [head, "|-" * columns + "|"]
+    return []
+
+
+def _without_head(tokens: list[Token]) -> list[Token]:
+    """Remove the head of the first table, which ``_lead`` added."""
+    end = next((index for index, token in enumerate(tokens) if token.type == "thead_close"), None)
+    if end is None or tokens[0].type != "table_open":
+        return tokens
+    return [tokens[0], *tokens[end + 1 :]]

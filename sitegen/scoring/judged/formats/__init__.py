@@ -72,8 +72,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
 
 def _read_by_usual_names(suffix: str, content: bytes, grades: Collection[str]) -> JudgedResults:
-    from sitegen.scoring.judged.tables.reader import read_table
-    from sitegen.scoring.judged.tables.rows import read_rows
+    from sitegen.scoring.judged.tables.reader import read_rows, read_table
     from sitegen.scoring.judged.tables.usual_columns import usual_columns
 
     table = read_rows(suffix, content)

@@ -15,8 +15,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.values import Value
 from sitegen.scoring.judged import PACKAGES
 from sitegen.scoring.values import items, members, name_of, whole
 

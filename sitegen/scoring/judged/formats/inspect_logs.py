@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import Call, Usage, canonical
-from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     AnswerGrade,
     Grader,

@@ -15,10 +15,10 @@ from sitegen.data_files.json_reader import JsonLine, each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated, stated_judge
-from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     VERDICTS,
     WORDS,

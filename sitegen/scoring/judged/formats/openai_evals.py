@@ -15,9 +15,9 @@ from typing import Final
 from sitegen.data_files.json_reader import json_lines
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage, stated
-from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     AnswerGrade,
     Grader,

@@ -16,10 +16,10 @@ from typing import Final
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
-from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     Grader,
     JudgedCase,

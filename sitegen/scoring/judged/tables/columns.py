@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 
 PARTS: Final = (
     "id",

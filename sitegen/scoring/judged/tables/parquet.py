@@ -6,14 +6,26 @@ file, until the size of a batch of rows is known.
 The footer states the unpacked sizes of pages, but it may be wrong, and pages are unpacked whole, so that their own
 headers are read first. A header is a struct in Thrift's compact protocol (``PageHeader`` of parquet.thrift). Only the
 sizes of a page and the number of its values are used. The other fields are skipped to find the end of the header.
+
+
+Reads Parquet files in a process of its own, because pyarrow can end its process at a damaged file.
+
+Its C++ code then calls ``std::terminate``, which no ``except`` catches.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from io import BytesIO
+from threading import Timer
 from typing import Any, Final
 
 import pyarrow as pa
@@ -22,7 +34,7 @@ from pyarrow.parquet import ParquetFile
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.values import Unusable, Value
+from sitegen.model.outcomes import Unusable, Value
 
 _DEEPEST: Final = 10
 _MOST_PAGES: Final = 100_000
@@ -205,3 +217,78 @@ def _as_json_value(value: Any, depth: int = 0) -> Value:
     if depth <= MAX_DEPTH and isinstance(value, list | tuple):
         return [_as_json_value(item, depth + 1) for item in value]
     return None
+
+
+PATIENCE: Final = 120.0
+"""Seconds that one file may take. The largest that the bounds allow takes some 20."""
+
+_SERVE: Final = "from sitegen.scoring.judged.tables.parquet_process import serve; serve()"
+
+
+def read_parquet(content: bytes, most_rows: int) -> list[Value]:
+    """Read each row as an object. Raises UnreadableError, for example if there are more than *most_rows*."""
+    return _process_of(os.getpid()).read(content, most_rows)
+
+
+class _ParquetProcess:
+    def __init__(self) -> None:
+        path = os.pathsep.join(map(os.path.abspath, sys.path))  # it imports from where this process does
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _SERVE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        atexit.register(self.close)
+
+    def read(self, content: bytes, most_rows: int) -> list[Value]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        timer = Timer(PATIENCE, self._process.kill)
+        timer.start()
+        try:
+            pickle.dump((content, most_rows), self._process.stdin, pickle.HIGHEST_PROTOCOL)
+            self._process.stdin.flush()
+            answer = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            _process_of.cache_clear()
+            self.close()
+            raise UnreadableError(
+                f"pyarrow does not survive it, or takes longer than {PATIENCE:g} s",
+                "Write the table again, or as CSV or JSON Lines.",
+            ) from None
+        finally:
+            timer.cancel()
+        if isinstance(answer, tuple):
+            raise UnreadableError(*answer)
+        rows: list[Value] = answer
+        return rows
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        self._process.kill()
+        self._process.communicate()
+
+
+@lru_cache(maxsize=1)
+def _process_of(parent: int) -> _ParquetProcess:  # a fork of the parent would share the pipes of its process
+    return _ParquetProcess()
+
+
+def serve() -> None:
+    """Answer requests until there are no more: the rows of a file, or the message and the fix of its error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for whatever a library prints
+    while True:
+        try:
+            content, most_rows = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer: object
+        try:
+            answer = rows_of_parquet(content, most_rows)
+        except UnreadableError as error:
+            answer = (error.message, error.fix)
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()

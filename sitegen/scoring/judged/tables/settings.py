@@ -12,10 +12,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.model.contents import GRADES
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.values import Value
 from sitegen.scoring.judged.tables.columns import EVERY, PARTS, ColumnMap, ScoreColumns
-from sitegen.scoring.settings import read_keys, settings_finding, unknown_key
+from sitegen.scoring.scorer import read_keys, settings_finding, unknown_key
 from sitegen.scoring.values import as_float
 
 LM_EVAL: Final = ColumnMap(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from sitegen.model.values import Value
+from sitegen.model.outcomes import Value
 from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
 from sitegen.scoring.values import members, name_of

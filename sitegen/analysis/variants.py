@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import structs
 
-from sitegen.analysis.comparison.pairs import VariantSample, agreed, variant_pairs, variant_sample
-from sitegen.analysis.comparison.values import (
+from sitegen.analysis.series import variant_spread
+from sitegen.analysis.variant_tests import (
     Confidence,
     MetricTest,
     Ranked,
@@ -22,11 +22,14 @@ from sitegen.analysis.comparison.values import (
     VariantComparison,
     VariantNumbers,
     VariantPair,
+    VariantSample,
+    agreed,
+    variant_pairs,
+    variant_sample,
 )
-from sitegen.analysis.series import variant_spread
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric
-from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Answer, Result
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged

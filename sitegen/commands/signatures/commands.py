@@ -1,4 +1,4 @@
-"""Commands that build the site or write other files of a project."""
+"""The signatures of all commands, by which typer parses their arguments and writes their help."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from sitegen.commands.signatures.options import Cache, OwnTemplates, Repo, RepoOption, Rev
+from sitegen.commands.signatures.requests import (
+    Cache,
+    CheckRequest,
+    CompareRequest,
+    EvalId,
+    Json,
+    JudgeRequest,
+    OwnTemplates,
+    Repo,
+    RepoOption,
+    RespondRequest,
+    Rev,
+    VerifyRequest,
+    taking,
+)
 
 
 def build(
@@ -175,3 +189,133 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     head = write_demo(folder)
     print_line(f"wrote {folder}, head {head[:7]}")
     print_line(f"next: cd {shlex.quote(str(folder))} && sitegen build")
+
+
+def history(
+    eval_id: EvalId,
+    json_: Json = False,
+    rev: Rev = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """List all iterations of an eval."""
+    from sitegen.commands.history import history as command
+
+    command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
+
+
+def blame(
+    eval_id: EvalId,
+    field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document.")] = None,
+    json_: Json = False,
+    rev: Rev = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Show when a field was right and wrong, and what changed it."""
+    from sitegen.commands.history import blame as command
+    from sitegen.project import Options
+
+    command(Options(repo=repo, rev=rev, cache=cache), eval_id, field, document=document, as_json=json_)
+
+
+@taking(CompareRequest)
+def compare(request: CompareRequest) -> None:
+    """Compare variants of a prompt, iterations, or revisions."""
+    from sitegen.commands.compare import compare as command
+
+    command(request)
+
+
+@taking(CheckRequest)
+def check(request: CheckRequest) -> None:
+    """Compare every eval with its limits and its base: the gate.
+
+    Exits with 1 if an eval fails. Limits are set under [gate] in sitegen.toml, and as thresholds in the manifest.
+    """
+    from sitegen.commands.check import check as command
+
+    command(request)
+
+
+@taking(VerifyRequest)
+def verify_one(request: VerifyRequest) -> None:
+    """Score one output of the work tree now."""
+    from sitegen.commands.verify import verify_one as command
+
+    command(request)
+
+
+def verify_all(
+    evals_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of evals. Overrides the configuration."),
+    ] = None,
+    json_: Json = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Score the newest output of every eval now."""
+    from sitegen.commands.verify import verify_all as command
+
+    command(repo, evals_dir, as_json=json_)
+
+
+@taking(RespondRequest)
+def respond(request: RespondRequest) -> None:
+    """Let a model answer the test cases of an eval.
+
+    Continues where it was interrupted. With --test_cases or --output, the responses are also graded and scored.
+    """
+    from sitegen.commands.respond import respond as command
+
+    command(request)
+
+
+@taking(JudgeRequest)
+def judge(request: JudgeRequest) -> None:
+    """Let a model grade responses from 1 to 5.
+
+    The grades are recorded with the responses: those in the eval's folder, otherwise those of its newest iteration.
+    """
+    from sitegen.commands.respond import judge as command
+
+    command(request)
+
+
+def code_judge(
+    subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="The part of the candidate to judge.")],
+) -> None:
+    """Judge one candidate for another runner.
+
+    Reads {expected, candidate, config} from standard input and prints {score, hits, misses, ...}.
+    """
+    import sys
+
+    from sitegen.commands.printing import print_document
+    from sitegen.scoring.code_judge import LARGEST, opinion
+    from sitegen.text.json_bytes import to_json_bytes
+
+    judgement = opinion(subject, sys.stdin.buffer.read(LARGEST + 1))
+    print_document(to_json_bytes(judgement, indent=None))
+
+
+def extract(
+    log: Annotated[
+        Path, typer.Argument(metavar="[LOG]", help="A log of highlights with one JSON object per line.")
+    ] = Path("logs/processing-log.ndjson"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File to write; - is standard output. Default: raw-llm-run.json, in evals/ if that folder exists.",
+        ),
+    ] = None,
+    run_id: Annotated[str | None, typer.Option(metavar="ID", help="Default: the run of the last line.")] = None,
+) -> None:
+    """Write one run of a log of highlights as raw-llm-run.json."""
+    from sitegen.commands.extract import extract as command
+
+    command(log, out, run_id)

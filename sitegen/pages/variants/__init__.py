@@ -1,1 +1,0 @@
-"""The page that compares the prompt variants of an eval."""
