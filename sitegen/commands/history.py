@@ -71,7 +71,7 @@ def _point_lines(series: Series, before: Point | None, point: Point, *, both: bo
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
     from sitegen.pages.change_text import changes, origin, own_unit, span, verdict_words
-    from sitegen.pages.labels import STALE, spread_words
+    from sitegen.pages.labels import STALE, STATUSES, spread_words
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot
@@ -86,6 +86,8 @@ def _point_lines(series: Series, before: Point | None, point: Point, *, both: bo
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)
     yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
+    if card.status != "scored":
+        yield f"    {STATUSES[card.status]}"
     if spread := variant_spread(series.info.kind, series.specs[0], card):
         yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):

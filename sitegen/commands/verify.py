@@ -27,7 +27,7 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
-from sitegen.pages.labels import interval_basis
+from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions.verifying import saving
 from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.questions.verifying.verify import Verified, metadata_of, unsaved_output, verify
@@ -272,7 +272,7 @@ def _output_remarks(verified: Verified) -> str:
 
 
 def _remark(card: Scorecard) -> str:
-    return "" if card.status == "scored" else f"  ({card.status.replace('_', ' ')})"
+    return "" if card.status == "scored" else f"  ({STATUSES[card.status]})"
 
 
 def verify_one(request: VerifyRequest) -> None:

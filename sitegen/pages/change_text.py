@@ -126,9 +126,11 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
     if overlap.verdict == "comparable":
         return ""
     if overlap.verdict == "refused":
-        for point, where in ((before, f"{before.snapshot.label} has"), (after, "this output has")):
+        for point, where in ((before, before.snapshot.label), (after, "this output")):
+            if point.scorecard.status == "no_ground_truth":
+                return f"not comparable: the ground truth of {where} cannot be read"
             if not point.scorecard.documents:
-                return f"not comparable: {where} no {nouns.documents} that count"
+                return f"not comparable: {where} has no {nouns.documents} that count"
         return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
     common = overlap.noun(nouns, overlap.common)
     sides = (("only before", overlap.only_before), ("only after", overlap.only_after))

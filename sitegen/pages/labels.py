@@ -34,7 +34,7 @@ CAUSES: Final[dict[Cause, str]] = {
 STATUSES: Final[dict[Status, str]] = {
     "scored": "scored",
     "unreadable": "unreadable",
-    "no_ground_truth": "no ground truth",
+    "no_ground_truth": "ground truth unreadable",
 }
 STATES: Final[dict[StepStatus, str]] = {
     "fell": "new",

@@ -58,7 +58,7 @@ def test_an_undefined_metric_is_a_dash_and_not_zero(visit):
     for _ in range(30):
         page.keyboard.press("ArrowRight")
     expect(_tip(page)).to_contain_text("F1—")
-    expect(_tip(page)).to_contain_text("no ground truth")
+    expect(_tip(page)).to_contain_text("ground truth unreadable")
 
 
 def test_zoom_by_keys_is_kept_in_the_address_and_survives_a_reload(visit):

@@ -50,7 +50,7 @@ def test_a_point_names_what_is_unusual_about_it():
     assert {index: found[0] for index, found in remarks.items() if found} == {
         17: "unreadable",
         24: "ground truth changed, field mapping changed",
-        30: "no ground truth",
+        30: "ground truth unreadable",
         51: "settings changed",
     }
 

@@ -27,6 +27,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages import links
+from sitegen.pages.labels import STATUSES
 from sitegen.scoring.results_file import UsageRow
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable, line
@@ -312,6 +313,8 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     if value is not None:
         color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
     message = _NO_SCORE if value is None else metric_text(value, unit=spec.unit)
+    if summary.headlines and not summary.without_output and summary.headlines[-1].status == "no_ground_truth":
+        message = STATUSES["no_ground_truth"]
     return {"schemaVersion": 1, "label": label, "message": message, "color": color}
 
 

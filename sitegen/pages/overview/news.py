@@ -105,12 +105,15 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         if summary.without_output:
             yield Phrase(": its newest output is missing.")
             return
+        if newest.status == "no_ground_truth":
+            yield Phrase(": its ground truth cannot be read, so that its newest output, ")
+            yield output_phrase(summary, newest)
+            yield Phrase(", is not scored.")
+            return
         yield Phrase(": its newest output, ")
         yield output_phrase(summary, newest)
         yield Phrase(", ")
-        if newest.status == "no_ground_truth":
-            yield Phrase("has no ground truth that can be read.")
-        elif newest.status == "unreadable":
+        if newest.status == "unreadable":
             yield Phrase("cannot be read.")
         else:
             yield Phrase("has no ")

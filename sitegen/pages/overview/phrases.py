@@ -63,7 +63,8 @@ def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterat
     worst = scored[0]
     step = worst_step(worst) if worst.worse else None
     if worst.trouble == "unscored":
-        yield Phrase("Repair the newest output of ")
+        is_truth = worst.newest.status == "no_ground_truth" and not worst.summary.without_output
+        yield Phrase(f"Repair the {'ground truth' if is_truth else 'newest output'} of ")
         yield eval_phrase(worst.summary)
         yield Phrase("; the problems page says ")
         yield Phrase("what is wrong with it", links.problems())

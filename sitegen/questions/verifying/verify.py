@@ -34,7 +34,7 @@ from sitegen.questions.verifying.project import (
     outputs_of_iterations,
 )
 from sitegen.scoring.highlights.files import read_settings
-from sitegen.scoring.kinds import in_order_of, scorer, specs_of
+from sitegen.scoring.kinds import CONTENTS, in_order_of, scorer, specs_of
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -111,7 +111,7 @@ def _with_numbers_of_series(project: WorktreeProject, place: WorktreeEval, resul
     if history is None:
         return result
     rules = EntryRules.of(place.entry).settings  # for all of history, as in the site
-    repository = Repository.open(project.root, max_blob_bytes=project.config.limits.max_blob_bytes)
+    repository = _repository(project)
     cards = [
         scorer(place.kind).score(
             ScoringInputs(
@@ -135,6 +135,25 @@ def _recorded_files(project: WorktreeProject, repository: Repository, snapshot: 
     return tuple(
         File(blob.path, read.content, reason=read.reason) for blob, read in zip(snapshot.outputs, reads, strict=True)
     )
+
+
+def _ground_truth(project: WorktreeProject, place: WorktreeEval, settings: str) -> File | None:
+    """Return the ground truth; while a file of cases cannot be read, its earlier expected values, as a site does."""
+    if place.ground_truth is None:
+        return None
+    file = project.read(place.ground_truth)
+    if not place.entry.in_cases or (file.content and CONTENTS.sides(file.path, file.content, settings)):
+        return file
+    history = project.histories.get(place.entry.id)
+    earlier = [at.ground_truth for at in history.snapshots if at.ground_truth] if history else []
+    if not earlier:
+        return file
+    (read,) = _repository(project).read_blobs([earlier[-1].oid])
+    return File(earlier[-1].path, read.content, reason=read.reason)
+
+
+def _repository(project: WorktreeProject) -> Repository:
+    return Repository.open(project.root, max_blob_bytes=project.config.limits.max_blob_bytes)
 
 
 def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path, ...]:
@@ -190,7 +209,7 @@ def _scored(
     history = project.histories.get(place.entry.id) if traits_of(place.kind).names_scores else None
     inputs = ScoringInputs(
         outputs=tuple(project.read(path) for path in outputs),
-        ground_truth=project.read(place.ground_truth) if place.ground_truth else None,
+        ground_truth=_ground_truth(project, place, own_settings),
         mapping=project.read(project.root / mapping) if mapping else None,
         schema=project.read(project.root / schema) if schema else None,
         settings=settings_with_grades(own_settings, history.grades) if history else own_settings,
