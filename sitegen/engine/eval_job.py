@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Final
@@ -53,6 +54,8 @@ from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
+from sitegen.scoring.recorded.layouts import is_headline
+from sitegen.text.plain import line
 
 LOCATED: Final = 25
 """Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
@@ -128,7 +131,7 @@ class _EvalJob:
         return EvalDone(
             record=replace(
                 record,
-                problems=(*record.problems, *self._problems_of_source(newest)),
+                problems=(*record.problems, *self._problems_of_source(newest), *_problem_of_headline(series)),
                 corrections=corrections,
             ),
             history=self._task.history,
@@ -272,6 +275,30 @@ class _EvalJob:
             page_key = digest(always, history, encode((commit, linked)))
             digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
         return digests
+
+
+def _problem_of_headline(series: Series) -> Iterator[Problem]:
+    """Yield a problem if the newest recorded run lacks the headline, which an earlier run decided."""
+    cards = [point.scorecard for point in series.points if point.scorecard.specs]
+    missing = series.specs[0].name
+    if scorer(series.info.kind).metrics or series.history.deleted or not cards:
+        return
+    if cards[-1] is not series.points[-1].scorecard or missing in {spec.name for spec in cards[-1].specs}:
+        return
+    runs = Counter(spec.name for card in cards for spec in card.specs)
+    usual = [spec.name for spec in cards[-1].specs if is_headline(spec.name)]
+    instead = max(usual, key=runs.__getitem__, default="")
+    also = f", and {runs[instead]:,} of {len(cards):,} runs have {line(instead, 60)!r}" if instead else ""
+    at = series.points[-1].snapshot
+    yield Problem.of_type(
+        "missing_headline",
+        f"The newest run has no number {line(missing, 60)!r}, the main one since an earlier run{also}",
+        f"Write settings: {{headline: {line(instead or 'NAME', 60)}}} into the eval's entry of the manifest; an entry "
+        "that is new also needs kind, dir and outputs.",
+        path=at.outputs[0].path if at.outputs else None,
+        commit=at.commit.sha,
+        eval_id=series.info.id,
+    )
 
 
 def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:

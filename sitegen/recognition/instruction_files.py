@@ -59,6 +59,8 @@ PLACES: Final = (
     *((f"**/prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
     *((f"**/*[_-]prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
     *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
+    *((f"**/*[_-]prompts.{ending}", "prompts, by their names") for ending in ("yaml", "yml")),
+    *((f"**/prompts.{ending}", "prompts, by their names") for ending in ("yaml", "yml")),
     *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
 )
 """(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""

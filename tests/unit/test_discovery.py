@@ -169,6 +169,13 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     )
 
 
+@pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
+def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path: str, tmp_path: Path):
+    repo = GitRepo(tmp_path / "prompts")
+    repo.commit({path: "system: Read.\n", "evals/out/prompts.json": "{}"})
+    assert [found.files for found in _look(repo).instructions] == [1]
+
+
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, manifest_in_force(found.manifest.encode(), "manifest.yaml", "evals").value)
     assert (again.proposed, again.manifest) == ((), None)

@@ -223,3 +223,22 @@ def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_state
     chosen.write_text("settings: {headline: recall}\n")
     of_choice = run("verify-one", "sums", "--config", str(chosen), cwd=repo.path).stdout
     assert of_choice.splitlines()[1].split() == ["recall", "0.500"]
+
+
+def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number_to_take(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    entry = "evals:\n  sums:\n    kind: recorded\n    outputs: results/run-*.json\n"
+    repo.commit({"evals/manifest.yaml": entry})
+    repo.commit({"evals/sums/results/run-1.json": '{"accuracy": 0.5, "range": {"start": 1}}'})
+    for number in (2, 3):
+        overall = {"overall": {"accuracy": number / 10}, "range": {"start": number}}
+        repo.commit({f"evals/sums/results/run-{number}.json": json.dumps(overall)})
+    build_site(repo.path, tmp_path / "site")
+    assert (
+        "The newest run has no number 'accuracy', the main one since an earlier run, and 2 of 3 runs have"
+        " 'overall.accuracy'" in problems_text(tmp_path / "site")
+    )
+    assert "headline: overall.accuracy" in problems_text(tmp_path / "site")
+    repo.commit({"evals/manifest.yaml": f"{entry}    settings: {{headline: overall.accuracy}}\n"})
+    build_site(repo.path, tmp_path / "site")
+    assert "The newest run has no number" not in problems_text(tmp_path / "site")
