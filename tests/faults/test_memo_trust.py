@@ -51,6 +51,28 @@ def test_a_memo_that_came_with_the_project_is_put_aside(small, monkeypatch, tmp_
     assert run("build", small.path, "-o", tmp_path / "public").stderr == ""
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe", b"a" * 1_000_000, b"\n" * 1_000_000, b"\0" * 100],
+    ids=["nothing", "not ASCII", "one long line", "many lines", "no text"],
+)
+@pytest.mark.parametrize("size", [None, 2**43])
+def test_no_mark_that_another_one_wrote_is_read_to_its_end(small, tmp_path, content, size):
+    """One may have eight terabytes, of which the disk holds a page."""
+    run("build", small.path)
+    mark = small.path / ".sitegen" / "mark"
+    mark.write_bytes(content)
+    if size:
+        try:
+            os.truncate(mark, size)
+        except OSError:
+            pytest.skip("the file system holds no such file")
+    done = run("build", small.path, "-o", tmp_path / "public")
+    assert (done.returncode, done.stderr.count("was not made by this user")) == (0, 1)
+    assert mark.stat().st_size < 200
+    assert run("build", small.path, "-o", tmp_path / "public").stderr == ""
+
+
 def test_a_folder_of_the_memo_that_is_a_link_is_not_used(small, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
