@@ -153,6 +153,49 @@ class CommitView(Frozen):
         """The points of an eval at the commit."""
         return next(move for move in self.inputs.moves if move.info.id == eval_id)
 
+    @property
+    def edits_before(self) -> list[tuple[Commit, int, list[str]]]:
+        """Edits of earlier commits since the previous outputs, newest first, with the number of files that each edited.
+
+        Each stands once, with the names of the evals whose output it may have changed; with none if these are all new
+        outputs. Edits cannot have changed a re-scored output.
+        """
+        compared = [
+            (row.name, effect)
+            for row in self.moved
+            if (effect := self.move(row.eval_id).effect) and (row.verdict or row.spec.recorded)
+        ]
+        names: dict[tuple[Commit, int], list[str]] = {}
+        for name, effect in compared:
+            for edit in effect.edits:
+                names.setdefault(edit, []).append(name)
+        newest = sorted(names, key=lambda edit: -edit[0].position)
+        return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
+
+    def how_edited(self, path: str) -> How:
+        """How the commit changed an instruction file."""
+        changes = (
+            item.change for item in self.inputs.changed if item.role == "instruction" and item.change.path == path
+        )
+        return next(map(how, changes), "modified")
+
+    def paths(self, role: TouchedRole) -> list[Touched]:
+        """The changed paths with one role, in their order."""
+        return [item for item in self.inputs.changed if item.role == role]
+
+    @property
+    def other_paths(self) -> list[Touched]:
+        """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
+        changed, files = self.inputs.changed, self.inputs.files
+        skeletons = [item.change for item in changed if item.role == "instruction" and item.change.new]
+        others = [change for change in skeletons if change.path not in files]
+        return self.paths("other") + [Touched(change, "other") for change in (*others, *self.inputs.record.others)]
+
+    @property
+    def more_others(self) -> int:
+        """Number of further changed paths, which the site does not read."""
+        return self.inputs.record.other_changes - len(self.inputs.record.others)
+
 
 def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> Page:
     """Make the page of a commit. ``patches``: as in ``CommitView``."""
@@ -192,49 +235,6 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[tuple[Commit, int], 
 def message(commit: Commit) -> str:
     """The message of a commit below its subject."""
     return cut(visible(commit.body.strip()), 10_000)
-
-
-def edits_before(view: CommitView) -> list[tuple[Commit, int, list[str]]]:
-    """Edits of earlier commits since the previous outputs, newest first, with the number of files that each edited.
-
-    Each stands once, with the names of the evals whose output it may have changed; with none if these are all new
-    outputs. Edits cannot have changed a re-scored output.
-    """
-    compared = [
-        (row.name, effect)
-        for row in view.moved
-        if (effect := view.move(row.eval_id).effect) and (row.verdict or row.spec.recorded)
-    ]
-    names: dict[tuple[Commit, int], list[str]] = {}
-    for name, effect in compared:
-        for edit in effect.edits:
-            names.setdefault(edit, []).append(name)
-    newest = sorted(names, key=lambda edit: -edit[0].position)
-    return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
-
-
-def how_edited(view: CommitView, path: str) -> How:
-    """How the commit changed an instruction file."""
-    changes = (item.change for item in view.inputs.changed if item.role == "instruction" and item.change.path == path)
-    return next(map(how, changes), "modified")
-
-
-def paths(view: CommitView, role: TouchedRole) -> list[Touched]:
-    """The changed paths with one role, in their order."""
-    return [item for item in view.inputs.changed if item.role == role]
-
-
-def other_paths(view: CommitView) -> list[Touched]:
-    """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
-    changed, files = view.inputs.changed, view.inputs.files
-    skeletons = [item.change for item in changed if item.role == "instruction" and item.change.new]
-    others = [change for change in skeletons if change.path not in files]
-    return paths(view, "other") + [Touched(change, "other") for change in (*others, *view.inputs.record.others)]
-
-
-def more_others(view: CommitView) -> int:
-    """Number of further changed paths, which the site does not read."""
-    return view.inputs.record.other_changes - len(view.inputs.record.others)
 
 
 def _effect_row(move: EvalMove) -> EffectRow:
@@ -346,8 +346,8 @@ def _changed(view: CommitView) -> str:
     parts = [
         "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
         _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(changed, names)]),
-        _of_evals("ground truth", [names.get(item.eval_id, "") for item in paths(view, "ground_truth")]),
-        "rules" if paths(view, "rules") else "",
+        _of_evals("ground truth", [names.get(item.eval_id, "") for item in view.paths("ground_truth")]),
+        "rules" if view.paths("rules") else "",
     ]
     return ", ".join(filter(None, parts)) or "other files"
 

@@ -52,6 +52,51 @@ class CompareView(Frozen):
         """What became of the eval from an earlier point to the newest."""
         return self.data.changes[earlier, len(self.series.points) - 1]
 
+    def verdict(self, earlier: int) -> Markup:
+        """The word for the change since an earlier point, its reason and its interval."""
+        series = self.series
+        before, after = (series.points[place].snapshot for place in (earlier, -1))
+        return answer(series.info, series.specs[0], before.label, after.label, self.change(earlier).verdict)
+
+    def flips_since(self, earlier: int) -> list[CellFlip]:
+        """The cells that are wrong at an earlier point or at the newest."""
+        return list(flipped_cells(self.series.cells, earlier, len(self.series.points) - 1))
+
+    def compared_fields(self, flips: Iterable[CellFlip]) -> list[ComparedField]:
+        """The fields with a flipped cell or a different number of errors, the most changed first."""
+        cases = case_ids(self.series.points)
+        by_field: dict[str, list[CellFlip]] = {}
+        for flip in flips:
+            by_field.setdefault(flip.cell.attribute, []).append(flip)
+        least = least_discordant(ALPHA, max(map(len, by_field.values()), default=0))
+        rows = []
+        for attribute, of_field in by_field.items():
+            nets = net_by_item(of_field, cases)
+            better, worse = sum(net > 0 for net in nets), sum(net < 0 for net in nets)
+            rows.append(
+                ComparedField(
+                    attribute=attribute,
+                    before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
+                    after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
+                    fixed=sum(flip.fate == "fixed" for flip in of_field),
+                    broken=sum(flip.fate == "broken" for flip in of_field),
+                    better=better,
+                    worse=worse,
+                    reach=reach_of_chance(better + worse, least),
+                )
+            )
+        changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
+        return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
+
+    def edits_between(self, earlier: int) -> list[EditingCommit]:
+        """The commits since an earlier point that edited instructions, newest first."""
+        return [commit for commit in self.data.edits if earlier < commit.point][::-1]
+
+    def diff_of(self, earlier: int, edits: Iterable[EditingCommit]) -> str:
+        """The command that shows all edits since an earlier point as one diff."""
+        points = self.series.points
+        return diff_command(points[earlier].snapshot.commit, points[-1].snapshot.commit, edits)
+
 
 class ComparedField(Frozen):
     """A field of which any cell changed."""
@@ -97,13 +142,6 @@ def compare_page(series: Series, data: CompareData) -> Page:
     return Page(links.compare(series.info.id), "pages/compare.html", CompareView(series, data, earlier))
 
 
-def verdict(view: CompareView, earlier: int) -> Markup:
-    """The word for the change since an earlier point, its reason and its interval."""
-    series = view.series
-    before, after = (series.points[place].snapshot for place in (earlier, -1))
-    return answer(series.info, series.specs[0], before.label, after.label, view.change(earlier).verdict)
-
-
 def spread(series: Series, point: Point) -> VariantSpread | None:
     """The variants that the headline of a point averages."""
     return variant_spread(series.info.kind, series.specs[0], point.scorecard)
@@ -119,52 +157,9 @@ def change_of(change: Change, metric: str) -> float | None:
     return next((delta.change for delta in change.metrics if delta.name == metric), None)
 
 
-def flips_since(view: CompareView, earlier: int) -> list[CellFlip]:
-    """The cells that are wrong at an earlier point or at the newest."""
-    return list(flipped_cells(view.series.cells, earlier, len(view.series.points) - 1))
-
-
 def by_fate(flips: list[CellFlip]) -> dict[Fate, list[CellFlip]]:
     """The cells of each fate, in the order of ``FATES``."""
     return {fate: [flip for flip in flips if flip.fate == fate] for fate in FATES}
-
-
-def compared_fields(view: CompareView, flips: Iterable[CellFlip]) -> list[ComparedField]:
-    """The fields with a flipped cell or a different number of errors, the most changed first."""
-    cases = case_ids(view.series.points)
-    by_field: dict[str, list[CellFlip]] = {}
-    for flip in flips:
-        by_field.setdefault(flip.cell.attribute, []).append(flip)
-    least = least_discordant(ALPHA, max(map(len, by_field.values()), default=0))
-    rows = []
-    for attribute, of_field in by_field.items():
-        nets = net_by_item(of_field, cases)
-        better, worse = sum(net > 0 for net in nets), sum(net < 0 for net in nets)
-        rows.append(
-            ComparedField(
-                attribute=attribute,
-                before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
-                after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
-                fixed=sum(flip.fate == "fixed" for flip in of_field),
-                broken=sum(flip.fate == "broken" for flip in of_field),
-                better=better,
-                worse=worse,
-                reach=reach_of_chance(better + worse, least),
-            )
-        )
-    changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
-    return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
-
-
-def edits_between(view: CompareView, earlier: int) -> list[EditingCommit]:
-    """The commits since an earlier point that edited instructions, newest first."""
-    return [commit for commit in view.data.edits if earlier < commit.point][::-1]
-
-
-def diff_of(view: CompareView, earlier: int, edits: Iterable[EditingCommit]) -> str:
-    """The command that shows all edits since an earlier point as one diff."""
-    points = view.series.points
-    return diff_command(points[earlier].snapshot.commit, points[-1].snapshot.commit, edits)
 
 
 def bars(before: float, after: float) -> Markup:

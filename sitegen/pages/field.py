@@ -113,6 +113,104 @@ class FieldView(Frozen):
         """Number of periods of each cell that are listed."""
         return max(FEWEST_PERIODS, RUNS // max(1, len(self.wrong[:CELLS])))
 
+    def file(self, point: Point) -> str:
+        """Address of the report of a point, relative to the page."""
+        return f"../{links.file_name(links.report(self.info.id, point.snapshot.slug))}"
+
+    @property
+    def heads(self) -> Markup:
+        """A column head for each point, with a link to its report."""
+        heads = [
+            f'<th scope="col"><a href="{text(self.file(at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
+            f"{text(number(at))}</a>"
+            for at in map(self.points.__getitem__, self.columns)
+        ]
+        return Markup("".join(heads) + "<td class=c-rest>")
+
+    @property
+    def strip(self) -> Markup:
+        """A table row for each cell with its state in each column, as a letter and a colour."""
+        columns = self.columns
+        rows = (
+            f'<tr><th scope="row">{_name(cell)}{self._bands(cell, columns)}<td class=c-rest>\n'
+            for cell in self.wrong[:CELLS]
+        )
+        return Markup("".join(rows))
+
+    def _bands(self, blame: CellBlame, columns: Sequence[int]) -> str:
+        """The periods of a cell over the columns; earlier periods are cut at the first column."""
+        done = bisect_left(columns, blame.periods[0].period.start)
+        cells = [self._band(None, done)] if done else []
+        for explained in blame.periods:
+            end = bisect_left(columns, explained.end)
+            if end > done:
+                cells.append(self._band(explained.period.state, end - done))
+            done = end
+        return "".join(cells)
+
+    def _band(self, state: State | None, columns: int) -> str:
+        wide = f" colspan={columns}" if columns > 1 else ""
+        if state is None or state == "absent":
+            return f"<td{wide}>"
+        return f"<td{wide} class={state}>{letter_of(state, self.info.nouns) if state in ERROR_TYPES else '✓'}"
+
+    def turns(self, root: str) -> list[Column]:
+        """The table of points at which cells changed: the commit, and the cells that it fixed and broke."""
+
+        def commit(change: ChangePoint) -> Markup:
+            at = self.points[change.point]
+            edits = (
+                f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
+            )
+            return Markup(f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}")
+
+        def items(change: ChangePoint) -> str:
+            appeared = change.number("appeared") - change.number("vanished")
+            return f"{appeared:+}" if appeared else ""
+
+        other, with_items = _TITLES
+        return [
+            Column("iteration", "Iteration", lambda change: Markup(self._report(self.points[change.point]))),
+            Column("commit", "Commit", commit),
+            Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
+            Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
+            Column("other", "Other", lambda change: change.number("still_wrong") or "", classes="num", title=other),
+            Column("items", "With items", items, classes="num", title=with_items),
+            Column(
+                "wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), classes="num"
+            ),
+            Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
+        ]
+
+    def runs(self, root: str) -> Markup:
+        """For each cell a row that names it and the rows of its runs, newest first."""
+        return Markup("".join(f"<tbody>{''.join(self._runs(cell, root))}</tbody>\n" for cell in self.wrong[:CELLS]))
+
+    def _runs(self, cell: CellBlame, root: str) -> Iterator[str]:
+        since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
+        pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
+        times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
+        yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
+        for explained in reversed(cell.periods[-self.periods :]):
+            yield self._period(explained, root)
+        if (earlier := len(cell.periods) - self.periods) > 0:
+            yield f'<tr><td colspan="5" class="muted">{earlier:,} earlier</td></tr>\n'
+
+    def _period(self, explained: ExplainedPeriod, root: str) -> str:
+        at, state = self.points[explained.period.start], explained.period.state
+        lasted = "" if explained.end == len(self.points) else f"<i> for {outputs(explained.outputs)}</i>"
+        sides = _sides(state, explained.period.expected, explained.period.actual)
+        name = type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
+        fate, causes = explained.fate, _causes(explained.causes)
+        why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
+        why += f"{causes} " if causes else ""
+        start = f"<tr><td class=c-from>{self._report(at)}{lasted}<td>{name}{sides}"
+        return f"{start}<td class=c-why>{why}{_sha(at, root)}\n"
+
+    def _report(self, at: Point) -> str:
+        shown = text(day(at.snapshot.commit.committed_at))
+        return f'<a href="{text(self.file(at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>'
+
 
 def field_work(eval_id: str, cells: CellMap) -> list[FieldWork]:
     """The pages of an eval, one for every attribute that was ever judged."""
@@ -143,103 +241,6 @@ def number(point: Point) -> str:
     return f"{point.snapshot.iteration}{'' if 'outputs' in point.snapshot.cause else '*'}"
 
 
-def file(view: FieldView, point: Point) -> str:
-    """Address of the report of a point, relative to the page."""
-    return f"../{links.file_name(links.report(view.info.id, point.snapshot.slug))}"
-
-
-def heads(view: FieldView) -> Markup:
-    """A column head for each point, with a link to its report."""
-    heads = [
-        f'<th scope="col"><a href="{text(file(view, at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
-        f"{text(number(at))}</a>"
-        for at in map(view.points.__getitem__, view.columns)
-    ]
-    return Markup("".join(heads) + "<td class=c-rest>")
-
-
-def strip(view: FieldView) -> Markup:
-    """A table row for each cell with its state in each column, as a letter and a colour."""
-    columns = view.columns
-    rows = (
-        f'<tr><th scope="row">{_name(cell)}{_bands(view, cell, columns)}<td class=c-rest>\n'
-        for cell in view.wrong[:CELLS]
-    )
-    return Markup("".join(rows))
-
-
-def _bands(view: FieldView, blame: CellBlame, columns: Sequence[int]) -> str:
-    """The periods of a cell over the columns; earlier periods are cut at the first column."""
-    done = bisect_left(columns, blame.periods[0].period.start)
-    cells = [_band(view, None, done)] if done else []
-    for explained in blame.periods:
-        end = bisect_left(columns, explained.end)
-        if end > done:
-            cells.append(_band(view, explained.period.state, end - done))
-        done = end
-    return "".join(cells)
-
-
-def _band(view: FieldView, state: State | None, columns: int) -> str:
-    wide = f" colspan={columns}" if columns > 1 else ""
-    if state is None or state == "absent":
-        return f"<td{wide}>"
-    return f"<td{wide} class={state}>{letter_of(state, view.info.nouns) if state in ERROR_TYPES else '✓'}"
-
-
-def turns(view: FieldView, root: str) -> list[Column]:
-    """The table of points at which cells changed: the commit, and the cells that it fixed and broke."""
-
-    def commit(change: ChangePoint) -> Markup:
-        at = view.points[change.point]
-        edits = f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
-        return Markup(f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}")
-
-    def items(change: ChangePoint) -> str:
-        appeared = change.number("appeared") - change.number("vanished")
-        return f"{appeared:+}" if appeared else ""
-
-    other, with_items = _TITLES
-    return [
-        Column("iteration", "Iteration", lambda change: Markup(_report(view, view.points[change.point]))),
-        Column("commit", "Commit", commit),
-        Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
-        Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
-        Column("other", "Other", lambda change: change.number("still_wrong") or "", classes="num", title=other),
-        Column("items", "With items", items, classes="num", title=with_items),
-        Column("wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), classes="num"),
-        Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
-    ]
-
-
-def runs(view: FieldView, root: str) -> Markup:
-    """For each cell a row that names it and the rows of its runs, newest first."""
-    return Markup("".join(f"<tbody>{''.join(_runs(view, cell, root))}</tbody>\n" for cell in view.wrong[:CELLS]))
-
-
-def _runs(view: FieldView, cell: CellBlame, root: str) -> Iterator[str]:
-    since = "" if cell.wrong_since is None else view.points[cell.wrong_since].snapshot.label
-    pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
-    times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
-    yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
-    for explained in reversed(cell.periods[-view.periods :]):
-        yield _period(view, explained, root)
-    if (earlier := len(cell.periods) - view.periods) > 0:
-        yield f'<tr><td colspan="5" class="muted">{earlier:,} earlier</td></tr>\n'
-
-
-def _period(view: FieldView, explained: ExplainedPeriod, root: str) -> str:
-    at, state = view.points[explained.period.start], explained.period.state
-    lasted = "" if explained.end == len(view.points) else f"<i> for {outputs(explained.outputs)}</i>"
-    sides = _sides(state, explained.period.expected, explained.period.actual)
-    name = type_name(state, view.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
-    fate, causes = explained.fate, _causes(explained.causes)
-    why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
-    why += f"{causes} " if causes else ""
-    start = f"<tr><td class=c-from>{_report(view, at)}{lasted}<td>{name}{sides}"
-    return f"{start}<td class=c-why>{why}{_sha(at, root)}\n"
-
-
 @lru_cache(maxsize=1024)
 def _sides(state: State, expected: str, actual: str) -> str:
     """Table cells with both values of a period. Cached, because cells often return to the same values."""
@@ -251,11 +252,6 @@ def _sides(state: State, expected: str, actual: str) -> str:
 
 def _causes(roles: Iterable[Role]) -> str:
     return ", ".join([ROLES[role] for role in roles])
-
-
-def _report(view: FieldView, at: Point) -> str:
-    shown = text(day(at.snapshot.commit.committed_at))
-    return f'<a href="{text(file(view, at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>'
 
 
 def _sha(at: Point, root: str) -> str:

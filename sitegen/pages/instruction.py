@@ -163,6 +163,67 @@ class InstructionView(Frozen):
         """The best version for each eval."""
         return best_versions(self.file.edits, self.peaks)
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what to improve about the versions and the length of the file."""
+        slips = [step.slip for step in self.versions]
+        found = []
+        if silent := slips.count("text alone"):
+            found.append(f"{counted(silent, 'edit')} changed the text without a new version.")
+        if hollow := slips.count("version alone"):
+            found.append(f"{counted(hollow, 'edit')} gave a new version and changed nothing else.")
+        length = self.text.stats.lines if self.text and not self.file.deleted else None
+        if length and length > _LONGEST_DEFINITION and is_definition(self.file.path):
+            found.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
+        return found
+
+    @property
+    def sizes(self) -> list[tuple[str, tuple[int | None, ...]]]:
+        """The sizes after each edit that are known after several of them, each with its unit."""
+        found = (("Lines", self.lines), ("Words", self.words))
+        return [(unit, values) for unit, values in found if sum(value is not None for value in values) > 1]
+
+    @property
+    def tracks(self) -> list[tuple[Effect, tuple[float | None, ...]]]:
+        """The headline of each eval with output under at least two versions, after each edit; the most versions first.
+
+        Each stands with its newest effect that has a value.
+        """
+        newest: dict[str, Effect] = {}
+        values: dict[str, list[float | None]] = {}
+        for index, effects in enumerate(self.effects):
+            for effect in effects:
+                if effect.after and effect.after.values[0] is not None:
+                    newest[effect.eval_id] = effect
+                    values.setdefault(effect.eval_id, [None] * len(self.effects))[index] = effect.after.values[0]
+        measured = {eval_id: len(track) - track.count(None) for eval_id, track in values.items()}
+        order = sorted(newest, key=lambda eval_id: (-measured[eval_id], newest[eval_id].name, eval_id))
+        return [(newest[eval_id], tuple(values[eval_id])) for eval_id in order if measured[eval_id] > 1]
+
+    def tendency(self, *, longer: bool) -> tuple[int, int, int]:
+        """How the mean headline changed around edits that made the file longer, or shorter.
+
+        Returns the number of such edits with output before and after them, after how many it rose, and after how many
+        it fell.
+        """
+        grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(self.lines))]
+        means = [
+            mean_change(effects)
+            for effects, size in zip(self.effects, grown, strict=True)
+            if size and (size > 0) is longer
+        ]
+        defined = [mean for mean in means if mean is not None]
+        return len(defined), sum(mean > 0 for mean in defined), sum(mean < 0 for mean in defined)
+
+    @property
+    def flips_of_sections(self) -> tuple[tuple[SectionFlips, ...], int]:
+        """Sections with the fields that flipped around their edits, and the number of sections that are left out.
+
+        The edit that added the file does not count.
+        """
+        edits = zip(self.file.edits, self.edits, strict=True)
+        return section_flips([() if edit.old is None else found.sections for edit, found in edits], self.effects)
+
 
 def show_text(content: bytes) -> DisplayedFile | None:
     """A text ready to be shown; None if it is binary."""
@@ -233,63 +294,3 @@ def earlier_paths(file: InstructionHistory) -> list[str]:
 def newest_text(file: InstructionHistory) -> str | None:
     """The command that restores the newest committed text."""
     return next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None)
-
-
-def notes(view: InstructionView) -> list[str]:
-    """Sentences on what to improve about the versions and the length of the file."""
-    slips = [step.slip for step in view.versions]
-    found = []
-    if silent := slips.count("text alone"):
-        found.append(f"{counted(silent, 'edit')} changed the text without a new version.")
-    if hollow := slips.count("version alone"):
-        found.append(f"{counted(hollow, 'edit')} gave a new version and changed nothing else.")
-    length = view.text.stats.lines if view.text and not view.file.deleted else None
-    if length and length > _LONGEST_DEFINITION and is_definition(view.file.path):
-        found.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
-    return found
-
-
-def sizes(view: InstructionView) -> list[tuple[str, tuple[int | None, ...]]]:
-    """The sizes after each edit that are known after several of them, each with its unit."""
-    found = (("Lines", view.lines), ("Words", view.words))
-    return [(unit, values) for unit, values in found if sum(value is not None for value in values) > 1]
-
-
-def tracks(view: InstructionView) -> list[tuple[Effect, tuple[float | None, ...]]]:
-    """The headline of each eval with output under at least two versions, after each edit; the most versions first.
-
-    Each stands with its newest effect that has a value.
-    """
-    newest: dict[str, Effect] = {}
-    values: dict[str, list[float | None]] = {}
-    for index, effects in enumerate(view.effects):
-        for effect in effects:
-            if effect.after and effect.after.values[0] is not None:
-                newest[effect.eval_id] = effect
-                values.setdefault(effect.eval_id, [None] * len(view.effects))[index] = effect.after.values[0]
-    measured = {eval_id: len(track) - track.count(None) for eval_id, track in values.items()}
-    order = sorted(newest, key=lambda eval_id: (-measured[eval_id], newest[eval_id].name, eval_id))
-    return [(newest[eval_id], tuple(values[eval_id])) for eval_id in order if measured[eval_id] > 1]
-
-
-def tendency(view: InstructionView, *, longer: bool) -> tuple[int, int, int]:
-    """How the mean headline changed around edits that made the file longer, or shorter.
-
-    Returns the number of such edits with output before and after them, after how many it rose, and after how many it
-    fell.
-    """
-    grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(view.lines))]
-    means = [
-        mean_change(effects) for effects, size in zip(view.effects, grown, strict=True) if size and (size > 0) is longer
-    ]
-    defined = [mean for mean in means if mean is not None]
-    return len(defined), sum(mean > 0 for mean in defined), sum(mean < 0 for mean in defined)
-
-
-def flips_of_sections(view: InstructionView) -> tuple[tuple[SectionFlips, ...], int]:
-    """Sections with the fields that flipped around their edits, and the number of sections that are left out.
-
-    The edit that added the file does not count.
-    """
-    edits = zip(view.file.edits, view.edits, strict=True)
-    return section_flips([() if edit.old is None else found.sections for edit, found in edits], view.effects)

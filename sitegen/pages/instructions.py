@@ -72,6 +72,11 @@ class EditEffects(Frozen):
             return links.edit(self.edits[0].file, self.commit.sha)
         return links.commit(self.commit.sha)
 
+    @property
+    def shifted(self) -> dict[str, Effect]:
+        """The effects with output on both sides, by the ids of the evals."""
+        return {effect.eval_id: effect for effect in self.effects if shift(effect) is not None}
+
 
 class FileRecord(Frozen):
     """One file with how much each of its edits changed, and how evals changed around its edits."""
@@ -132,6 +137,16 @@ class Matrix(Frozen):
     """Whether there are older commits that are not shown."""
     other_evals: int
     """Number of evals that are not shown."""
+
+    @property
+    def mixed(self) -> set[int]:
+        """The positions of the commits with which one eval of the matrix improved and another one became worse."""
+        found = set()
+        for edit in self.edits:
+            better = [toward_better(effect) for effect in edit.effects if effect.eval_id in self.evals]
+            if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
+                found.add(edit.commit.position)
+        return found
 
 
 class InstructionsView(Frozen):
@@ -233,18 +248,3 @@ def toward_better(effect: Effect) -> float:
     if change is None or effect.window.or_edit:
         return 0.0
     return change / range_of(spec) * (1 if spec.higher_is_better else -1)
-
-
-def shifted(edit: EditEffects) -> dict[str, Effect]:
-    """The effects with output on both sides, by the ids of the evals."""
-    return {effect.eval_id: effect for effect in edit.effects if shift(effect) is not None}
-
-
-def mixed(matrix: Matrix) -> set[int]:
-    """The positions of the commits with which one eval of the matrix improved and another one became worse."""
-    found = set()
-    for edit in matrix.edits:
-        better = [toward_better(effect) for effect in edit.effects if effect.eval_id in matrix.evals]
-        if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
-            found.add(edit.commit.position)
-    return found

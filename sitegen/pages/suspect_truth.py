@@ -49,6 +49,10 @@ class SuspectTruthView(Frozen):
         """All listed labels, in the order of the page."""
         return (*self.single, *(label for cause in self.causes for label in cause.labels))
 
+    def last_given(self, label: SuspectLabel) -> Headline:
+        """The newest point that gave the value."""
+        return self.summaries[label.eval_id].headlines[label.suspect.last]
+
 
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
     """Make the page of the labels of all evals that are not deleted; there may be none."""
@@ -80,11 +84,6 @@ def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:
 def doubt(suspect: SuspectTruth) -> tuple[Certainty, float]:
     """How certain it is that the label is wrong, and the least share of outputs that agree, 0..1."""
     return certainty(suspect), least_share(suspect)
-
-
-def last_given(view: SuspectTruthView, label: SuspectLabel) -> Headline:
-    """The newest point that gave the value."""
-    return view.summaries[label.eval_id].headlines[label.suspect.last]
 
 
 def fields(cause: SharedCause) -> list[str]:

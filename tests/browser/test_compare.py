@@ -14,7 +14,7 @@ from sitegen.analysis.flips import flips as flips_of
 from sitegen.model.cells import Cell, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages import compare_cells, compare_data
-from sitegen.pages.compare import FIELDS, CompareView, compare_page, compared_fields, signed_count
+from sitegen.pages.compare import FIELDS, CompareView, compare_page, signed_count
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests import pages_sample as sample
@@ -48,7 +48,7 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], int, l
     flips = flips_of(series.cells, before, after)
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
     view = CompareView(series, compare_data.CompareData(None), ())
-    fields = compared_fields(view, flipped_cells(series.cells, before, after))[:FIELDS]
+    fields = view.compared_fields(flipped_cells(series.cells, before, after))[:FIELDS]
     nets = [
         f"{signed_count(row.ends[0])} to {signed_count(row.ends[1])}, "
         + ("more than chance" if row.more_than_chance else "may be chance")

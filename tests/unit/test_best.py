@@ -13,7 +13,6 @@ from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
-from sitegen.pages.trend import page as trend_module
 from sitegen.pages.trend.page import trend_page
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import total
@@ -67,9 +66,9 @@ def test_every_page_and_file_names_the_same_output(
     stored = summary(one)
     label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]
     trend = sample.view_of(trend_page(one))
-    of_trend, best_value, _ = trend_module.best_of(trend, 0)
+    of_trend, best_value, _ = trend.best_of(0)
     assert of_trend is not None
-    assert (of_trend.snapshot.label, best_value, trend_module.best_so_far(trend)[-1]) == (label, value, value)
+    assert (of_trend.snapshot.label, best_value, trend.best_so_far[-1]) == (label, value, value)
     (at,) = sample.view_of(regressions_page([stored], (), {})).standings
     assert (at.best.label, at.summary.peak.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
@@ -84,8 +83,8 @@ def test_every_page_and_file_names_the_same_output(
 
 def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(trend_page(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
-    assert trend_module.best_of(moved, 0)[1:] == (0.95, "by today's truth and rules")
-    assert trend_module.best_of(sample.view_of(trend_page(series(0.9, 0.8, 0.7))), 0)[2] == ""
+    assert moved.best_of(0)[1:] == (0.95, "by today's truth and rules")
+    assert sample.view_of(trend_page(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.html.charts import track
-from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, restore, sizes, tendency, tracks
+from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, restore
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -98,7 +98,7 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
         for one, side in zip(effects, around, strict=True)
     ]
     view = view_of(FILE, [PatchCounts(added=1)] * 3, [(one,) for one in known])
-    assert tracks(view) == [(known[1], (0.5, 0.6, None))]
+    assert view.tracks == [(known[1], (0.5, 0.6, None))]
     html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
     assert "95 % interval over 9 fields: Wilson" in html
     assert "0.100 to 0.900" in html
@@ -141,8 +141,8 @@ def test_sizes_stand_beside_every_eval_that_was_measured_twice():
     grew, shrank = PatchCounts(added=2, words=None), PatchCounts(removed=1)
     effects = [(effect("b", 0.1), effect("a", 0.3)), (effect("b", None),), (effect("b", 0.2), effect("c", 0.9))]
     view = view_of(FILE, [PatchCounts(added=10, words=90), grew, shrank], effects)
-    assert sizes(view) == [("Lines", (10, 12, 11))]
-    assert [(one.eval_id, values) for one, values in tracks(view)] == [("b", (0.1, None, 0.2))]
+    assert view.sizes == [("Lines", (10, 12, 11))]
+    assert [(one.eval_id, values) for one, values in view.tracks] == [("b", (0.1, None, 0.2))]
 
 
 def test_the_mean_of_the_evals_stands_beside_edits_that_made_the_file_longer_or_shorter():
@@ -150,12 +150,12 @@ def test_the_mean_of_the_evals_stands_beside_edits_that_made_the_file_longer_or_
     effects = [(effect("a", value, before=0.5),) for value in (0.9, 0.7, 0.4, 0.8)]
     file = InstructionHistory("a.md", (*FILE.edits, edit(4)))
     view = view_of(file, counts, effects)
-    assert (tendency(view, longer=True), tendency(view, longer=False)) == ((1, 1, 0), (1, 0, 1))
+    assert (view.tendency(longer=True), view.tendency(longer=False)) == ((1, 1, 0), (1, 0, 1))
 
 
 def test_a_file_with_one_version_has_no_growth():
     view = view_of(InstructionHistory("a.md", (edit(1),)), [PatchCounts(added=10, words=90)], [(effect("a", 0.5),)])
-    assert (sizes(view), tracks(view)) == ([], [])
+    assert (view.sizes, view.tracks) == ([], [])
 
 
 def test_a_track_joins_what_is_known_and_a_size_holds_until_the_next():

@@ -17,11 +17,6 @@ from sitegen.pages.commit import (
     commit_effect,
     commit_page,
     earlier_edits,
-    edits_before,
-    how_edited,
-    more_others,
-    other_paths,
-    paths,
 )
 from sitegen.pages.edit import RenderedPatch, draw_edit
 from sitegen.pages.effects import Touched, effect_rows, outputs
@@ -71,14 +66,14 @@ def html_of(
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
     view = view_of(sample.inputs())
-    assert [(path, how_edited(view, path)) for path in view.instructions] == [(sample.PATH, "modified")]
+    assert [(path, view.how_edited(path)) for path in view.instructions] == [(sample.PATH, "modified")]
     assert outputs(view.inputs.changed, view.inputs.names) == [
         ("herbs", "1 output changed"),
         ("vegetables", "40 iterations added"),
     ]
-    assert [item.change.path for item in paths(view, "ground_truth")] == ["evals/herbs/ground_truth.csv"]
-    assert [item.change.path for item in paths(view, "rules")] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
-    assert (other_paths(view), more_others(view)) == ([], 3)
+    assert [item.change.path for item in view.paths("ground_truth")] == ["evals/herbs/ground_truth.csv"]
+    assert [item.change.path for item in view.paths("rules")] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
+    assert (view.other_paths, view.more_others) == ([], 3)
     truth = '<span class="mono">evals/<wbr>herbs/<wbr>ground_<wbr>truth.<wbr>csv</span>'
     assert f'{truth}<a href="../evals/herbs/index.html">Herbs</a></li>' in html_of()
 
@@ -87,7 +82,7 @@ def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_c
     record = replace(sample.RECORD, others=(ChangedPath("src/<b>.py", None, "1"),))
     inputs = sample.inputs(record=record, moves=())
     view = view_of(inputs)
-    assert ([item.change for item in other_paths(view)], more_others(view)) == (list(record.others), 2)
+    assert ([item.change for item in view.other_paths], view.more_others) == (list(record.others), 2)
     html = html_of(inputs)
     assert "src/<wbr>&lt;b&gt;.<wbr>py</span>" in html
     assert "2 other files changed that no number depends on" in html
@@ -153,9 +148,9 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
     old, new = (trim, 1), (grow, 2)
     first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
     again = replace(sample.MOVES[3], effect=replace(SAME, edits=(old,)))
-    assert edits_before(view_with(first, second, again)) == [(grow, 2, [])]
+    assert view_with(first, second, again).edits_before == [(grow, 2, [])]
     first = replace(first, effect=replace(BROUGHT, edits=(new, old)))
-    assert edits_before(view_with(first, second)) == [(grow, 2, []), (trim, 1, ["Vegetables"])]
+    assert view_with(first, second).edits_before == [(grow, 2, []), (trim, 1, ["Vegetables"])]
     html = html_of(sample.inputs(moves=(first, second)))
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
     assert "1 file; for Vegetables</span>" in html

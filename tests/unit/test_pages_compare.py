@@ -16,18 +16,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
-from sitegen.pages.compare import (
-    ROWS,
-    ComparedField,
-    CompareView,
-    by_fate,
-    change_of,
-    compare_page,
-    compared_fields,
-    edits_between,
-    errors,
-    flips_since,
-)
+from sitegen.pages.compare import ROWS, ComparedField, CompareView, by_fate, change_of, compare_page, errors
 from sitegen.pages.compare_data import (
     FATES,
     CompareData,
@@ -104,7 +93,7 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs,
     cases = tuple(FieldScore(f"c{case}", Counts()) for case in range(len(signs)))
     points = tuple(replace(point, scorecard=replace(point.scorecard, cases=cases)) for point in one.points)
     found = view(replace(one, points=points))
-    (row,) = compared_fields(found, flips_since(found, 1))
+    (row,) = found.compared_fields(found.flips_since(1))
     assert (row.fixed, row.broken, row.better, row.worse) == (fixed, broken, better, worse)
     assert row.more_than_chance is (better == 6)
     assert found.data.page is not None
@@ -178,8 +167,8 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     found = view(one)
     assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
-    flips = flips_since(found, 1)
-    assert compared_fields(found, flips) == [
+    flips = found.flips_since(1)
+    assert found.compared_fields(flips) == [
         ComparedField(attribute="rows[].x", before=1, after=1, fixed=1, broken=1, better=1, worse=1, reach=2),
         ComparedField(attribute="name", before=2, after=1, fixed=0, broken=0, better=0, worse=0, reach=0),
     ]
@@ -190,7 +179,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         "appeared": [],
         "vanished": [flip("vanished", GONE)],
     }
-    assert edits_between(found, 1) == list(editing_commits(one))
+    assert found.edits_between(1) == list(editing_commits(one))
     assert [change_of(found.change(1), spec.name) for spec in one.specs] == [
         delta.change for delta in found.change(1).metrics
     ]
@@ -241,7 +230,7 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
     assert compared.overlap == Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",))
     assert compared.verdict is not None
     assert compared.verdict.p_value is None
-    assert [len(flips) for flips in by_fate(flips_since(found, 1)).values()] == [0, 0, 0, 1, 1]
+    assert [len(flips) for flips in by_fate(found.flips_since(1)).values()] == [0, 0, 0, 1, 1]
 
 
 def test_the_script_is_given_every_cell_that_was_ever_wrong():

@@ -16,11 +16,9 @@ from sitegen.pages.instruction import (
     CountedEdit,
     InstructionView,
     earlier_paths,
-    flips_of_sections,
     instruction_page,
     line_counts,
     newest_text,
-    notes,
     show_text,
     thinned,
 )
@@ -183,7 +181,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
         ("1.1.0", "version alone"),
         ("1.0.0", None),
     ]
-    assert notes(view) == [
+    assert view.notes == [
         "1 edit changed the text without a new version.",
         "1 edit gave a new version and changed nothing else.",
     ]
@@ -213,7 +211,7 @@ def test_without_any_version_there_is_no_column_for_them():
 def test_a_long_agent_definition_is_noted(path: str, lines: int, expected: list[str]):
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
     view = view_of(InstructionHistory(path, (edit,)), (record(PatchCounts(lines, 0)),), b"x\n" * lines)
-    assert notes(view) == expected
+    assert view.notes == expected
 
 
 def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
@@ -224,7 +222,7 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         record(PatchCounts(1, 2), (), ("Never",)),
     )
     view = view_of(sample.FILE, records, None)
-    assert [(section.path, section.fixed, section.broken) for section in flips_of_sections(view)[0]] == [
+    assert [(section.path, section.fixed, section.broken) for section in view.flips_of_sections[0]] == [
         ("", 2, 1),
         ("Rules <i>", 2, 1),
     ]

@@ -12,7 +12,6 @@ from sitegen.pages.instructions import (
     FileRecord,
     instructions_page,
     matrix,
-    mixed,
     shift,
     toward_better,
 )
@@ -71,7 +70,7 @@ def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes()
     )
     assert found is not None
     assert found.evals == {"a": ("A", 1, 0), "b": ("B", 0, 1)}
-    assert ([edit.commit.position for edit in found.edits], found.older, mixed(found)) == ([9, 7], False, {9})
+    assert ([edit.commit.position for edit in found.edits], found.older, found.mixed) == ([9, 7], False, {9})
     assert [[shift(one) for one in edit.effects] for edit in found.edits] == [[0.4 - 0.5, 0.5, None], [0.0]]
 
 
@@ -80,13 +79,13 @@ def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
     assert [(shift(one), toward_better(one)) for one in effects] == [(1, 0.25), (0.25, -0.25)]
     found = matrix([edited(1, *effects)])
     assert found is not None
-    assert mixed(found) == {1}
+    assert found.mixed == {1}
 
 
 def test_a_change_that_is_written_as_none_makes_no_edit_mixed():
     found = matrix([edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4996))])
     assert found is not None
-    assert mixed(found) == set()
+    assert found.mixed == set()
 
 
 def test_a_commit_of_one_edit_leads_to_it_and_of_several_to_the_commit():

@@ -55,8 +55,8 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
 def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
     share = _summary("a", 0.5, 0.75)
     count = replace(share, specs=(replace(share.specs[0], unit="count"), *share.specs[1:]))
-    assert overview.scale_of(_view(share, count)) == Ends(0.5, 0.75)
-    assert overview.scale_of(_view(count)) is None
+    assert _view(share, count).scale_of == Ends(0.5, 0.75)
+    assert _view(count).scale_of is None
 
 
 def _delta(before: float | None, after: float | None) -> Change:
@@ -73,7 +73,7 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     slow = replace(_summary("slow", 3.0, 9.0), specs=(seconds,))
     evals = (_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True))
     page = overview_page(evals, HEAD, "main", COUNTS, ())
-    assert overview.scale_of(sample.view_of(page)) == Ends(0.1, 0.9)
+    assert sample.view_of(page).scale_of == Ends(0.1, 0.9)
     html = renderer_of(sample.SITE).render(page).decode()
     ends = dict(re.findall(r'(?s)<a class="name" href="evals/(\w+)/.*?<path class="e" d="M[\d.]+ ([\d.]+)h0"/>', html))
     assert (ends["b"], ends["slow"], ends["gone"]) == ("2.0", "2.0", "26.0")  # of 28, from the top
@@ -103,7 +103,7 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_ou
     gone = replace(_summary("f", 0.1), without_output=True)
     evals = (_summary("a", 0.5), _summary("b", 1.0), _summary("c", None), _summary("e", 0.1, deleted=True), gone)
     view = _view(*evals, replace(_summary("d"), without_output=True))
-    assert overview.mean_now(view) == (0.75, 1)
+    assert view.mean_now == (0.75, 1)
     assert (len(view.computed), len(view.scored)) == (5, 3)
 
 
@@ -113,22 +113,20 @@ def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
     )
     second = replace(_summary("b", 0.6), interval=Interval(low=0.5, high=0.7, unit="documents", n=9, method="Wilson"))
     gone = _summary("c", 0.1, deleted=True)
-    assert overview.mean_ends(_view(first, second, gone, _summary("d", None))) == pytest.approx(
-        (0.530, 0.788), abs=0.0005
-    )
-    assert overview.mean_ends(_view(first, second, _summary("e", 0.5))) is None
-    assert overview.mean_ends(_view(gone)) is None
+    assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
+    assert _view(first, second, _summary("e", 0.5)).mean_ends is None
+    assert _view(gone).mean_ends is None
 
 
 def test_the_mean_changes_by_what_the_newest_points_changed():
     view = _view(_summary("a", 0.4, 0.5), _summary("b", 0.9))
-    assert overview.mean_change(view) == pytest.approx(0.05)
+    assert view.mean_change == pytest.approx(0.05)
 
 
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
     refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
-    assert overview.mean_change(_view(_summary("a", 0.4, 0.5), refused)) == pytest.approx(0.1)
-    assert overview.mean_change(_view(refused)) is None
+    assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
+    assert _view(refused).mean_change is None
 
 
 def test_targets_are_met_below_or_not_set():
@@ -136,13 +134,13 @@ def test_targets_are_met_below_or_not_set():
         _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
     )
     assert [overview.target_of(at.summary)[1] for at in view.evals] == [False, True, None, None]
-    assert [(summary.info.name, met) for summary, met in overview.targets(view)] == [("B", False), ("A", True)]
+    assert [(summary.info.name, met) for summary, met in view.targets] == [("B", False), ("A", True)]
 
 
 def test_without_evals_nothing_is_defined():
     view = _view()
-    assert (overview.mean_now(view), overview.mean_change(view)) == ((None, 0), None)
-    assert (overview.errors_in_all(view), overview.most_errors(view)) == (0, 1)
+    assert (view.mean_now, view.mean_change) == ((None, 0), None)
+    assert (view.errors_in_all, view.most_errors) == (0, 1)
 
 
 def test_a_change_over_some_documents_or_none_says_so():
@@ -294,8 +292,8 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
     )
     page = overview_page((), HEAD, "main", COUNTS, (), files=records)
     view = sample.view_of(page)
-    assert [file.history.path for file in overview.living_files(view)[:3]] == ["c.md", "a.md", "b.md"]
-    assert overview.authors(view) == [("Ann", 4), ("Bob", 4)]
+    assert [file.history.path for file in view.living_files[:3]] == ["c.md", "a.md", "b.md"]
+    assert view.authors == [("Ann", 4), ("Bob", 4)]
     html = renderer_of(sample.SITE).render(page).decode()
     shown = " ".join(re.sub("<[^>]+>", " ", html).split())
     for kpi in ("Instruction files 29 1 deleted since", "by 8 commits", "Lines 280", "Authors 2 Ann most often"):

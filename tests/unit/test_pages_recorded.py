@@ -12,7 +12,7 @@ from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages.recorded import agrees_with_now, recorded_view
-from sitegen.pages.trend.page import recorded_by_now, trend_page
+from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 COUNTS = Counts(tp=2, fp=2, fn=2, wrong_value=2)
@@ -135,4 +135,4 @@ def test_a_record_of_what_a_later_ground_truth_gives_is_told_on_the_trend(
     point = Point(snapshot(recorded), card(), (), now=now)
     assert agrees_with_now(point, sample.SPECS) is agrees
     view = sample.view_of(trend_page(replace(sample.series(1), points=(point,))))
-    assert recorded_by_now(view) == agrees
+    assert view.recorded_by_now == agrees

@@ -18,10 +18,9 @@ from sitegen.model.site import Page
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import discrepancy_rows, report_rows
-from sitegen.pages.report import page as report
 from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints, section
 from sitegen.pages.report.discrepancy_rows import rows_file
-from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, report_page
+from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView, report_page
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -79,7 +78,7 @@ def test_nothing_is_new_in_the_first_point():
     view = sample.view_of(_page([ONE, TWO], previous=False))
     assert view.discrepancies.new == 0
     assert view.previous is None
-    assert [report.change_of(view, spec) for spec in view.specs] == [None] * 4
+    assert [view.change_of(spec) for spec in view.specs] == [None] * 4
     assert view.error_changes == (None,) * 4
 
 
@@ -293,7 +292,8 @@ def test_the_report_says_which_instructions_made_the_output():
         at = replace(series.points[1].snapshot, **more)
         point = replace(series.points[1], snapshot=at)
         page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50, (), instructions)
-        return report.made_with(sample.view_of(page))
+        view: ReportView = sample.view_of(page)
+        return view.made_with
 
     assert (
         made_with(made_at="a" * 40)

@@ -26,7 +26,6 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.change_text import DisplayedChange, Part, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.instructions import FileEdit
-from sitegen.pages.report import page as report
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
 from sitegen.pages.report.page import report_page
@@ -67,7 +66,7 @@ def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_t
     before, after = _points()
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
     view = _view(replace(after, change=Change(Overlap("comparable", 1), metrics)), before)
-    assert [report.change_of(view, spec) for spec in view.specs] == [0.25] * 4
+    assert [view.change_of(spec) for spec in view.specs] == [0.25] * 4
     assert view.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
 
 
@@ -78,9 +77,9 @@ def test_what_cannot_be_compared_has_no_change_anywhere():
         tuple(MetricDelta(s.name, None, None) for s in sample.SPECS),
     )
     view = _view(replace(after, change=refused), before)
-    assert [report.change_of(view, spec) for spec in view.specs] == [None] * 4
+    assert [view.change_of(spec) for spec in view.specs] == [None] * 4
     assert view.error_changes == (None,) * 4
-    assert report.error_change(view) is None
+    assert view.error_change is None
     assert why_rows.sentence(F1, view.changes[0]) == "Not comparable: no document in common with iteration-005."
     assert why_rows.documents(refused.overlap, Nouns(), "iteration-005") == (
         "Only here: <code>b</code>. Only in iteration-005: <code>a</code>."
@@ -99,7 +98,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
     view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
     assert (view.errors, view.error_changes) == ((1, 0, 2, 0), (0, 0, 0, 0))
-    assert report.error_change(view) == 0
+    assert view.error_change == 0
     assert why_rows.documents(bridged.overlap, Nouns(), "iteration-005") == (
         "Counted over the 1 document that both outputs hold. Only here: <code>c</code>. "
         "Only in iteration-005: <code>b</code>."
@@ -117,8 +116,8 @@ def test_a_point_with_the_same_output_is_not_judged_for_chance():
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
     before, after = _points()
     again = replace(after, snapshot=replace(after.snapshot, label=before.snapshot.label))
-    assert report.previous_label(_view(after, before)) == "iteration-005"
-    assert report.previous_label(_view(again, before)) == f"iteration-005 at {before.snapshot.commit.short}"
+    assert _view(after, before).previous_label == "iteration-005"
+    assert _view(again, before).previous_label == f"iteration-005 at {before.snapshot.commit.short}"
 
 
 def test_edits_stand_by_commit_under_the_last_path_of_their_file():
@@ -128,7 +127,7 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     past = replace(sample.past(sample.series(6), 5), moved=moved)
     first, *last = edits
     path = first.path
-    assert report.edits_by_commit(_view(replace(after, edits=edits), before, past)) == [
+    assert _view(replace(after, edits=edits), before, past).edits_by_commit == [
         [FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")],
         [FileEdit(first, path)],
     ]

@@ -8,7 +8,7 @@ from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
-from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
+from sitegen.pages.report.tree import VALUES, has_tree, tree_page
 from tests import pages_sample as sample
 
 
@@ -56,7 +56,7 @@ def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wro
         True,
         False,
     )
-    html = str(tree_rows(sample.view_of(page)))
+    html = str(sample.view_of(page).tree_rows)
     heads = [
         (bool(is_open), re.sub("<[^>]*>", "", head))
         for is_open, head in re.findall(r"<details( open)?><summary>(.*?)</summary>", html)

@@ -60,7 +60,7 @@ def test_the_best_point_is_the_earliest_with_the_best_value():
     for k in range(len(view.specs)):
         values = [at[k] for at in view.values]
         known = [value for value in values if value is not None]
-        assert trend.best_of(view, k)[:2] == (view.points[values.index(max(known))], max(known))
+        assert view.best_of(k)[:2] == (view.points[values.index(max(known))], max(known))
 
 
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
@@ -72,7 +72,7 @@ def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
 
 def test_targets_know_whether_they_are_met():
     view = sample.view_of(trend_page(sample.series()))
-    found = [(spec.label, least, met) for spec, least, met in trend.targets(view)]
+    found = [(spec.label, least, met) for spec, least, met in view.targets]
     assert found == [("F1", 0.9, True), ("Recall", 0.85, True)]
 
 
@@ -121,8 +121,8 @@ def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
 
 def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
     view = sample.view_of(trend_page(sample.series()))
-    assert trend.apart(view) == 23
-    assert trend.rules_changes(view) == [
+    assert view.apart == 23
+    assert view.rules_changes == [
         (view.points[24], "ground truth changed, field mapping changed"),
         (view.points[51], "settings changed"),
     ]
@@ -135,7 +135,7 @@ def test_clocks_that_never_part_have_no_values_of_their_own():
     series = sample.series()
     points = tuple(replace(point, now=point.scorecard) for point in series.points)
     view = sample.view_of(trend_page(replace(series, points=points)))
-    assert (trend.apart(view), view.now, len(trend.rules_changes(view))) == (0, (), 2)
+    assert (view.apart, view.now, len(view.rules_changes)) == (0, (), 2)
 
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
@@ -156,13 +156,13 @@ def test_every_headline_has_an_interval_around_it():
     for point, at in zip(view.points, sample.series(3).points, strict=True):
         assert point.interval == interval_of(at.scorecard, "fields")
         assert point.interval.low < point.scorecard.metric("f1") < point.interval.high
-    assert None not in [trend.interval_of(view, k) for k in range(3)]
+    assert None not in [view.interval_of(k) for k in range(3)]
 
 
 def test_the_best_so_far_is_known_at_every_point():
     one = sample.series()
     values = [(point.now or point.scorecard).metric("f1") for point in one.points]
-    for index, best in enumerate(trend.best_so_far(sample.view_of(trend_page(one)))):
+    for index, best in enumerate(sample.view_of(trend_page(one)).best_so_far):
         assert best == max(value for value in values[: index + 1] if value is not None)
 
 
@@ -178,7 +178,7 @@ def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:
         assert moved.change is not None
         points.append(replace(moved, change=replace(moved.change, metrics=metrics)))
     view = sample.view_of(trend_page(replace(series, points=tuple(points))))
-    last = trend.last_change(view)
+    last = view.last_change
     assert last is not None
     return view, last
 
@@ -231,7 +231,7 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
 
 
 def test_one_point_has_no_last_change():
-    assert trend.last_change(sample.view_of(trend_page(sample.series(1)))) is None
+    assert sample.view_of(trend_page(sample.series(1))).last_change is None
 
 
 def _ten_thousand() -> TrendView:

@@ -16,7 +16,7 @@ from sitegen.model.site import Page
 from sitegen.pages import variants as drawing
 from sitegen.pages.html import charts
 from sitegen.pages.trend import trend_chart
-from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page, values_of_variants
+from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page
 from sitegen.pages.variants import ALL_FLIPS, FLIPS, VariantsView, variants_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -152,7 +152,7 @@ def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first()
         result(("old", "+-"), ("plain", "--")), result(("plain", "+-")), result(("kind", "++"), ("plain", "+-"))
     )
     assert view.variants == ("kind", "plain", "old")
-    assert values_of_variants(view) == [[None, None, 1.0], [0.0, 0.5, 0.5], [0.5, None, None]]
+    assert view.values_of_variants == [[None, None, 1.0], [0.0, 0.5, 0.5], [0.5, None, None]]
     chart = trend_chart.trend(view)
     assert chart.variants == (
         charts.ChartLine("", "M2 0h0"),

@@ -16,7 +16,7 @@ from sitegen.model.cells import Cell, Period
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.pages.field import FieldView, strip
+from sitegen.pages.field import FieldView
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts, texts
@@ -101,7 +101,7 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     view = FieldView(
         info=info, attribute="terms", points=points, cells=traced, wrong=traced, changes=tuple(change_points(traced, 3))
     )
-    assert "<td class=omission>M<td class=correct>✓" in strip(view)
+    assert "<td class=omission>M<td class=correct>✓" in view.strip
 
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():

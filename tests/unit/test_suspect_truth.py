@@ -13,15 +13,7 @@ from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, su
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import (
-    LISTED,
-    SuspectTruthView,
-    doubt,
-    fields,
-    last_given,
-    suspect_labels_page,
-    suspect_truth_page,
-)
+from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, doubt, fields, suspect_labels_page, suspect_truth_page
 from sitegen.pages.suspect_truth import evals as evals_of
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -291,7 +283,7 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name", "low"),
         ("a", "w[0].name", "low"),
     ]
-    assert last_given(view, view.labels[0]) == evals[0].headlines[1]
+    assert view.last_given(view.labels[0]) == evals[0].headlines[1]
     assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [("same field", ["w[].name"], 1)]
     html = written(renderer_of(sample.SITE), page)
     assert re.findall('<tr id="label-([0-9]+)"><td class="c-field wrap"><a class="mono" href="([^"]+)"', html)[:3] == [

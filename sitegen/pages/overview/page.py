@@ -129,6 +129,77 @@ class OverviewView(Frozen):
         names = {tuple(spec.label for spec in summary.specs[:3]) for summary in self.summaries}
         return self.summaries[0].specs[0].label if len(names) == 1 else "main metric"
 
+    @property
+    def errors_in_all(self) -> int:
+        """The errors of the newest outputs of the evals that are in the means."""
+        return sum(_errors_of(summary) for summary in self.scored)
+
+    @property
+    def most_errors(self) -> int:
+        """Largest number of errors of an eval: the length of a full bar."""
+        return max(map(_errors_of, self.summaries), default=0) or 1
+
+    @property
+    def targets(self) -> list[tuple[EvalSummary, bool]]:
+        """The evals with a target whose headline is defined, and whether they meet it."""
+        found = [(standing.summary, target_of(standing.summary)[1]) for standing in self.evals]
+        return [(summary, met) for summary, met in found if met is not None]
+
+    @property
+    def mean_now(self) -> tuple[float | None, int]:
+        """The mean of the headlines, and the number of evals that it leaves out because theirs is undefined."""
+        found = mean(map(value_of, self.scored))
+        return found.value, found.left_out
+
+    @property
+    def mean_change(self) -> float | None:
+        """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
+        compared = [(value_of(summary), change_of(summary)) for summary in self.scored if _is_compared(summary)]
+        defined = [(value, change or 0.0) for value, change in compared if value is not None]
+        if not defined:
+            return None
+        return mean_of_values([value for value, _ in defined]) - mean_of_values([value - by for value, by in defined])
+
+    @property
+    def mean_ends(self) -> Ends | None:
+        """The 95 % interval of the mean; None if one of the evals has none."""
+        return ends_of_mean((value_of(summary), summary.interval) for summary in self.scored)
+
+    @property
+    def scale_of(self) -> Ends | None:
+        """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
+        values = [
+            headline.values[0]
+            for summary in self.summaries
+            if summary.specs[0].is_share
+            for headline in summary.headlines[-SPARK:]
+        ]
+        defined = [value for value in values if value is not None]
+        return Ends(min(defined), max(defined)) if defined else None
+
+    @property
+    def living_files(self) -> list[FileRecord]:
+        """The instruction files that are not deleted, those with most versions first."""
+        living = (file for file in self.files if not file.history.deleted)
+        return sorted(living, key=lambda file: (-len(file.history.edits), file.history.path))
+
+    @property
+    def authors(self) -> list[tuple[str, int]]:
+        """The authors of edits of instruction files, with their numbers of commits, most commits first."""
+        by_commit = {edit.commit.sha: edit.commit.author for file in self.files for edit in file.history.edits}
+        return sorted(Counter(by_commit.values()).items(), key=lambda author: (-author[1], author[0]))
+
+    def counts_of(self, edited: FileEdit) -> PatchCounts | None:
+        """How many lines an edit added and removed; None if unknown."""
+        file = next((file for file in self.files if file.history.path == edited.file), None)
+        return file.counts[file.history.edits.index(edited.edit)] if file else None
+
+    @property
+    def largest_change(self) -> float:
+        """The largest change among the latest edits: the height of a full bar."""
+        changes = (abs(effect.change or 0.0) for latest in self.latest for effect in largest_effects(latest))
+        return max((change for change in changes if change), default=1.0)
+
 
 def overview_page(
     summaries: tuple[EvalSummary, ...],
@@ -176,16 +247,6 @@ def value_of(summary: EvalSummary) -> float | None:
     return summary.headlines[-1].values[0] if summary.headlines else None
 
 
-def errors_in_all(view: OverviewView) -> int:
-    """The errors of the newest outputs of the evals that are in the means."""
-    return sum(_errors_of(summary) for summary in view.scored)
-
-
-def most_errors(view: OverviewView) -> int:
-    """Largest number of errors of an eval: the length of a full bar."""
-    return max(map(_errors_of, view.summaries), default=0) or 1
-
-
 def _errors_of(summary: EvalSummary) -> int:
     return sum(summary.headlines[-1].errors) if summary.headlines else 0
 
@@ -202,34 +263,8 @@ def target_of(summary: EvalSummary) -> tuple[float | None, bool | None]:
     return least, None if least is None or value is None else spec.reaches(value, least)
 
 
-def targets(view: OverviewView) -> list[tuple[EvalSummary, bool]]:
-    """The evals with a target whose headline is defined, and whether they meet it."""
-    found = [(standing.summary, target_of(standing.summary)[1]) for standing in view.evals]
-    return [(summary, met) for summary, met in found if met is not None]
-
-
-def mean_now(view: OverviewView) -> tuple[float | None, int]:
-    """The mean of the headlines, and the number of evals that it leaves out because theirs is undefined."""
-    found = mean(map(value_of, view.scored))
-    return found.value, found.left_out
-
-
-def mean_change(view: OverviewView) -> float | None:
-    """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
-    compared = [(value_of(summary), change_of(summary)) for summary in view.scored if _is_compared(summary)]
-    defined = [(value, change or 0.0) for value, change in compared if value is not None]
-    if not defined:
-        return None
-    return mean_of_values([value for value, _ in defined]) - mean_of_values([value - by for value, by in defined])
-
-
 def _is_compared(summary: EvalSummary) -> bool:
     return summary.change is None or change_of(summary) is not None
-
-
-def mean_ends(view: OverviewView) -> Ends | None:
-    """The 95 % interval of the mean; None if one of the evals has none."""
-    return ends_of_mean((value_of(summary), summary.interval) for summary in view.scored)
 
 
 def loss_at_newest(standing: EvalStanding) -> Step | None:
@@ -248,18 +283,6 @@ def breaks(summary: EvalSummary) -> list[int]:
     return sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
 
 
-def scale_of(view: OverviewView) -> Ends | None:
-    """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
-    values = [
-        headline.values[0]
-        for summary in view.summaries
-        if summary.specs[0].is_share
-        for headline in summary.headlines[-SPARK:]
-    ]
-    defined = [value for value in values if value is not None]
-    return Ends(min(defined), max(defined)) if defined else None
-
-
 def shown_effects(latest: EditEffects) -> list[Effect]:
     """The effects of a commit on evals whose headline is a share."""
     return [effect for effect in latest.effects if not effect.specs or effect.specs[0].is_share]
@@ -269,27 +292,3 @@ def largest_effects(latest: EditEffects) -> list[Effect]:
     """The two of them with the largest changes."""
     defined = (effect for effect in shown_effects(latest) if effect.change is not None)
     return sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2]
-
-
-def living_files(view: OverviewView) -> list[FileRecord]:
-    """The instruction files that are not deleted, those with most versions first."""
-    living = (file for file in view.files if not file.history.deleted)
-    return sorted(living, key=lambda file: (-len(file.history.edits), file.history.path))
-
-
-def authors(view: OverviewView) -> list[tuple[str, int]]:
-    """The authors of edits of instruction files, with their numbers of commits, most commits first."""
-    by_commit = {edit.commit.sha: edit.commit.author for file in view.files for edit in file.history.edits}
-    return sorted(Counter(by_commit.values()).items(), key=lambda author: (-author[1], author[0]))
-
-
-def counts_of(view: OverviewView, edited: FileEdit) -> PatchCounts | None:
-    """How many lines an edit added and removed; None if unknown."""
-    file = next((file for file in view.files if file.history.path == edited.file), None)
-    return file.counts[file.history.edits.index(edited.edit)] if file else None
-
-
-def largest_change(view: OverviewView) -> float:
-    """The largest change among the latest edits: the height of a full bar."""
-    changes = (abs(effect.change or 0.0) for latest in view.latest for effect in largest_effects(latest))
-    return max((change for change in changes if change), default=1.0)

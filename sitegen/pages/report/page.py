@@ -175,6 +175,93 @@ class ReportView(Frozen):
         """Problems that are only worth knowing."""
         return [problem for problem in self.problems if problem.severity == "note"]
 
+    @property
+    def cause(self) -> str:
+        """Why the snapshot was scored, in words."""
+        return ", ".join(CAUSES[cause] for cause in self.snapshot.cause)
+
+    @property
+    def previous_label(self) -> str:
+        """The name of the previous point, with its commit if it is the same iteration, scored again."""
+        if self.previous is None:
+            return ""
+        before = self.previous.snapshot
+        return before.label if before.label != self.snapshot.label else f"{before.label} at {before.commit.short}"
+
+    @property
+    def copied_from(self) -> Snapshot | None:
+        """The first snapshot with the same output, if this one is a copy."""
+        return None if self.point.copy_of is None else self.past.snapshots[self.point.copy_of]
+
+    def change_of(self, spec: MetricSpec) -> float | None:
+        """The change of a metric since the previous point."""
+        found = (
+            metric.change
+            for metric in (self.point.change.metrics if self.point.change else ())
+            if metric.name == spec.name
+        )
+        return next(found, None)
+
+    def note_of(self, spec: MetricSpec) -> str:
+        """What a ratio was computed from: ``45 of 50 fields``."""
+        counts, nouns = self.card.counts, self.info.nouns
+        note = next((ratio.note for ratio in RATIOS if ratio.name == spec.name), "")
+        if not note or any(spec.recorded for spec in self.specs):
+            return ""
+        noun = nouns.attributes if nouns.are_fields else "expected"
+        values = {"wrong": counts.fp + counts.fn, "expected": self.card.expected_values, "things": noun}
+        return note.format_map({**counts._asdict(), **values})
+
+    @property
+    def error_change(self) -> int | None:
+        """The change of all types together; None unless the change of every type is known."""
+        known = [change for change in self.error_changes if change is not None]
+        return sum(known) if len(known) == len(self.error_changes) else None
+
+    @property
+    def document_metrics(self) -> list[MetricSpec]:
+        """Metrics that the kind computes for each document besides its counts."""
+        documents = self.card.documents
+        with_values = {name for document in documents for name, value in document.metrics if value is not None}
+        return [spec for spec in self.specs if spec.name in with_values]
+
+    @property
+    def verdict_of(self) -> Verdict:
+        """The verdict on the metrics that have a threshold."""
+        return verdict(all_specs(self.specs), self.info.thresholds, self.card.metrics)
+
+    @property
+    def spread(self) -> VariantSpread | None:
+        """The range of the headline over variants, whose average it is."""
+        return variant_spread(self.info.kind, self.specs[0], self.card)
+
+    @property
+    def differing(self) -> tuple[Role, ...]:
+        """Roles whose contents differ between the two points; none without a previous point."""
+        return differing_roles(self.previous.snapshot, self.snapshot) if self.previous else ()
+
+    @property
+    def edits_by_commit(self) -> list[list[FileEdit]]:
+        """The edits of instructions since the previous point, grouped by commit, the newest first."""
+        by_commit: dict[str, list[FileEdit]] = {}
+        for edit in self.point.edits:
+            file = self.past.moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
+            by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
+        return list(reversed(by_commit.values()))
+
+    @property
+    def made_with(self) -> str:
+        """The evidence for the instructions of an output, in words.
+
+        This is the commit that the output records, else the time that it records, else the commit that added it.
+        """
+        if self.snapshot.made_at:
+            return "the commit that the output records, or whose instructions it records by hash or version"
+        if self.snapshot.recorded_at:
+            how = "the last edit not after the time that the output records"
+            return f"{how}, or the edit that was committed with it" if len(self.instructions) > 1 else how
+        return "the last edit up to this commit, because the output records neither commit nor time"
+
 
 def report_page(
     info: EvalInfo,
@@ -249,93 +336,6 @@ def report_page(
         else "",
     )
     return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)
-
-
-def cause(view: ReportView) -> str:
-    """Why the snapshot was scored, in words."""
-    return ", ".join(CAUSES[cause] for cause in view.snapshot.cause)
-
-
-def previous_label(view: ReportView) -> str:
-    """The name of the previous point, with its commit if it is the same iteration, scored again."""
-    if view.previous is None:
-        return ""
-    before = view.previous.snapshot
-    return before.label if before.label != view.snapshot.label else f"{before.label} at {before.commit.short}"
-
-
-def copied_from(view: ReportView) -> Snapshot | None:
-    """The first snapshot with the same output, if this one is a copy."""
-    return None if view.point.copy_of is None else view.past.snapshots[view.point.copy_of]
-
-
-def change_of(view: ReportView, spec: MetricSpec) -> float | None:
-    """The change of a metric since the previous point."""
-    found = (
-        metric.change for metric in (view.point.change.metrics if view.point.change else ()) if metric.name == spec.name
-    )
-    return next(found, None)
-
-
-def note_of(view: ReportView, spec: MetricSpec) -> str:
-    """What a ratio was computed from: ``45 of 50 fields``."""
-    counts, nouns = view.card.counts, view.info.nouns
-    note = next((ratio.note for ratio in RATIOS if ratio.name == spec.name), "")
-    if not note or any(spec.recorded for spec in view.specs):
-        return ""
-    noun = nouns.attributes if nouns.are_fields else "expected"
-    values = {"wrong": counts.fp + counts.fn, "expected": view.card.expected_values, "things": noun}
-    return note.format_map({**counts._asdict(), **values})
-
-
-def error_change(view: ReportView) -> int | None:
-    """The change of all types together; None unless the change of every type is known."""
-    known = [change for change in view.error_changes if change is not None]
-    return sum(known) if len(known) == len(view.error_changes) else None
-
-
-def document_metrics(view: ReportView) -> list[MetricSpec]:
-    """Metrics that the kind computes for each document besides its counts."""
-    documents = view.card.documents
-    with_values = {name for document in documents for name, value in document.metrics if value is not None}
-    return [spec for spec in view.specs if spec.name in with_values]
-
-
-def verdict_of(view: ReportView) -> Verdict:
-    """The verdict on the metrics that have a threshold."""
-    return verdict(all_specs(view.specs), view.info.thresholds, view.card.metrics)
-
-
-def spread(view: ReportView) -> VariantSpread | None:
-    """The range of the headline over variants, whose average it is."""
-    return variant_spread(view.info.kind, view.specs[0], view.card)
-
-
-def differing(view: ReportView) -> tuple[Role, ...]:
-    """Roles whose contents differ between the two points; none without a previous point."""
-    return differing_roles(view.previous.snapshot, view.snapshot) if view.previous else ()
-
-
-def edits_by_commit(view: ReportView) -> list[list[FileEdit]]:
-    """The edits of instructions since the previous point, grouped by commit, the newest first."""
-    by_commit: dict[str, list[FileEdit]] = {}
-    for edit in view.point.edits:
-        file = view.past.moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
-        by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
-    return list(reversed(by_commit.values()))
-
-
-def made_with(view: ReportView) -> str:
-    """The evidence for the instructions of an output, in words.
-
-    This is the commit that the output records, else the time that it records, else the commit that added it.
-    """
-    if view.snapshot.made_at:
-        return "the commit that the output records, or whose instructions it records by hash or version"
-    if view.snapshot.recorded_at:
-        how = "the last edit not after the time that the output records"
-        return f"{how}, or the edit that was committed with it" if len(view.instructions) > 1 else how
-    return "the last edit up to this commit, because the output records neither commit nor time"
 
 
 def files(snapshot: Snapshot, outputs: int = 5) -> list[tuple[str, Blob | None]]:

@@ -86,6 +86,11 @@ class TreeView(Frozen):
     pictures: tuple[SourcePicture, ...] = ()
     """The pages of the source that notes refer to."""
 
+    @property
+    def tree_rows(self) -> Markup:
+        """The values of the root, then a part that folds for each node below it, open where it has errors or doubts."""
+        return Markup(f"{_values(self.root, self)}{''.join([_node(node, self) for node in self.root.nodes.values()])}")
+
 
 def has_tree(info: EvalInfo, result: Result) -> bool:
     """Whether there are paired list items, or a source to show; otherwise the report already shows everything."""
@@ -102,11 +107,6 @@ def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:
         more=max(0, len(result.judgements) - VALUES),
     )
     return Page(links.report_tree(info.id, snapshot.slug), "pages/tree.html", view)
-
-
-def tree_rows(view: TreeView) -> Markup:
-    """The values of the root, then a part that folds for each node below it, open where it has errors or doubts."""
-    return Markup(f"{_values(view.root, view)}{''.join([_node(node, view) for node in view.root.nodes.values()])}")
 
 
 def _node(node: TreeNode, view: TreeView) -> str:

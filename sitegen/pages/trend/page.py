@@ -121,6 +121,136 @@ class TrendView(Frozen):
         """Number of iterations whose rows are not on the page."""
         return max(0, len(self.points) - NEWEST)
 
+    @property
+    def values_of_variants(self) -> list[list[float | None]]:
+        """The headline of each variant, or of the outputs of each model, at every point."""
+        if self.split_by == "model":
+            heads = [{made_by(point): values[0]} for point, values in zip(self.points, self.values, strict=True)]
+        else:
+            name = self.specs[0].name
+            heads = [
+                {document.id: dict(document.metrics).get(name) for document in point.scorecard.documents}
+                for point in self.points
+            ]
+        return [[head.get(variant) for head in heads] for variant in self.variants]
+
+    @property
+    def apart(self) -> int:
+        """Number of points at which any drawn metric differs between the clocks."""
+        return sum(map(ne, [values[: self.drawn] for values in self.values], self.now))
+
+    @property
+    def recorded_by_now(self) -> int:
+        """Number of points whose recorded metrics agree only with the second clock."""
+        return sum(agrees_with_now(point, self.specs[: self.drawn]) for point in self.points)
+
+    @property
+    def rules_changes(self) -> list[tuple[Point, str]]:
+        """Points at which ground truth or rules changed, oldest first, and what changed."""
+        changed = [(point, [CAUSES[it] for it in point.snapshot.cause if it != "outputs"]) for point in self.points[1:]]
+        return [(point, ", ".join(causes)) for point, causes in changed if causes]
+
+    def recorded_value(self, point: Point) -> float | None:
+        """The headline that the record of a run states; None without one."""
+        return None if self.info.recorded else dict(point.snapshot.recorded_metrics).get(self.specs[0].name)
+
+    @property
+    def recorded_otherwise(self) -> float | None:
+        """The headline that the record of the newest output states, if another one was computed."""
+        newest = self.points[-1]
+        otherwise = recorded.recorded_otherwise
+        return None if self.info.recorded else otherwise(newest.snapshot, newest.scorecard, self.specs[0].name)
+
+    @property
+    def best_so_far(self) -> list[float | None]:
+        """For each point the best headline so far, by the newest ground truth and rules."""
+        values = values_now(self.points, self.specs[0].name)
+        return [
+            None if best is None else values[best] for best in best_points(self.points, self.specs[0], self.info.kind)
+        ]
+
+    @property
+    def breaks(self) -> tuple[int, ...]:
+        """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
+        since = comparable_since([point.scorecard for point in self.points], self.specs[0].name)
+        return tuple(sorted({*since} - {0}))
+
+    def best_of(self, metric: int) -> tuple[Point | None, float | None, str]:
+        """The earliest point with the best value of a metric, and this value, by the newest ground truth and rules.
+
+        The words say which points were compared, if not all, and why the value differs from the report.
+        """
+        spec = self.specs[metric]
+        best = best_points(self.points, spec, self.info.kind)[-1]
+        words = (
+            "among comparable outputs" if comparable_since([it.scorecard for it in self.points], spec.name)[-1] else ""
+        )
+        if best is None:
+            return None, None, words
+        value = (self.points[best].now or self.points[best].scorecard).metric(spec.name)
+        if value != self.values[best][metric]:
+            words = f"{words} by today's truth and rules".strip()
+        return self.points[best], value, words
+
+    def interval_of(self, metric: int) -> Interval | None:
+        """The interval of one of the first metrics at the newest point."""
+        return samples.interval_of(self.points[-1].scorecard, self.info.kind, self.specs[metric].name)
+
+    @property
+    def targets(self) -> list[tuple[MetricSpec, float, bool | None]]:
+        """The thresholds of drawn metrics, and whether the newest value reaches them; None if it is undefined."""
+        found = []
+        for k, spec in enumerate(self.specs[: self.drawn]):
+            least = spec.target(self.info.thresholds)
+            if least is not None and abs(least) <= LARGEST_NUMBER:
+                value = self.values[-1][k] if self.values else None
+                found.append((spec, least, None if value is None else spec.reaches(value, least)))
+        return found
+
+    @property
+    def spread(self) -> VariantSpread | None:
+        """The range of the newest headline over variants, whose average it is."""
+        return variant_spread(self.info.kind, self.specs[0], self.points[-1].scorecard)
+
+    @property
+    def score_changes_of(self) -> tuple[ProblemCause, ...]:
+        """The causes of problems that change the newest scores, the most severe first."""
+        newest = self.points[-1]
+        return score_changes(problems_of_point(self.info, newest.snapshot, newest.scorecard))
+
+    @property
+    def files_of(self) -> list[tuple[str, str]]:
+        """The role and the path of the files that the newest point was scored from."""
+        found = files(self.points[-1].snapshot, 3) if self.points else ()
+        return [(role, blob.path) for role, blob in found if blob]
+
+    @property
+    def pattern(self) -> tuple[str, str, str, str] | None:
+        """The parts of the sentence on the pattern that explains most errors of the newest output."""
+        return pattern_words(self.patterns[0], self.specs[0], self.info.nouns) if self.patterns else None
+
+    @property
+    def variants_address(self) -> str:
+        """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
+        newest = self.points[-1] if self.points else None
+        return (
+            links.file_name(links.variants(self.info.id))
+            if newest and has_variants(self.info, newest.scorecard)
+            else ""
+        )
+
+    @property
+    def last_change(self) -> int | None:
+        """Index of the newest point that differs from the one before; if there is none, of the newest comparison.
+
+        None if there are fewer than two points to compare, and for recorded numbers, which no test can distinguish from
+        chance.
+        """
+        compared = {at: point.change for at, point in enumerate(self.points) if point.change}
+        if self.info.recorded or not compared:
+            return None
+        return next((at for at in reversed(compared) if _is_moved(compared[at])), max(compared))
+
 
 def trend_page(
     series: Series,
@@ -192,19 +322,6 @@ def made_by(point: Point) -> str:
     return " and ".join((point.scorecard.usage or RunUsage()).models)
 
 
-def values_of_variants(view: TrendView) -> list[list[float | None]]:
-    """The headline of each variant, or of the outputs of each model, at every point."""
-    if view.split_by == "model":
-        heads = [{made_by(point): values[0]} for point, values in zip(view.points, view.values, strict=True)]
-    else:
-        name = view.specs[0].name
-        heads = [
-            {document.id: dict(document.metrics).get(name) for document in point.scorecard.documents}
-            for point in view.points
-        ]
-    return [[head.get(variant) for head in heads] for variant in view.variants]
-
-
 def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
     metrics = dict(card.metrics)
     return tuple([metrics.get(spec.name) for spec in specs])
@@ -217,34 +334,6 @@ def _by_second_clock(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> tu
         for point, values in zip(points, then, strict=True)
     ]
     return tuple(now) if now != then else ()
-
-
-def apart(view: TrendView) -> int:
-    """Number of points at which any drawn metric differs between the clocks."""
-    return sum(map(ne, [values[: view.drawn] for values in view.values], view.now))
-
-
-def recorded_by_now(view: TrendView) -> int:
-    """Number of points whose recorded metrics agree only with the second clock."""
-    return sum(agrees_with_now(point, view.specs[: view.drawn]) for point in view.points)
-
-
-def rules_changes(view: TrendView) -> list[tuple[Point, str]]:
-    """Points at which ground truth or rules changed, oldest first, and what changed."""
-    changed = [(point, [CAUSES[it] for it in point.snapshot.cause if it != "outputs"]) for point in view.points[1:]]
-    return [(point, ", ".join(causes)) for point, causes in changed if causes]
-
-
-def recorded_value(view: TrendView, point: Point) -> float | None:
-    """The headline that the record of a run states; None without one."""
-    return None if view.info.recorded else dict(point.snapshot.recorded_metrics).get(view.specs[0].name)
-
-
-def recorded_otherwise(view: TrendView) -> float | None:
-    """The headline that the record of the newest output states, if another one was computed."""
-    newest = view.points[-1]
-    otherwise = recorded.recorded_otherwise
-    return None if view.info.recorded else otherwise(newest.snapshot, newest.scorecard, view.specs[0].name)
 
 
 def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
@@ -264,90 +353,6 @@ def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
             edited.append(tuple(waiting))
             waiting = {}
     return edited
-
-
-def best_so_far(view: TrendView) -> list[float | None]:
-    """For each point the best headline so far, by the newest ground truth and rules."""
-    values = values_now(view.points, view.specs[0].name)
-    return [None if best is None else values[best] for best in best_points(view.points, view.specs[0], view.info.kind)]
-
-
-def breaks(view: TrendView) -> tuple[int, ...]:
-    """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
-    since = comparable_since([point.scorecard for point in view.points], view.specs[0].name)
-    return tuple(sorted({*since} - {0}))
-
-
-def best_of(view: TrendView, metric: int) -> tuple[Point | None, float | None, str]:
-    """The earliest point with the best value of a metric, and this value, by the newest ground truth and rules.
-
-    The words say which points were compared, if not all, and why the value differs from the report.
-    """
-    spec = view.specs[metric]
-    best = best_points(view.points, spec, view.info.kind)[-1]
-    words = "among comparable outputs" if comparable_since([it.scorecard for it in view.points], spec.name)[-1] else ""
-    if best is None:
-        return None, None, words
-    value = (view.points[best].now or view.points[best].scorecard).metric(spec.name)
-    if value != view.values[best][metric]:
-        words = f"{words} by today's truth and rules".strip()
-    return view.points[best], value, words
-
-
-def interval_of(view: TrendView, metric: int) -> Interval | None:
-    """The interval of one of the first metrics at the newest point."""
-    return samples.interval_of(view.points[-1].scorecard, view.info.kind, view.specs[metric].name)
-
-
-def targets(view: TrendView) -> list[tuple[MetricSpec, float, bool | None]]:
-    """The thresholds of drawn metrics, and whether the newest value reaches them; None if it is undefined."""
-    found = []
-    for k, spec in enumerate(view.specs[: view.drawn]):
-        least = spec.target(view.info.thresholds)
-        if least is not None and abs(least) <= LARGEST_NUMBER:
-            value = view.values[-1][k] if view.values else None
-            found.append((spec, least, None if value is None else spec.reaches(value, least)))
-    return found
-
-
-def spread(view: TrendView) -> VariantSpread | None:
-    """The range of the newest headline over variants, whose average it is."""
-    return variant_spread(view.info.kind, view.specs[0], view.points[-1].scorecard)
-
-
-def score_changes_of(view: TrendView) -> tuple[ProblemCause, ...]:
-    """The causes of problems that change the newest scores, the most severe first."""
-    newest = view.points[-1]
-    return score_changes(problems_of_point(view.info, newest.snapshot, newest.scorecard))
-
-
-def files_of(view: TrendView) -> list[tuple[str, str]]:
-    """The role and the path of the files that the newest point was scored from."""
-    found = files(view.points[-1].snapshot, 3) if view.points else ()
-    return [(role, blob.path) for role, blob in found if blob]
-
-
-def pattern(view: TrendView) -> tuple[str, str, str, str] | None:
-    """The parts of the sentence on the pattern that explains most errors of the newest output."""
-    return pattern_words(view.patterns[0], view.specs[0], view.info.nouns) if view.patterns else None
-
-
-def variants_address(view: TrendView) -> str:
-    """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
-    newest = view.points[-1] if view.points else None
-    return links.file_name(links.variants(view.info.id)) if newest and has_variants(view.info, newest.scorecard) else ""
-
-
-def last_change(view: TrendView) -> int | None:
-    """Index of the newest point that differs from the one before; of the newest comparison if there was never a change.
-
-    None if there are fewer than two points to compare, and for recorded numbers, which no test can distinguish from
-    chance.
-    """
-    compared = {at: point.change for at, point in enumerate(view.points) if point.change}
-    if view.info.recorded or not compared:
-        return None
-    return next((at for at in reversed(compared) if _is_moved(compared[at])), max(compared))
 
 
 def _is_moved(change: Change) -> bool:

@@ -32,15 +32,7 @@ from sitegen.pages.html.charts import (
 )
 from sitegen.pages.html.elements import painted, unjudged
 from sitegen.pages.html.formats import day, printable
-from sitegen.pages.trend.page import (
-    NEWEST,
-    TrendView,
-    best_so_far,
-    breaks,
-    recorded_value,
-    targets,
-    values_of_variants,
-)
+from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.variants import tone
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.intervals import mean
@@ -141,11 +133,11 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     low, high = spec.low, spec.high
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
-    variants, recorded = values_of_variants(view), _recorded(view)
+    variants, recorded = view.values_of_variants, _recorded(view)
     columns = [*metrics, *now, *variants, recorded]
-    head, best, apart = metrics[0], best_so_far(view), breaks(view)
+    head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    bottom, top = _shown_range(columns, [least for _, least, _ in targets(view)], low, high)
+    bottom, top = _shown_range(columns, [least for _, least, _ in view.targets], low, high)
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
@@ -221,7 +213,7 @@ def _recorded(view: TrendView) -> list[float | None]:
     All are None if they agree with the computed ones.
     """
     spec = view.specs[0]
-    stated = [recorded_value(view, point) for point in view.points]
+    stated = [view.recorded_value(point) for point in view.points]
     shown = [value if value is not None and spec.low <= value <= spec.high else None for value in stated]
     computed = [values[0] for values in view.values]
     both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
@@ -361,7 +353,7 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[tuple[float, f
     """
     low, high = view.specs[0].low, view.specs[0].high
     lines: list[tuple[float, float, str, str, bool]] = []
-    for spec, least, _ in sorted(targets(view), key=lambda target: -target[1]):
+    for spec, least, _ in sorted(view.targets, key=lambda target: -target[1]):
         lines.append(
             (
                 least,

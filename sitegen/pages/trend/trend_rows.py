@@ -24,7 +24,7 @@ from sitegen.pages.html.formats import NIL, bounded, day, number, printable, sig
 from sitegen.pages.html.tables import Column, cells, class_name
 from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied
 from sitegen.pages.report.report_rows import type_label, type_mark
-from sitegen.pages.trend.page import TrendView, values_of_variants
+from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import line
@@ -42,7 +42,7 @@ EDITED = 3
 
 def columns(view: TrendView, root: str) -> tuple[Column, ...]:
     """The table of iterations. A row is the index of a point, with the texts that follow its label."""
-    values, specs, heads = view.values, view.specs[: view.drawn], values_of_variants(view)
+    values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_variants
     now = Column(
         name="now",
         head="Now",
