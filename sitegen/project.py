@@ -142,7 +142,7 @@ def _configured_revision(root: Path) -> str:
         return "HEAD"  # the file is missing, or its error is reported when all of it is read
     # They take time to import, and a build with nothing new of a project without this file needs no library.
     from sitegen.data_files.reading import UnreadableError
-    from sitegen.data_files.toml_reader import read_toml
+    from sitegen.data_files.yaml_reader import read_toml
 
     try:
         rev = read_toml(content).get("rev", "HEAD")

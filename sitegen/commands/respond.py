@@ -16,9 +16,9 @@ from sitegen.commands import verify
 from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
-from sitegen.config.evaluation import evaluation_methods
 from sitegen.config.findings import error_of
-from sitegen.config.kind_files import files_of
+from sitegen.config.manifest import evaluation_methods
+from sitegen.config.models import files_of
 from sitegen.config.site import read_site_file
 from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError

@@ -15,8 +15,8 @@ from typing import Final
 from sitegen.analysis.noise.samples import ends_of_mean, interval_of
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.signatures.requests import VerifyRequest
-from sitegen.config.evaluation import evaluation_methods
 from sitegen.config.findings import error_of
+from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, SitegenError

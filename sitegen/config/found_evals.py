@@ -13,16 +13,15 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.evaluation import project_evaluation, stated_llm
-from sitegen.config.finders.case_files import (
+from sitegen.config.findings import folder_path, home_of
+from sitegen.config.found_cases import (
     case_file_evals,
     judged_by_responses,
     judged_response_evals,
     kind_of_newest,
     test_case_evals,
 )
-from sitegen.config.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
-from sitegen.config.finders.tool_results import (
+from sitegen.config.found_results import (
     agentv_evals,
     inspect_evals,
     judged_evals,
@@ -30,8 +29,9 @@ from sitegen.config.finders.tool_results import (
     promptfoo_evals,
     recorded_evals,
 )
-from sitegen.config.findings import folder_path, home_of
+from sitegen.config.manifest import project_evaluation, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.searched_files import OTHER_KINDS, Search, SearchedFiles
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""

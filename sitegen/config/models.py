@@ -1,10 +1,8 @@
-"""The configuration, ``sitegen.toml`` and ``evals/manifest.yaml``, as frozen values with all defaults.
+"""What users write, ``sitegen.toml``, ``evals/manifest.yaml`` and configurations of evaluations, with all defaults.
 
-The values are plain structs, so that a build with an unchanged configuration does not import pydantic.
-``sitegen.config`` reads the files and validates them with pydantic against these classes.
-
-
-The configuration of evaluations of prompts, as a frozen value.
+The tables are plain structs, so that a build with an unchanged configuration does not import pydantic, which validates
+them where a file is read. Beside them stand the conventional file names of each kind, by which files are found without
+a manifest.
 """
 
 import json
@@ -14,9 +12,82 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transfor
 import msgspec
 from msgspec import field
 
-from sitegen.config.kind_files import Kind
-from sitegen.model.metrics import Threshold
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import Threshold, traits_of
 from sitegen.model.outcomes import MetadataEntry
+
+Kind: TypeAlias = str
+"""The name of a kind of ``KIND_FILES``."""
+
+
+class KindFiles(Frozen):
+    """The conventional file names of a kind. The first existing file of each list counts."""
+
+    kind: Kind
+    ground_truths: tuple[str, ...]
+    """Names in the eval's folder; empty for a kind whose outputs need no ground truth."""
+    outputs: tuple[str, ...]
+    """Names in the folder of an iteration, or of an overwritten output in the eval's folder or in ``results/``."""
+    elsewhere: tuple[str, ...] = ()
+    """Further places of an overwritten output, relative to the eval's folder."""
+    at_root: tuple[str, ...] = ()
+    """Places of the output, relative to the repository, for an eval that lies directly in the folder of evals."""
+    variants: str = ""
+    """Regular expression for the names of outputs of several variants, which are scored together."""
+
+    @property
+    def overwritten(self) -> tuple[str, ...]:
+        """Places of an output that is overwritten from commit to commit, relative to the eval's folder."""
+        return (*self.elsewhere, *self.outputs, *(f"results/{name}" for name in self.outputs))
+
+
+KIND_FILES: Final = (
+    KindFiles(
+        kind="fields",
+        ground_truths=(
+            "ground_truth.csv",
+            "ground_truth.json",
+            "ground_truth.jsonl",
+            "ground_truth.yaml",
+            "ground_truth.yml",
+        ),
+        outputs=("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml"),
+    ),
+    KindFiles(
+        kind="highlights",
+        ground_truths=("gold-standard.json", "expected-highlights.json"),
+        outputs=("processing-log.ndjson", "raw-llm-run.json"),
+        elsewhere=("logs/processing-log.ndjson",),
+        at_root=("logs/processing-log.ndjson",),
+    ),
+    KindFiles(
+        kind="responses",
+        ground_truths=("test_cases.json",),
+        outputs=("responses.json", "responses.jsonl"),
+        variants=r"responses-[^/]+\.jsonl?",
+    ),
+    KindFiles(kind="judged", ground_truths=(), outputs=("results.jsonl",)),
+    KindFiles(
+        kind="recorded",
+        ground_truths=(),
+        outputs=("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json"),
+    ),
+)
+"""All kinds. An eval without a stated kind has the first kind whose ground truth exists."""
+
+
+SCORED_FILES: Final = tuple(files for files in KIND_FILES if not traits_of(files.kind).is_recorded)
+"""The kinds whose files can be recognised by name in any folder; a ``metrics.json`` may be anything."""
+
+
+GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.ground_truths)
+"""The conventional names of the ground truths of all kinds."""
+
+
+def files_of(kind: Kind) -> KindFiles:
+    """The conventional files of a kind."""
+    return next(files for files in KIND_FILES if files.kind == kind)
+
 
 OPEN: Final[Any] = {"allow_inf_nan": False}
 """pydantic's configuration of a class here whose unknown keys have a meaning. No number is infinite or NaN: neither can

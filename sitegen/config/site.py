@@ -26,7 +26,7 @@ from sitegen.config.findings import (
 from sitegen.config.models import EvalLimits, GateSettings, SiteConfig
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 from sitegen.data_files.reading import Location, UnreadableError
-from sitegen.data_files.toml_reader import read_toml
+from sitegen.data_files.yaml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import key_path, nearest

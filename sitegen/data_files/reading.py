@@ -1,14 +1,22 @@
-"""Shared parts of the readers of data files: results and errors, and reading of text and numbers within bounds."""
+"""Reads JSON, JSON Lines and CSV within bounds; results, errors and numbers are shared with the other readers."""
 
 from __future__ import annotations
 
+import csv
 import decimal
-from collections.abc import Callable
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Final, Literal, TypeAlias
+from itertools import chain
+from typing import Any, Final, Literal, TypeAlias
 
+from msgspec.structs import replace
+
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 
 Location: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value, outermost first."""
@@ -116,3 +124,172 @@ class NumberLiterals(dict[str, int | Decimal | Unusable]):
 
 INTEGERS: Final = NumberLiterals(integer)
 FRACTIONS: Final = NumberLiterals(fraction)
+
+
+def read_json(content: bytes) -> Parsed[Value]:
+    """Parse one JSON value. Raises UnreadableError, never anything else.
+
+    A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
+    every range and texts with lone surrogates become ``Unusable`` in their place.
+    """
+    return parse_json(text_of(content))
+
+
+def parse_json(text: str, line: int = 1) -> Parsed[Value]:
+    """Parse a text whose first line is *line* of its file. Raises UnreadableError."""
+    if not text.strip():
+        raise UnreadableError("it is empty", "Write a JSON object.", line)
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(items)
+        if len(members) != len(items):
+            counts = Counter(key for key, _ in items)
+            duplicates.extend(key for key, number in counts.items() if number > 1 and key not in duplicates)
+        return members
+
+    try:
+        value: Value = json.loads(
+            text,
+            parse_int=INTEGERS.__getitem__,
+            parse_float=FRACTIONS.__getitem__,
+            parse_constant=constant,
+            object_pairs_hook=pairs,
+        )
+    except json.JSONDecodeError as error:
+        where = line + error.lineno - 1
+        raise UnreadableError(
+            f"it is not valid JSON: {error.msg.removesuffix(' at')} at line {where}, column {error.colno}",
+            "Write valid JSON.",
+            where,
+        ) from None
+    except RecursionError:
+        raise too_deep(line) from None
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        check_depth(value)
+    if "\\" in text and ("\\ud" in text or "\\uD" in text):  # two longer searches take a tenth of the parsing
+        value = _without_surrogates(value)
+        duplicates = [_escaped(key) for key in duplicates]
+    findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
+    return Parsed(value, findings)
+
+
+class JsonLine(NamedTuple):
+    """A line of JSON Lines that is not empty."""
+
+    number: int
+    parsed: Parsed[Value]
+    """The value with its findings; without a value if the line cannot be read."""
+    error: UnreadableError | None = None
+    """Why it cannot be read."""
+
+    def read(self) -> Parsed[Value]:
+        """The value with its findings. Raises UnreadableError if the line cannot be read."""
+        if self.error is not None:
+            raise self.error
+        return self.parsed
+
+
+def each_line(content: bytes) -> Iterator[JsonLine]:
+    """Parse JSON Lines line by line. Raises UnreadableError if the file is not UTF-8."""
+    for number, line in enumerate(text_of(content).split("\n"), 1):
+        if line.strip():
+            try:
+                yield JsonLine(number, parse_json(line, number))
+            except UnreadableError as error:
+                yield JsonLine(number, Parsed(None), error)
+
+
+def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
+    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
+
+    Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
+    says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
+    """
+    for number, parsed, error in each_line(content):
+        if error is not None:
+            findings.append(replace(error.finding(f"Line {number}{of}"), fix=fix, line=number))
+        else:
+            findings += (replace(finding, line=number) for finding in parsed.findings)
+            yield number, parsed.value
+
+
+def _without_surrogates(value: Value) -> Value:
+    if isinstance(value, dict):
+        return {_escaped(key): _without_surrogates(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, str) and _escaped(value) != value:
+        return Unusable(_escaped(value)[:80], "half of a surrogate pair")
+    return value
+
+
+def _escaped(text: str) -> str:
+    """The text with lone surrogates as escapes, so that it can be stored and displayed."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+_MAX_CELLS: Final = 1_000_000
+"""Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
+
+
+def csv_table(content: bytes) -> tuple[list[str], list[list[str]]]:
+    """Read the first row as names, stripped of white space, and the other rows without empty ones.
+
+    A column without a name has an empty one. Raises UnreadableError.
+    """
+    header, *rows = (row for row in csv_rows(content) if any(row))
+    names = [name.strip() for name in header]
+    check_distinct(names)
+    return names, rows
+
+
+def check_distinct(names: Iterable[str], line: int | None = None) -> None:
+    """Raise UnreadableError if two columns have one name: it would be unclear which counts."""
+    for name, times in Counter(filter(None, names)).items():  # in one pass, because there may be a million columns
+        if times > 1:
+            raise UnreadableError(f"the column {name[:80]!r} stands twice", "Rename or remove one.", line)
+
+
+def csv_rows(content: bytes) -> list[list[str]]:
+    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``. Raises UnreadableError."""
+    # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
+    reader = csv.reader(chain(_lines_with_ends(text_of(content)), [","]))
+    rows: list[list[str]] = []
+    start = cells = 0
+    try:
+        for row in reader:
+            rows.append(row)
+            cells += len(row)
+            if cells > _MAX_CELLS + 2:
+                raise UnreadableError(
+                    f"it has more than {_MAX_CELLS:,} cells, counted up to this line",
+                    "Split the eval into several with fewer documents, or leave out columns that are not scored.",
+                    start + 1,
+                )
+            start = reader.line_num
+    except csv.Error as error:
+        raise UnreadableError(f"it is not valid CSV: {error}", "Correct the line.", start + 1) from None
+    last = rows.pop()
+    if last != ["", ""]:
+        # The cell runs from the quote to the end of the file.
+        line = reader.line_num - max(1, len(list(_lines_with_ends(last[-1][:-1]))))
+        raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
+    if not any(any(cell.strip() for cell in row) for row in rows):
+        raise UnreadableError("it is empty", "Write a header row and the expected values.")
+    _refuse_other_delimiter(rows)
+    return rows
+
+
+def _refuse_other_delimiter(rows: list[list[str]]) -> None:
+    """Refuse a header of one cell with semicolons or tabs, as spreadsheets write it in some countries."""
+    number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
+    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and delimiter in header[0]:
+            raise UnreadableError(
+                f"its columns are separated by {name}", "Save it with commas between columns.", number
+            )
+
+
+def _lines_with_ends(text: str) -> Iterable[str]:
+    return io.StringIO(text, newline="")

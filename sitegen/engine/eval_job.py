@@ -54,7 +54,7 @@ from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
-from sitegen.scoring.recorded.layouts import is_headline
+from sitegen.scoring.recorded_layouts import is_headline
 from sitegen.text.plain import line
 
 LOCATED: Final = 25

@@ -10,8 +10,16 @@ from collections.abc import Iterator, Mapping
 from posixpath import splitext
 from typing import Final
 
-from sitegen.config.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
-from sitegen.config.models import MAPPINGS, EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import (
+    GROUND_TRUTHS,
+    MAPPINGS,
+    SCORED_FILES,
+    EvalConfig,
+    Kind,
+    Manifest,
+    SiteConfig,
+    files_of,
+)
 from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree, outputs_in

@@ -9,12 +9,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen import __version__
-from sitegen.config.evaluation import project_evaluation, significance_level
-from sitegen.config.finders.searched_files import SearchedFiles, work_tree_files
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
-from sitegen.config.manifest import ANY_FIELD
+from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config.searched_files import SearchedFiles, work_tree_files
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from posixpath import normpath
 from typing import Any, Final
 
-from sitegen.config.kind_files import GROUND_TRUTHS, KIND_FILES, Kind, files_of
-from sitegen.config.models import EvalConfig
+from sitegen.config.models import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, files_of
 from sitegen.history.globs import RunGlob, run_glob
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from sitegen.config.kind_files import Kind, files_of
-from sitegen.config.models import EvalConfig, case_settings
+from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, canonical_settings, is_path, normal, required_statements, runs_of
 from sitegen.history.fold_state import EvalInputs, EvalState, SideBlobs

@@ -10,8 +10,7 @@ from posixpath import basename
 
 from msgspec.structs import replace
 
-from sitegen.config.kind_files import Kind, files_of
-from sitegen.config.models import EvalConfig
+from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal, truth_names
 from sitegen.history.eval_commit import EvalCommit, keep_newest_run

@@ -11,7 +11,7 @@ from posixpath import basename
 
 from msgspec.structs import replace
 
-from sitegen.config.kind_files import files_of
+from sitegen.config.models import files_of
 from sitegen.history import problems
 from sitegen.history.entry_rules import is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles, with_own_sides

@@ -8,8 +8,16 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from sitegen.config.findings import folder_path, home_of
-from sitegen.config.kind_files import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, Kind, files_of
-from sitegen.config.models import EvalConfig, Manifest, SiteConfig
+from sitegen.config.models import (
+    GROUND_TRUTHS,
+    KIND_FILES,
+    SCORED_FILES,
+    EvalConfig,
+    Kind,
+    Manifest,
+    SiteConfig,
+    files_of,
+)
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import compiled, literal_prefix

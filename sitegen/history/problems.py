@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.config.kind_files import GROUND_TRUTHS
+from sitegen.config.models import GROUND_TRUTHS
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath, Commit

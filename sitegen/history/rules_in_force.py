@@ -8,8 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config.kind_files import files_of
-from sitegen.config.models import EvalConfig, case_settings
+from sitegen.config.models import EvalConfig, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, kind_of, normal

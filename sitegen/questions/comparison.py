@@ -11,7 +11,7 @@ from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.series import series_of_two
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of, variants_of
-from sitegen.config.evaluation import significance_level
+from sitegen.config.manifest import significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import with_common_grades

@@ -1,26 +1,242 @@
-"""Finds the evals and instructions that a project already has, so that ``init`` can write a configuration for them."""
+"""Finds the evals and instructions that a project already has, so that ``init`` can write a configuration for them.
+
+A proposal is a guess from places, names and columns. A trial then folds and scores it as a build would, and only
+proposals that give numbers are written.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from posixpath import relpath, splitext
+from typing import Any, Final
+from unicodedata import combining, normalize
 
 from msgspec.structs import replace
 
-from sitegen.config.finders.searched_files import SearchedFiles
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.searched_files import SearchedFiles
+from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import CopiedParts
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
+from sitegen.history.timeline import advance, current_histories
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import BlobReader, TrackedHistory, tracked_files
+from sitegen.model.metrics import traits_of
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.recognition.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
 from sitegen.recognition.initialising import WrittenEntry, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
-from sitegen.recognition.proposals import Proposal, TrialResult, fold_evals, proposals, score_newest
+from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
+from sitegen.recognition.recognition import recognise
 from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.kinds import CONTENTS, scorer, specs_of
+from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.plain import counted
+from sitegen.text.values import metric_text
+
+MOST: Final = 40
+"""The most evals that are proposed."""
+
+_MOST_SINGLE: Final = 10
+"""The most proposed evals with a single output, whose history shows nothing yet."""
+
+_MOST_BESIDE: Final = 6
+"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
+eval."""
+
+_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
+_UNINFORMATIVE_FOLDERS: Final = frozenset(
+    (
+        *("evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "reports"),
+        *("iterations", "iteration", "läufe"),
+        *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
+    )
+)
+"""Names of folders that do not describe their contents."""
+
+
+class Proposal(Frozen):
+    """An entry of the manifest that has not been scored yet."""
+
+    id: str
+    entry: dict[str, Any]
+    """Its keys in the order in which they are written."""
+    why: str
+    """The evidence for the proposal."""
+    series: OutputSeries
+
+    @property
+    def folder(self) -> str:
+        """The folder of the output, or of the glob of runs."""
+        return self.series.path.rpartition("/")[0]
+
+    @property
+    def only_records(self) -> bool:
+        """Whether its numbers were recorded by a run, so that they cannot be computed again."""
+        return traits_of(self.entry.get("kind")).is_recorded
+
+
+def proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> tuple[Proposal, ...]:
+    """Return the evals that the files could hold, the most likely first.
+
+    Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
+    """
+    all_proposals = tuple(_all_proposals(files, reader, existing_ids))
+    detailed = {proposal.folder for proposal in all_proposals if not proposal.only_records}
+    return tuple(proposal for proposal in all_proposals if not (proposal.only_records and proposal.folder in detailed))
+
+
+def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> Iterator[Proposal]:
+    candidates = data_files(files)
+    truth_finder = TruthFinder(candidates, reader)
+    ids, truths = set(existing_ids), set[str]()
+    proposals_in = Counter[str]()
+    proposed = single = 0
+    for series in output_series(candidates):
+        if proposed >= MOST or reader.full:
+            return
+        if not _is_candidate(series) or series.newest.path in truths:
+            continue
+        content = reader.content(series.newest.oid)
+        recognition = None if content is None else recognise(series, content, truth_finder)
+        if recognition is None:
+            continue
+        single += series.versions == 1
+        if series.versions == 1 and single > _MOST_SINGLE:
+            continue
+        folder = series.path.rpartition("/")[0]
+        proposals_in[folder] += 1
+        if proposals_in[folder] > _MOST_BESIDE:
+            continue
+        entry = {**recognition.keys, "dir": series.folder or ".", "outputs": series.outputs}
+        if recognition.truth:
+            truths.add(recognition.truth)
+            entry["ground_truth"] = relpath(recognition.truth, entry["dir"])
+        eval_id = _free_id(series, ids)
+        ids.add(eval_id)
+        proposed += 1
+        yield Proposal(id=eval_id, entry=entry, why=recognition.why, series=series)
+
+
+def _is_candidate(series: OutputSeries) -> bool:
+    """Whether a series was rewritten, or its path suggests results. Files named like expected values need both."""
+    if is_truth_by_name(series.newest.path) and not series.is_glob and series.versions < 3:
+        return False
+    return series.hinted or series.versions >= 3
+
+
+def _without_accents(name: str) -> str:
+    return "".join(sign for sign in normalize("NFKD", name) if not combining(sign))
+
+
+def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
+    """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
+    stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
+    folders = [*filter(None, series.folder.split("/"))]
+    informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
+    folder, file = (_NOT_IN_AN_ID.sub("-", _without_accents(part)).strip("-._") for part in (informative, stem))
+    candidates = [folder or file, "-".join(filter(None, (folder, file))), "-".join(filter(None, (*folders[-2:], file)))]
+    first = candidates[0] or "eval"
+    candidates += (f"{first}-{number}" for number in range(2, 10_000))
+    return next(name for name in candidates if name and name not in used_ids)
+
+
+_LEAST_ANSWERED: Final = 0.25
+"""The least share of expected values for which a structured output must have some value."""
+
+_LEAST_CORRECT: Final = 0.1
+"""The least share of these values that must be correct."""
+
+_LEAST_ROUGE: Final = 0.1
+"""The least ROUGE-1 of responses of which none is exactly as expected."""
+
+
+class TrialResult(Frozen):
+    """The score of an eval's newest output."""
+
+    points: int
+    newest: str
+    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
+    lacks: str
+    """The reason for rejecting the eval; empty if it is accepted."""
+
+    @property
+    def summary(self) -> str:
+        """Summarise the result: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        iterations = counted(self.points, "iteration")
+        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
+
+
+def fold_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
+    """Return the histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
+    parts, layout = CopiedParts(), Layout(config, manifest)
+    try:
+        advance(repository, layout, parts, head=head, contents=CONTENTS)
+    except NothingToReportError:
+        return ()
+    return current_histories(parts, layout)
+
+
+def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
+    """Score the newest output of an eval. If that is impossible, the result has the reason. Never raises."""
+    points = tuple(snapshot for snapshot in history.snapshots if snapshot.outputs)
+    if not points:
+        return TrialResult(0, "", "no output was found")
+    try:
+        card = _scorecard(repository, history.kind, points[-1])
+    except SitegenError as error:
+        return TrialResult(len(points), "", f"{error.message}")
+    value = card.metrics[0].value if card.metrics else None
+    if card.status != "scored" or value is None:
+        errors = (finding.message for finding in card.findings if finding.severity == "error")
+        return TrialResult(len(points), "", next(errors, "nothing can be scored"))
+    if traits_of(history.kind).is_structured and not _agrees(card):
+        return TrialResult(len(points), "", "the output contains hardly any expected value")
+    if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
+        return TrialResult(len(points), "", "no output says what was expected")
+    spec = specs_of(history.kind, [card])[0]
+    value_text = metric_text(value, unit=spec.unit)
+    return TrialResult(len(points), f"{spec.label} {value_text} over {_sample(history.kind, card)}", "")
+
+
+def _sample(kind: str, card: Scorecard) -> str:
+    """Return the number of documents, cases or expected answers that a metric is computed from, in words."""
+    if traits_of(kind).answers_cases:
+        return counted(card.expected_values, "expected answer")
+    nouns, documents = scorer(kind).nouns, len(card.documents)
+    return f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
+
+
+def _agrees(card: Scorecard) -> bool:
+    counts = card.counts
+    answered = counts.tp + counts.wrong_value + counts.format_error
+    is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
+    return is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
+
+
+def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
+    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
+    contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
+
+    def file(blob: Blob) -> File:
+        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
+
+    outputs = tuple(map(file, snapshot.outputs))
+    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
+    return scored_with_own_metrics(
+        scorer(kind),
+        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings),
+    ).scorecard
+
 
 _NO_HISTORY: Final = TrialResult(0, "", "no commit wrote such a file")
 

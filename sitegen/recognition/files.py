@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.json_reader import each_line, read_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.reading import UnreadableError, each_line, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository

@@ -9,7 +9,7 @@ from decimal import Decimal
 from posixpath import splitext
 from typing import Any, Final
 
-from sitegen.config.kind_files import files_of
+from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
@@ -20,7 +20,7 @@ from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import HEAD, VERDICTS, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
-from sitegen.scoring.judged.tables.usual_columns import (
+from sitegen.scoring.judged.usual_columns import (
     GRADES,
     OBJECTS,
     PARTS,
@@ -30,7 +30,7 @@ from sitegen.scoring.judged.tables.usual_columns import (
     plain_name,
     with_named_checks,
 )
-from sitegen.scoring.recorded.layouts import (
+from sitegen.scoring.recorded_layouts import (
     headline_rank,
     is_headline,
     is_measure,

@@ -15,11 +15,8 @@ from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias
 
-from sitegen.config.kind_files import files_of
-from sitegen.config.models import case_settings
-from sitegen.data_files.csv_reader import csv_table
-from sitegen.data_files.json_reader import each_line
-from sitegen.data_files.reading import UnreadableError
+from sitegen.config.models import case_settings, files_of
+from sitegen.data_files.reading import UnreadableError, csv_table, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.frozen import Frozen
@@ -38,7 +35,7 @@ from sitegen.scoring.case_lists import (
     value_at_key,
 )
 from sitegen.scoring.judged.case import VERDICTS
-from sitegen.scoring.judged.tables.usual_columns import SCORES, response_states_a_result, states_a_result
+from sitegen.scoring.judged.usual_columns import SCORES, response_states_a_result, states_a_result
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.text.keys import plain_key

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Value

@@ -29,7 +29,7 @@ BUILTIN_KINDS: Final = {
     "highlights": ("sitegen.scoring.highlights.scorer", "HighlightsScorer"),
     "responses": ("sitegen.scoring.responses.scorer", "ResponsesScorer"),
     "judged": ("sitegen.scoring.judged.scorer", "JudgedScorer"),
-    "recorded": ("sitegen.scoring.recorded.scorer", "RecordedScorer"),
+    "recorded": ("sitegen.scoring.recorded", "RecordedScorer"),
 }
 """Eval kind -> the module and the class of its scorer."""
 

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.config.findings import valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError, read_json
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding, Parsed

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Set
 from typing import Final
 
-from sitegen.data_files.json_reader import each_line, parse_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, each_line, parse_json
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value

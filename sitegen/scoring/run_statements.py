@@ -60,7 +60,7 @@ def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults |
 
 def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     """Return the statements that the format of the judging tool provides for; tables have none."""
-    from sitegen.scoring.judged.tables.settings import read_settings
+    from sitegen.scoring.judged.columns import read_settings
 
     results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
     if results is None:

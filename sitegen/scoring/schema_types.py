@@ -10,8 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance

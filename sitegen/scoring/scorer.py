@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from sitegen.data_files.json_reader import parse_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns, Threshold, Verdict, VerdictRow, VerdictStatus
 from sitegen.model.outcomes import Value

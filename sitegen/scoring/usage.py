@@ -12,7 +12,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.recorded.layouts import is_amount
+from sitegen.scoring.recorded_layouts import is_amount
 from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import median, nearest_rank
 from sitegen.text.values import COUNT

@@ -21,11 +21,11 @@ from time import perf_counter
 from typing import Final
 
 from sitegen.build import Progress, build, publish
-from sitegen.config.finders.searched_files import work_tree_files
-from sitegen.config.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.config.found_evals import with_found_evals
+from sitegen.config.found_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.searched_files import work_tree_files
 from sitegen.config.site import read_site
 from sitegen.data_files.project_files import SITE_FILES, read_inside
 from sitegen.engine.built_site import Site

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig
 from sitegen.data_files.reading import UnreadableError
-from sitegen.data_files.toml_reader import read_toml
+from sitegen.data_files.yaml_reader import read_toml
 from sitegen.history.globs import matches
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo

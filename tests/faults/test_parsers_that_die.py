@@ -13,8 +13,8 @@ import pytest
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
+from sitegen.scoring.judged import parquet
 from sitegen.scoring.judged.formats import inspect_archive
-from sitegen.scoring.judged.tables import parquet
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, problems_text
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from sitegen import schemas
 from sitegen.commands.history import BlameDocument
-from sitegen.config.kind_files import KIND_FILES
-from sitegen.config.models import EvalConfig, EvaluationConfig, SiteConfig
+from sitegen.config.models import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
 from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, OlderPointsDocument, SeriesDocument

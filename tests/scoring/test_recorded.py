@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.recorded.layouts import is_count
+from sitegen.scoring.recorded_layouts import is_count
 from sitegen.scoring.redaction import Redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sitegen.config.kind_files import KIND_FILES
+from sitegen.config.models import KIND_FILES
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs

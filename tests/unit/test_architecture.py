@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.config.kind_files import KIND_FILES
+from sitegen.config.models import KIND_FILES
 from sitegen.model.metrics import KIND_TRAITS, KindTraits, traits_of
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 

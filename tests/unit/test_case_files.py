@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.commands.signatures import app
-from sitegen.data_files.csv_reader import check_distinct
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, check_distinct
 from sitegen.errors import ConfigurationError
 from sitegen.questions.verifying.project import WorktreeProject
 from sitegen.questions.verifying.verify import verify

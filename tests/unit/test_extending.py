@@ -18,11 +18,11 @@ from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.files import KEYS as HIGHLIGHTS_KEYS
-from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
+from sitegen.scoring.judged.columns import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
-from sitegen.scoring.recorded.scorer import KEYS as RECORDED_KEYS
+from sitegen.scoring.recorded import KEYS as RECORDED_KEYS
 from sitegen.scoring.scorer import File, ScoringInputs, read_keys
 from tests.gitrepo import GitRepo
 

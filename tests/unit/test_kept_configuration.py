@@ -122,7 +122,8 @@ UNNEEDED = {
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
     *("sitegen.pages.report.tree_source", "sitegen.engine.sources"),
     *("sitegen.engine.own_templates", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
-    *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
+    *("sitegen.scoring.highlights.scorer", "sitegen.scoring.responses.scorer"),
+    *("sitegen.scoring.judged.scorer", "sitegen.scoring.recorded"),
 }
 
 

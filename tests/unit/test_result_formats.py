@@ -11,8 +11,8 @@ from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.columns import read_settings
 from sitegen.scoring.judged.formats import FORMATS, read_results
-from sitegen.scoring.judged.tables.settings import read_settings
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:

@@ -16,9 +16,9 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
+from sitegen.scoring.judged import tables
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats import read_results
-from sitegen.scoring.judged.tables import reader
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
@@ -208,8 +208,8 @@ def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apar
 
 def test_rows_of_one_id_are_answers_to_one_case_unless_they_ask_or_expect_something_else() -> None:
     columns = {"id": "id", "input": "q", "expected": "gold", "score": "s"}
-    reader = "a,why,yes,1\na,why,yes,0\na,how,yes,1\na,why,no,1\n"
-    results = read("r.csv", f"id,q,gold,s\n{reader}", columns=columns)
+    rows = "a,why,yes,1\na,why,yes,0\na,how,yes,1\na,why,no,1\n"
+    results = read("r.csv", f"id,q,gold,s\n{rows}", columns=columns)
     assert [case.id for case in results.cases] == ["a", "a", "a (2)", "a (3)"]
     assert [each.message for each in results.findings] == [
         "Names of cases are on rows with different inputs, which are told apart by order: 1"
@@ -222,8 +222,8 @@ def test_a_case_that_several_models_answered_is_one_of_each_model() -> None:
     assert [case.id for case in results.cases] == ["a · one", "a · two", "a · two", "b · one"]
     alone = read("r.csv", "id,model,s\na,one,1\nb,two,1\n", columns=columns)
     assert [case.id for case in alone.cases] == ["a", "b"]
-    reader = "a,short,one,1\na,short,two,0\na,short,two,1\na,long,one,1\n"
-    both = read("r.csv", f"id,prompt,model,s\n{reader}", columns={**columns, "variant": "prompt"})
+    rows = "a,short,one,1\na,short,two,0\na,short,two,1\na,long,one,1\n"
+    both = read("r.csv", f"id,prompt,model,s\n{rows}", columns={**columns, "variant": "prompt"})
     assert [case.id for case in both.cases] == ["a · short · one", *["a · short · two"] * 2, "a · long · one"]
     of_variants = read("r.csv", "id,prompt,model,s\na,x,one,1\na,y,two,1\n", columns={**columns, "variant": "prompt"})
     assert [case.id for case in of_variants.cases] == ["a · x", "a · y"]
@@ -456,7 +456,7 @@ def test_tables_are_bounded() -> None:
     columns = {"id": "id", "score": "s"}
     wide = ",".join(f"c{number}" for number in range(1_001))
     assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
-    number = reader.MOST_ROWS + 1
+    number = tables.MOST_ROWS + 1
     assert refused("r.csv", "id,s\n" + "a,1\n" * number, columns=columns)[0] == "it has more than 100,000 rows"
     table = parquet(id=["a"] * number, s=[1] * number)
     assert refused("r.parquet", table, columns=columns)[0] == "it has more than 100,000 rows"
@@ -491,7 +491,7 @@ def test_a_small_parquet_file_that_states_much_is_refused_before_it_is_made(shap
 def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow.parquet import ParquetFile
 
-    from sitegen.scoring.judged.tables import parquet as reader
+    from sitegen.scoring.judged import parquet as packed_tables
 
     packed = parquet(id=["a", "b"], s=["x" * 3_000_000, "y" * 3_000_000])
     footer = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
@@ -503,9 +503,9 @@ def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeyp
         lie = lie.replace(varint(size), varint(1_000))
     lying = packed[:footer] + lie + packed[-8:]
     assert ParquetFile(BytesIO(lying)).metadata.row_group(0).column(1).total_uncompressed_size == 1_000
-    monkeypatch.setattr(reader, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(packed_tables, "MOST_BYTES", 1_000_000)
     with pytest.raises(UnreadableError, match="it takes too much memory"):
-        reader.rows_of_parquet(lying, 1_000)
+        packed_tables.rows_of_parquet(lying, 1_000)
 
 
 def varint(number: int) -> bytes:
@@ -518,10 +518,10 @@ def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: 
     from pyarrow import table
     from pyarrow.parquet import ParquetFile, write_table
 
-    from sitegen.scoring.judged.tables.parquet import page_sizes
+    from sitegen.scoring.judged.parquet import page_sizes
 
-    reader = range(900)
-    columns = {"s": [place / 7 for place in reader], "q": [{"a": [1] * (place % 4)} for place in reader]}
+    rows = range(900)
+    columns = {"s": [place / 7 for place in rows], "q": [{"a": [1] * (place % 4)} for place in rows]}
     buffer = BytesIO()
     write_table(table(columns), buffer, data_page_version=version, row_group_size=700, data_page_size=900)
     found = ParquetFile(buffer).metadata
@@ -542,7 +542,7 @@ def test_parquet_may_hold_categories_of_any_type() -> None:
 
 
 def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "find_spec", lambda name: None)
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
     fix = refused("r.parquet", b"PAR1", columns={"id": "id", "score": "s"})[1]
     assert fix == "pip install 'sitegen-evals[parquet]'"
 
@@ -558,11 +558,11 @@ def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
 
 
 def test_a_row_whose_judge_failed_is_not_judged() -> None:
-    reader = lines(
+    rows = lines(
         {"id": "a", "passed": True, "judge_error": None},
         {"id": "b", "passed": False, "judge_error": "no answer"},
     )
-    scored = card("r.json", f"[{reader.replace(chr(10), ',')}]")
+    scored = card("r.json", f"[{rows.replace(chr(10), ',')}]")
     assert (scored.metric("pass_rate"), [each.id for each in scored.documents]) == (1, ["a"])
     what = "A judge failed at 1 of 2 rows, which are not judged"
     assert [(each.message, each.value) for each in scored.findings] == [(what, "no answer")]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.config.evaluation import evaluation_methods, significance_level
+from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import NothingToReportError
 from sitegen.model.frozen import Frozen

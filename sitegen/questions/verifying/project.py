@@ -13,14 +13,29 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.config.evaluation import evaluated_entry, evaluated_llm, project_evaluation, read_named
-from sitegen.config.finders.case_files import case_file_entry
-from sitegen.config.finders.searched_files import work_tree_files
 from sitegen.config.findings import problem_in
+from sitegen.config.found_cases import case_file_entry
 from sitegen.config.found_evals import with_found_evals
-from sitegen.config.kind_files import GROUND_TRUTHS, Kind, KindFiles, files_of
-from sitegen.config.manifest import manifest_in_force, overlaid
-from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config.manifest import (
+    evaluated_entry,
+    evaluated_llm,
+    manifest_in_force,
+    overlaid,
+    project_evaluation,
+    read_named,
+)
+from sitegen.config.models import (
+    EVALUATION_FILE,
+    GROUND_TRUTHS,
+    EvalConfig,
+    EvaluationConfig,
+    Kind,
+    KindFiles,
+    Manifest,
+    SiteConfig,
+    files_of,
+)
+from sitegen.config.searched_files import work_tree_files
 from sitegen.config.site import read_rules, read_site, site_file
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,

@@ -10,9 +10,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from sitegen.data_files.csv_reader import csv_rows
-from sitegen.data_files.json_reader import each_line
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, csv_rows, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from sitegen.data_files.csv_reader import check_distinct
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, check_distinct
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, is_plain_path, mapped_path, unmapped
 from sitegen.scoring.ground_truth.wide import id_column
 from sitegen.scoring.mapping import Mapping

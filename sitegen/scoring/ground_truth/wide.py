@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from sitegen.data_files.csv_reader import check_distinct
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, check_distinct
 from sitegen.model.problems import Finding
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, mapped_path, truth_warning, unmapped
 from sitegen.scoring.mapping import Mapping

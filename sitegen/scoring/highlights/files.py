@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.json_reader import parse_json, read_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.reading import UnreadableError, parse_json, read_json, text_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value

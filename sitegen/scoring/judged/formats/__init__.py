@@ -7,23 +7,22 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Final
 
-from sitegen.data_files.json_reader import each_line
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, each_line
 from sitegen.scoring.judged import ending
 from sitegen.scoring.judged.case import HEAD, JudgedResults, ResultFormat
+from sitegen.scoring.judged.columns import LM_EVAL, PRESETS, read_settings, stated_grades
 from sitegen.scoring.judged.formats.inspect_logs import INSPECT
 from sitegen.scoring.judged.formats.junit import JUNIT
 from sitegen.scoring.judged.formats.lines import LINES, is_of_a_judge
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
-from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settings, stated_grades
 
 _LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')
 
 
 def _read_lm_eval(content: bytes, grades: Collection[str]) -> JudgedResults:
     """Read the samples that ``lm_eval --log_samples`` writes, one row for each document and filter."""
-    from sitegen.scoring.judged.tables.reader import read_table
+    from sitegen.scoring.judged.tables import read_table
 
     return read_table("jsonl", content, LM_EVAL, grades)
 
@@ -59,7 +58,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     suffix, head, grades = ending(path), content[:HEAD], stated_grades(settings)
     columns = read_settings(settings).value
     if columns is not None:
-        from sitegen.scoring.judged.tables.reader import read_table
+        from sitegen.scoring.judged.tables import read_table
 
         return read_table(suffix, content, columns, grades)
     form = next(form for form in FORMATS if form.recognises(suffix, head))
@@ -72,8 +71,8 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
 
 def _read_by_usual_names(suffix: str, content: bytes, grades: Collection[str]) -> JudgedResults:
-    from sitegen.scoring.judged.tables.reader import read_rows, read_table
-    from sitegen.scoring.judged.tables.usual_columns import usual_columns
+    from sitegen.scoring.judged.tables import read_rows, read_table
+    from sitegen.scoring.judged.usual_columns import usual_columns
 
     table = read_rows(suffix, content)
     columns = usual_columns(table.columns, table.rows)

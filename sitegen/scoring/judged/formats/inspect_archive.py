@@ -13,8 +13,7 @@ from io import BytesIO
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.judged import PACKAGES

@@ -11,8 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.json_reader import JsonLine, each_line
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import JsonLine, UnreadableError, each_line
 from sitegen.model.metrics import Counts
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from sitegen.data_files.json_reader import json_lines
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, json_lines
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Final
 
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Severity

@@ -15,11 +15,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config.evaluation import evaluated_entry
-from sitegen.config.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
 from sitegen.config.findings import folder_path, home_of
-from sitegen.config.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
-from sitegen.config.models import EvalConfig
+from sitegen.config.manifest import evaluated_entry
+from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, Kind, files_of
+from sitegen.config.searched_files import LARGEST_CASES, Search, SearchedFiles
 from sitegen.model.frozen import Frozen
 from sitegen.text.plain import natural_order
 

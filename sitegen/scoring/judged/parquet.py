@@ -222,7 +222,7 @@ def _as_json_value(value: Any, depth: int = 0) -> Value:
 PATIENCE: Final = 120.0
 """Seconds that one file may take. The largest that the bounds allow takes some 20."""
 
-_SERVE: Final = "from sitegen.scoring.judged.tables.parquet_process import serve; serve()"
+_SERVE: Final = "from sitegen.scoring.judged.parquet import serve; serve()"
 
 
 def read_parquet(content: bytes, most_rows: int) -> list[Value]:

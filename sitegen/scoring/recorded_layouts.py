@@ -6,7 +6,6 @@ results. In any other file, every number counts.
 The name of a number is the path of keys, joined by dots. Items of lists contribute the text that tells them apart, such
 as their name, or their index if there is none.
 
-
 Guesses from the name of a recorded number which direction is better, its range, and whether it is a headline.
 """
 
@@ -23,9 +22,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.csv_reader import csv_table
-from sitegen.data_files.json_reader import parse_json, read_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.reading import UnreadableError, csv_table, parse_json, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen

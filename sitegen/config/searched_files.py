@@ -11,8 +11,7 @@ from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
 from sitegen.config.findings import home_of
-from sitegen.config.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
-from sitegen.config.models import EvalConfig, EvaluationConfig
+from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
 from sitegen.data_files.project_files import is_folder_inside, read_inside
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen

@@ -18,7 +18,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage, stated_judge
-from sitegen.scoring.recorded.layouts import (
+from sitegen.scoring.recorded_layouts import (
     RecordedNumber,
     first_of_each_name,
     headline_rank,

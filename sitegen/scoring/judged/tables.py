@@ -1,6 +1,6 @@
 """Turns the rows of a table into judged cases.
 
-Reads the rows of a table in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep their types.
+Reads the rows in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep their types.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.csv_reader import csv_table
-from sitegen.data_files.json_reader import json_lines, read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, csv_table, json_lines, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
@@ -38,8 +36,8 @@ from sitegen.scoring.judged.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
-from sitegen.scoring.judged.tables.usual_columns import GRADES, with_named_checks
+from sitegen.scoring.judged.columns import EVERY, ColumnMap, columns_of, value_at
+from sitegen.scoring.judged.usual_columns import GRADES, with_named_checks
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.scorer import settings_finding
 from sitegen.scoring.values import items, lone_item, members, number, text, whole, written
@@ -129,7 +127,7 @@ def _parquet_table(content: bytes) -> ResultTable:
         raise UnreadableError(
             "it is Parquet, which needs a package that is not installed", "pip install 'sitegen-evals[parquet]'"
         )
-    from sitegen.scoring.judged.tables.parquet import read_parquet
+    from sitegen.scoring.judged.parquet import read_parquet
 
     return _table_of_objects(read_parquet(content, MOST_ROWS), ())
 

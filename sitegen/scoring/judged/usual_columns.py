@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.model.outcomes import Value
 from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
-from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
+from sitegen.scoring.judged.columns import ColumnMap, ScoreColumns
 from sitegen.scoring.values import members, name_of
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {

@@ -14,10 +14,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.config.finders.searched_files import LARGEST_READ, OTHER_KINDS, Search, SearchedFiles
 from sitegen.config.findings import folder_path
-from sitegen.config.kind_files import files_of
-from sitegen.config.models import EvalConfig
+from sitegen.config.models import EvalConfig, files_of
+from sitegen.config.searched_files import LARGEST_READ, OTHER_KINDS, Search, SearchedFiles
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 
