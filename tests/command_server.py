@@ -126,7 +126,7 @@ def _answer(request: int, out: int, err: int, answering: int) -> None:
 def _prepare() -> None:
     """Import every module, and whatever the build of a site with every kind of page imports besides."""
     for module in pkgutil.walk_packages(sitegen.__path__, "sitegen."):
-        if module.name not in ("sitegen.__main__", "sitegen.questions.exporting.frames"):
+        if module.name not in ("sitegen.__main__", "sitegen.questions.exporting"):
             import_module(module.name)
     from tests.golden.site import build
 

@@ -23,10 +23,10 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, Snapshot
+from sitegen.questions import exporting
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
-from sitegen.questions.exporting import frames
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import Verified, metadata_of, verify
+from sitegen.questions.verify import Verified, metadata_of, verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -35,7 +35,7 @@ from sitegen.scoring.usage import all_specs
 from sitegen.text.embedding import embedder
 
 if TYPE_CHECKING:
-    from sitegen.questions.exporting.frames import DataFrame
+    from sitegen.questions.exporting import DataFrame
 
 Records: TypeAlias = "Sequence[Mapping[str, object]] | str | Path"
 """A list of objects, or the JSON file that holds one. NaN, which pandas writes, counts as a missing key."""
@@ -70,8 +70,8 @@ class JudgedOutput:
         return self.result.scorecard.findings
 
     def frame(self) -> DataFrame:
-        """One row for each judgement, with expected and actual value and outcome (see ``frames.judgements``)."""
-        return frames.judgements(self.result.judgements)
+        """One row for each judgement, with expected and actual value and outcome (see ``exporting.judgements``)."""
+        return exporting.judgements(self.result.judgements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.commands.printing import print_document, print_text, print_workflow_command
-from sitegen.commands.signatures.requests import CheckRequest
+from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.questions.gate import check as compare
-from sitegen.questions.gate_files.document import LARGEST, gate_json, read_report
-from sitegen.questions.gate_files.junit import (
+from sitegen.questions.gate_junit import (
     Annotation,
     annotation_of_error,
     annotations_of,
     gate_junit,
     junit_of_error,
 )
-from sitegen.questions.gate_files.markdown import gate_markdown, markdown_of_error
+from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
+from sitegen.questions.gate_report import LARGEST, gate_json, read_report
 
 FAILED: Final = 1
 """Exit code if the gate does not pass."""

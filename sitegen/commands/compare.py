@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
-from sitegen.commands.signatures.requests import CompareRequest
+from sitegen.commands.requests import CompareRequest
 from sitegen.config.findings import error_of
 from sitegen.config.models import PlotFormat
 from sitegen.data_files.project_files import write_named
@@ -26,11 +26,10 @@ from sitegen.questions.comparison import (
 )
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import NoPlotsError, plots
-from sitegen.questions.comparison_files.prompts import prompts_document
-from sitegen.questions.verifying.evaluation import evaluate, responses_of
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.text.json_bytes import schema_first
-from sitegen.text.json_bytes import to_json_bytes as json_bytes
+from sitegen.questions.comparison_files.prompts import evaluate, prompts_document, responses_of
+from sitegen.questions.work_tree import WorktreeProject
+from sitegen.text.values import schema_first
+from sitegen.text.values import to_json_bytes as json_bytes
 
 RESULTS: Final = "comparison_results.json"
 

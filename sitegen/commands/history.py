@@ -19,9 +19,8 @@ from sitegen.model.series import Point, Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
-from sitegen.text.values import metric_text
+from sitegen.text.values import metric_text, to_json_bytes
 
 METRICS: Final = 3
 """Number of metrics that fit on a line."""

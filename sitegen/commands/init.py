@@ -99,7 +99,7 @@ def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
     """The lines to print, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
     from sitegen.history.repository import Repository
-    from sitegen.questions.verifying.project import worktree_manifest
+    from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition import discover
 
     config = read_site(root).value

@@ -13,9 +13,9 @@ import typer
 from msgspec.structs import asdict, replace
 
 from sitegen.commands import verify
+from sitegen.commands.build import CallProgress
 from sitegen.commands.printing import print_error, print_line
-from sitegen.commands.progress import CallProgress
-from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
+from sitegen.commands.requests import CallRequest, JudgeRequest, RespondRequest
 from sitegen.config.findings import error_of
 from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import files_of
@@ -25,16 +25,24 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
 from sitegen.llm import calling
 from sitegen.llm.client import CallSettings
-from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_template, read_prompt, read_prompt_cases
-from sitegen.llm.responses_file import ResponsesFile, partial_of
+from sitegen.llm.files import (
+    JUDGE,
+    PromptCase,
+    PromptTemplate,
+    ResponsesFile,
+    parse_template,
+    partial_of,
+    read_prompt,
+    read_prompt_cases,
+)
 from sitegen.model.metrics import traits_of
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.questions.verifying.evaluation import evaluate, variant_name
-from sitegen.questions.verifying.project import WorktreeEval, WorktreeProject, first_file
-from sitegen.questions.verifying.verify import newest_outputs
+from sitegen.questions.comparison_files.prompts import evaluate, variant_name
+from sitegen.questions.verify import newest_outputs
+from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.responses.document import METHODS, metrics_of
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
+from sitegen.text.values import to_json_bytes
 
 FAILED: Final = 1
 """Exit code if a call gave no answer."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from sitegen.analysis.noise.samples import ends_of_mean, interval_of
 from sitegen.commands.printing import print_document, print_error, print_line
-from sitegen.commands.signatures.requests import VerifyRequest
+from sitegen.commands.requests import VerifyRequest
 from sitegen.config.findings import error_of
 from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import EVALUATION_FILE
@@ -28,18 +28,17 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import STATUSES, interval_basis
-from sitegen.questions.verifying import saving
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import Verified, metadata_of, unsaved_output, verify
+from sitegen.questions import saving
+from sitegen.questions.verify import Verified, metadata_of, unsaved_output, verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import counted, encodable, line
-from sitegen.text.values import amount
+from sitegen.text.values import amount, to_json_bytes
 
 PATTERNS: Final = 3
 """Error patterns that are named."""

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from socket import socket
 
+from sitegen.commands.build import StageBars
 from sitegen.commands.printing import print_line
-from sitegen.commands.progress import StageBars
 from sitegen.project import Options, open_project
 from sitegen.serve.server import ADDRESS, Server, listen
 from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.errors import SitegenError
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
-from sitegen.llm.prompts import Prompt, PromptCase, PromptTemplate
-from sitegen.llm.responses_file import ResponseRow, ResponsesFile, Slot
+from sitegen.llm.files import Prompt, PromptCase, PromptTemplate, ResponseRow, ResponsesFile, Slot
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.plain import cut

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError
-from sitegen.llm.prompts import Prompt
+from sitegen.llm.files import Prompt
 from sitegen.model.frozen import Frozen
 from sitegen.model.usage import Usage, stated
 from sitegen.text.plain import line

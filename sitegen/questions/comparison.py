@@ -23,11 +23,10 @@ from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
-from sitegen.questions.comparison_files.prompts import ComparisonDocument
+from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
 from sitegen.questions.study import Study, open_study
-from sitegen.questions.verifying.evaluation import Evaluation
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.significance import ALPHA
 

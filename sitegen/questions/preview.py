@@ -34,8 +34,8 @@ from sitegen.pages.other_pages import methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import Verified
+from sitegen.questions.verify import Verified
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.scoring.results_file import Metadata
 

@@ -28,7 +28,7 @@ from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 
 if TYPE_CHECKING:
-    from sitegen.questions.exporting.tables import ExportFormat
+    from sitegen.questions.export_tables import ExportFormat
 
 
 class Study(Frozen):
@@ -110,8 +110,8 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
 
     Raises ConfigurationError if an eval does not exist.
     """
-    from sitegen.questions.exporting.files import PLACES, write_tables
-    from sitegen.questions.exporting.tables import Exported, batches
+    from sitegen.questions.export_tables import Exported, batches
+    from sitegen.questions.exporting import PLACES, write_tables
 
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]

@@ -2,6 +2,10 @@
 
 Entropy, or words such as "password", do not suffice, because pages are full of hashes, ids and prose about passwords.
 One pass over a text searches for the beginnings of all forms, and only the text after these is examined closely.
+
+A form is the service's documented format, or the common pattern of its tokens: the text at the beginning, and the rest.
+Lengths are lower bounds if a service has changed them before. Tokens without a form of their own (Cohere, Mistral,
+Azure OpenAI, ...) are recognised by the name of a variable before them.
 """
 
 from __future__ import annotations
@@ -14,7 +18,269 @@ from typing import Final
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.text.secret_forms import FORMS, NAMED, Form
+
+
+class Form(Frozen):
+    """One kind of secret: ``before``, one of ``heads`` and ``after``, without gaps."""
+
+    name: str
+    """The name on pages, without an article."""
+    heads: tuple[str, ...]
+    """Literal texts; every secret of the kind contains one of them."""
+    after: str
+    """Regular expression for the text after the head. Its group ``secret``, if there is one, is the secret itself; the
+    rest is the name of a variable."""
+    before: str = ""
+    """Regular expression for the text before the head; empty if the head begins a word."""
+
+
+_WORD: Final = r"[A-Za-z0-9]"
+_HEX: Final = r"[0-9a-f]"
+_URL: Final = r"[\w-]"
+_UUID: Final = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+_OVER: Final = r"(?![A-Za-z0-9])"
+"""The end of a token."""
+_MIXED: Final = r"(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]"
+"""Characters that include a digit and a capital letter, for heads that words with hyphens could follow."""
+
+_MODELS: Final = (
+    Form(name="Anthropic API Key", heads=("sk-ant-",), after=rf"{_URL}{{32,}}"),
+    Form(name="OpenRouter API Key", heads=("sk-or-",), after=rf"(?:v\d-)?{_WORD}{{32,}}"),
+    Form(name="Langfuse Secret Key", heads=("sk-lf-",), after=rf"{_UUID}"),
+    Form(
+        name="Helicone API Key",
+        heads=("sk-helicone-",),
+        after=rf"(?:[a-z]{{2}}-)?{_WORD}{{5,}}(?:-{_WORD}{{5,}}){{2,}}",
+    ),
+    Form(
+        name="OpenAI API Key",
+        heads=("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-", "sk-None-"),
+        after=rf"{_MIXED}{{20,}}",
+    ),
+    Form(
+        name="API Key that begins with sk-", heads=("sk-",), after=rf"{_WORD}{{30,}}"
+    ),  # OpenAI, DeepSeek, Braintrust and others
+    Form(name="ElevenLabs API Key", heads=("sk_",), after=rf"{_HEX}{{48}}{_OVER}"),
+    Form(name="Google API Key", heads=("AIza",), after=rf"{_URL}{{35}}{_OVER}"),
+    Form(name="Google API Key", heads=("AQ.Ab",), after=rf"{_MIXED}{{30,}}"),
+    Form(name="Groq API Key", heads=("gsk_",), after=rf"{_WORD}{{40,}}"),
+    Form(name="Hugging Face Token", heads=("hf_", "api_org_"), after=rf"{_WORD}{{34}}{_OVER}"),
+    Form(name="Replicate API Token", heads=("r8_",), after=rf"{_WORD}{{36,}}"),
+    Form(name="Fireworks API Key", heads=("fw_",), after=rf"{_WORD}{{20,}}"),
+    Form(name="Perplexity API Key", heads=("pplx-",), after=rf"{_WORD}{{40,}}"),
+    Form(name="xAI API Key", heads=("xai-",), after=rf"{_WORD}{{70,}}"),
+    Form(name="Cerebras API Key", heads=("csk-",), after=rf"{_WORD}{{40,}}"),
+    Form(name="Together API Key", heads=("tgp_v1_",), after=rf"{_MIXED}{{40,}}"),
+    Form(name="NVIDIA API Key", heads=("nvapi-",), after=rf"{_URL}{{60,}}"),
+    Form(name="Voyage API Key", heads=("pa-",), after=rf"{_MIXED}{{43}}(?!{_URL})"),
+    Form(name="Jina API Key", heads=("jina_",), after=rf"{_MIXED}{{50,}}"),
+    Form(name="Tavily API Key", heads=("tvly-",), after=rf"(?:dev-|prod-)?{_MIXED}{{32,}}"),
+    Form(name="Amazon Bedrock API Key", heads=("ABSK",), after=r"[A-Za-z0-9+/]{100,}={0,2}"),
+    Form(name="Amazon Bedrock API Key", heads=("bedrock-api-key-",), after=r"[A-Za-z0-9+/=]{60,}"),
+)
+_TRACING: Final = (
+    Form(name="LangSmith API Key", heads=("lsv2_",), after=rf"[a-z]{{2}}_{_HEX}{{32}}_{_HEX}{{10}}"),
+    Form(name="LangSmith API Key", heads=("ls__",), after=rf"{_HEX}{{32}}{_OVER}"),
+    Form(name="Weights & Biases API Key", heads=("wandb_v1_",), after=rf"{_MIXED}{{40,}}"),
+    Form(name="Pinecone API Key", heads=("pcsk_",), after=rf"(?:{_WORD}{{4,8}}_{_WORD}{{50,}}|{_WORD}{{60,}})"),
+    Form(name="Arize API Key", heads=("ak-",), after=rf"{_UUID}"),
+    Form(name="Sentry Token", heads=("sntrys_", "sntryu_"), after=r"[\w+/=-]{60,}"),
+    Form(name="New Relic Key", heads=("NRAK-", "NRII-", "NRJS-", "NRSP-"), after=rf"{_URL}{{19,}}"),
+    Form(name="Grafana Token", heads=("glsa_",), after=rf"{_WORD}{{32}}_{_HEX}{{8}}"),
+    Form(name="Grafana Token", heads=("glc_",), after=r"[A-Za-z0-9+/]{32,}={0,2}"),
+    Form(name="Honeycomb Key", heads=("hcaik_", "hcxik_", "hcamk_", "hcxmk_"), after=rf"{_WORD}{{50,}}"),
+    Form(name="PostHog Personal API Key", heads=("phx_",), after=rf"{_WORD}{{40,}}"),
+    Form(name="Dynatrace Token", heads=("dt0c01.", "dt0s16."), after=r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+)
+_CLOUDS: Final = (
+    Form(
+        name="AWS Access Key",
+        heads=("AKIA", "ASIA", "ABIA", "ACCA"),
+        after=rf"(?:[A-Z2-7]{{16}}|[A-Z0-9]{{16}}){_OVER}(?<!EXAMPLE)",
+    ),
+    Form(name="Google OAuth Secret", heads=("GOCSPX-",), after=rf"{_URL}{{28}}"),
+    Form(name="Google OAuth Token", heads=("ya29.",), after=rf"{_URL}{{30,}}"),
+    Form(
+        name="Azure Storage or Service Bus Key",
+        heads=("AccountKey=", "SharedAccessKey="),
+        after=r"[A-Za-z0-9+/]{40,}={0,2}",
+    ),
+    Form(
+        name="Azure Shared Access Signature", heads=("sig=",), after=r"(?:[A-Za-z0-9]|%2[BFbf]|[+/]){40,}(?:%3[Dd]|=)"
+    ),
+    Form(
+        name="Azure Client Secret", heads=("Q~",), after=r"[\w~.-]{31,34}(?![\w~.-])", before=r"(?<![\w~.])[\w~.]{3}\d"
+    ),
+    Form(name="DigitalOcean Token", heads=("dop_v1_", "doo_v1_", "dor_v1_"), after=rf"{_HEX}{{64}}"),
+    Form(name="Cloudflare API Token", heads=("cfk_", "cfut_", "cfat_"), after=rf"{_MIXED}{{40,}}"),
+    Form(name="Cloudflare Origin CA Key", heads=("v1.0-",), after=rf"{_HEX}{{24}}-{_HEX}{{100,}}"),
+    Form(name="Vercel Token", heads=("vcp_", "vci_", "vca_", "vcr_", "vck_"), after=rf"{_WORD}{{24,}}"),
+    Form(name="Netlify Token", heads=("nfp_", "nfc_", "nfo_", "nfu_", "nfb_"), after=rf"{_WORD}{{36,}}"),
+    Form(name="Supabase Token", heads=("sbp_",), after=rf"(?:oauth_)?{_HEX}{{40}}"),
+    Form(name="Supabase Secret Key", heads=("sb_secret_",), after=rf"{_MIXED}{{20,}}"),
+    Form(name="Databricks Token", heads=("dapi",), after=rf"{_HEX}{{32}}(?:-\d)?{_OVER}"),
+    Form(name="Heroku API Key", heads=("HRKU-",), after=rf"(?:{_UUID}|{_URL}{{40,}})"),
+    Form(name="Fly.io Token", heads=("fm1r_", "fm1a_", "fm2_", "fo1_"), after=r"[\w+/=-]{40,}"),
+    Form(name="Render API Key", heads=("rnd_",), after=rf"{_WORD}{{28,}}"),
+    Form(name="PlanetScale Credentials", heads=("pscale_tkn_", "pscale_pw_", "pscale_oauth_"), after=r"[\w.=-]{32,}"),
+    Form(name="Neon API Key", heads=("napi_",), after=rf"{_WORD}{{50,}}"),
+    Form(name="HashiCorp Vault Token", heads=("hvs.", "hvb.", "hvr."), after=rf"{_URL}{{24,}}"),
+    Form(name="HCP Terraform Token", heads=(".atlasv1.",), after=r"[\w=-]{60,}", before=rf"{_WORD}{{14}}"),
+    Form(
+        name="Doppler Token",
+        heads=("dp.pt.", "dp.st.", "dp.ct.", "dp.sa."),
+        after=rf"(?:[\w-]{{2,35}}\.)?{_WORD}{{40,}}",
+    ),
+    Form(name="Pulumi Token", heads=("pul-",), after=rf"{_HEX}{{40}}{_OVER}"),
+    Form(name="Docker Token", heads=("dckr_pat_", "dckr_oat_"), after=rf"{_MIXED}{{27,}}"),
+    Form(name="1Password Service Account", heads=("ops_eyJ",), after=r"[A-Za-z0-9+/]{200,}={0,2}"),
+    Form(name="age Secret Key", heads=("AGE-SECRET-KEY-1",), after=r"[A-Z0-9]{58}"),
+)
+_CODE: Final = (
+    Form(name="GitHub Token", heads=("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), after=rf"{_WORD}{{36,}}"),
+    Form(name="GitHub Fine-Grained Token", heads=("github_pat_",), after=r"\w{60,}"),
+    Form(
+        name="GitLab Token",
+        heads=(
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glcbt-",
+            "glptt-",
+            "gloas-",
+            "glsoat-",
+            "glft-",
+            "glimt-",
+            "glagent-",
+            "GR1348941",
+        ),
+        after=r"[\w.-]{20,}",
+    ),
+    Form(name="Bitbucket App Password", heads=("ATBB",), after=rf"{_WORD}{{28,}}"),
+    Form(name="Atlassian API Token", heads=("ATATT3", "ATCTT3", "ATSTT3"), after=r"[\w=-]{60,}"),
+    Form(name="npm Token", heads=("npm_",), after=rf"{_WORD}{{36}}{_OVER}"),
+    Form(name="PyPI Token", heads=("pypi-AgEIcHlwaS5vcmc", "pypi-AgENdGVzdC5weXBp"), after=rf"{_URL}{{50,}}"),
+    Form(name="RubyGems Key", heads=("rubygems_",), after=rf"{_HEX}{{48}}"),
+    Form(name="crates.io Token", heads=("cio",), after=rf"{_WORD}{{32}}{_OVER}"),
+    Form(name="NuGet Key", heads=("oy2",), after=rf"[a-z0-9]{{43}}{_OVER}"),
+    Form(name="JFrog Key", heads=("AKCp",), after=rf"{_WORD}{{60,}}"),
+    Form(name="Postman Key", heads=("PMAK-",), after=rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+)
+_TALK: Final = (
+    Form(
+        name="Slack Token",
+        heads=("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-"),
+        after=r"[\w%-]{20,}",
+    ),
+    Form(name="Slack Token", heads=("xoxe-", "xoxe.", "xapp-"), after=r"[\w.-]{30,}"),
+    Form(
+        name="Slack Webhook",
+        heads=("hooks.slack.com/",),
+        after=r"(?:services|workflows|triggers)/T\w{6,}/\w{6,}/\w{16,}",
+    ),
+    Form(
+        name="Discord Webhook",
+        heads=("discord.com/api/", "discordapp.com/api/"),
+        after=rf"(?:v\d+/)?webhooks/\d{{16,20}}/{_URL}{{60,}}",
+    ),
+    Form(
+        name="Discord Bot Token",
+        heads=("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),  # a number that begins with 1 to 9, in base64
+        after=rf"{_WORD}{{20,26}}\.{_URL}{{6}}\.{_URL}{{27,38}}(?!{_URL})",
+    ),
+    Form(name="Discord Token", heads=("mfa.",), after=rf"{_URL}{{80,}}"),
+    Form(name="Telegram Bot Token", heads=(":AA",), after=rf"{_URL}{{33}}(?!{_URL})", before=r"(?<!\d)\d{8,10}"),
+    Form(
+        name="Microsoft Teams Webhook",
+        heads=(".webhook.office.com/",),
+        after=r"webhookb2/[\w@-]{36,}/IncomingWebhook/[\w/-]{36,}",
+        before=r"\w+",
+    ),
+    Form(name="Linear Key", heads=("lin_api_", "lin_oauth_", "lin_wh_"), after=rf"{_WORD}{{32,}}"),
+    Form(name="Notion Token", heads=("ntn_",), after=rf"{_WORD}{{40,}}"),
+    Form(name="Notion Token", heads=("secret_",), after=rf"{_WORD}{{43}}{_OVER}"),
+    Form(name="Asana Token", heads=("0/", "1/", "2/"), after=rf"\d{{14,}}(?:/\d{{14,}})?:{_HEX}{{32}}"),
+    Form(name="Airtable Token", heads=("pat",), after=rf"{_WORD}{{14}}\.{_HEX}{{64}}"),
+    Form(name="Figma Token", heads=("figd_", "figp_"), after=rf"{_MIXED}{{38,}}"),
+    Form(name="HubSpot Token", heads=("pat-na1-", "pat-na2-", "pat-eu1-"), after=_UUID),
+    Form(name="Mapbox Secret Token", heads=("sk.eyJ",), after=rf"{_URL}{{30,}}\.{_URL}{{20,}}"),
+    Form(name="Contentful Token", heads=("CFPAT-",), after=rf"{_MIXED}{{43}}"),
+)
+_TRADE: Final = (
+    Form(name="Stripe Key", heads=("sk_live_", "rk_live_", "sk_test_", "rk_test_"), after=rf"{_WORD}{{20,}}"),
+    Form(name="Webhook Signing Secret", heads=("whsec_",), after=r"[A-Za-z0-9+/]{32,}={0,2}"),
+    Form(name="Twilio Key", heads=("SK",), after=rf"{_HEX}{{32}}{_OVER}"),
+    Form(name="SendGrid Key", heads=("SG.",), after=rf"{_URL}{{20,24}}\.{_URL}{{39,50}}"),
+    Form(name="Mailgun Key", heads=("key-",), after=rf"{_HEX}{{32}}{_OVER}"),
+    Form(name="Mailchimp Key", heads=("-us",), after=rf"\d{{1,2}}{_OVER}", before=rf"(?<![0-9a-z]){_HEX}{{32}}"),
+    Form(name="Shopify Token", heads=("shpat_", "shpss_", "shpca_", "shppa_"), after=r"[0-9a-fA-F]{32}"),
+    Form(name="Square Token", heads=("sq0atp-", "sq0csp-", "sq0idp-"), after=rf"{_URL}{{22,}}"),
+    Form(name="Square Token", heads=("EAAA",), after=rf"{_URL}{{60}}(?!{_URL})"),
+    Form(
+        name="PayPal or Braintree Token",
+        heads=("access_token$",),
+        after=rf"(?:production|sandbox)\$[a-z0-9]{{16}}\${_HEX}{{32}}",
+    ),
+    Form(name="Plaid Token", heads=("access-production-", "access-sandbox-", "access-development-"), after=_UUID),
+)
+_EVERYWHERE: Final = (
+    Form(name="JSON Web Token", heads=("eyJ",), after=rf"{_URL}{{10,}}\.eyJ{_URL}{{10,}}\.{_URL}{{20,}}"),
+    Form(
+        name="Private Key",  # recognised by its body, because the first line alone is an example
+        heads=("-----BEGIN ",),
+        after=r"(?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:(?!-----)[\s\S]){0,400}?[A-Za-z0-9+/=]{30,}(?:(?!-----)[\s\S]){0,12000}(?:-----END [A-Z0-9 ]{4,40}-----)?",
+    ),
+    Form(
+        name="Basic Auth Credentials",
+        heads=("://",),
+        after=r"[^\s/:@<>\"'`]{0,100}:(?!(?i:pass(?:word|wd)?|pwd|secret|token|\*+|x+|\.+)@)[^\s/:@<>\"'`${}\[\]]{3,200}@[\w.-]+",
+        before=r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,30}",
+    ),
+    Form(name="Sentry DSN", heads=("://",), after=rf"{_HEX}{{32}}@[\w.-]+/\d+", before=r"(?<![A-Za-z])https?"),
+    Form(
+        name="Password of a Connection",
+        heads=("Password=", "password=", "PWD=", "Pwd=", "pwd="),
+        after=r"(?P<secret>(?!(?i:pass(?:word|wd)?|pwd|secret|\*+|x+)[;\"'\s])[^\s;\"'<>{}$&]{6,200})(?=[;\"'\s]|$)",
+        before=r"(?i:server|host|data source|user id|uid|username|user)=[^\n\"'<>]{1,200};\s?",
+    ),
+)
+_NAMES: Final = (
+    *("api_key", "API_KEY", "apiKey", "ApiKey", "api-key", "Api-Key", "APIKEY", "apikey", "_TOKEN", "access_token"),
+    *("auth_token", "api_token", "accessToken", "authToken", "apiToken", "_SECRET", "client_secret", "clientSecret"),
+    *("secret_key", "SECRET_KEY", "secretKey", "secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey"),
+    *("secretAccessKey", "ACCESS_KEY", "AUTH_KEY", "SIGNING_KEY", "ENCRYPTION_KEY", "ADMIN_KEY", "APP_KEY"),
+)
+_VALUE: Final = (
+    r"(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[A-Za-z])"
+    r"[A-Za-z0-9+/]{20,200}(?:[._~-][\w.~-]{1,200})?={0,2}"
+)
+_IN_PASSWORD: Final = r"[^\s\"'`\\<>{}()$;&]"
+_PASSWORD: Final = (
+    rf"(?={_IN_PASSWORD}{{0,200}}\d)(?={_IN_PASSWORD}{{0,200}}[A-Za-z])(?!(?i:pass(?:word|wd)?)\d{{0,4}}(?!{_IN_PASSWORD}))"
+    rf"{_IN_PASSWORD}{{8,200}}(?![\w(])"
+)
+"""A password with a letter and a digit, before a name for it and ``=``, or ``:`` and a quotation mark."""
+NAMED: Final = "Value of a Key or Token"
+_NAMED: Final = (
+    Form(
+        name=NAMED,
+        heads=_NAMES,
+        after=rf"\w{{0,12}}[\"'`\\)\]]{{0,4}}\s{{0,4}}(?:=>|[=:]|\s)\s{{0,4}}[\"'`\\]{{0,4}}(?P<secret>{_VALUE}|{_UUID})",
+        before=r"\w{0,40}",
+    ),
+    Form(
+        name=NAMED,
+        heads=("password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase", "PASSPHRASE"),
+        after=rf"\w{{0,12}}[\"'`\\]{{0,4}}\s{{0,4}}(?:[=:]\s{{0,4}}[\"'`\\]{{1,4}}|=\s{{0,4}})(?P<secret>{_PASSWORD})",
+        before=r"\w{0,40}",
+    ),
+    Form(name=NAMED, heads=("Bearer ", "bearer "), after=rf"(?P<secret>{_VALUE})"),
+)
+
+FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERYWHERE, *_NAMED)
+"""Every form; of several forms with the same head, the first that fits counts."""
+
 
 _INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")
 """Tags that do not divide words; all others do."""

@@ -1,4 +1,4 @@
-"""Writes values of outputs and ground truth as one line of text, and amounts of money, tokens and seconds."""
+"""Writes values of outputs and ground truth as one line of text, amounts of money, tokens and seconds, and JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import hashlib
 import json
 from decimal import Decimal
 from math import floor, log10
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Protocol
+
+import msgspec
 
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
@@ -151,3 +153,41 @@ def amount(value: float, unit: str) -> str:
     digits = min(8, 2 - floor(log10(abs(value)))) if small else 2
     whole, _, fraction = f"{value:,.{digits}f}".partition(".")
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')} {unit}"
+
+
+class Dataclass(Protocol):
+    """Any value of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
+    """Return UTF-8 JSON, on one line without an indent. Numbers keep their spelling (``600.0``); undefined is null."""
+    from decimal import Decimal
+
+    encoder = msgspec.json.Encoder(decimal_format="number")
+    try:
+        content = encoder.encode(document)
+    except UnicodeEncodeError:  # a path or a value has bytes that are not UTF-8
+        content = encoder.encode(_printable(msgspec.to_builtins(document, builtin_types=(Decimal,))))
+    return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
+
+
+def schema_first(document: Dataclass) -> bytes:
+    """Return a dataclass as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
+    import json
+
+    body = msgspec.to_builtins(document)
+    body = {"schema": body.pop("schema"), **body}
+    text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _printable(body: Any) -> Any:
+    if isinstance(body, str):
+        return body.encode("utf-8", "backslashreplace").decode()
+    if isinstance(body, list | tuple):
+        return [_printable(item) for item in body]
+    if isinstance(body, dict):
+        return {_printable(key): _printable(item) for key, item in body.items()}
+    return body

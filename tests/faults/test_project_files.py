@@ -15,8 +15,7 @@ from sitegen.errors import ConfigurationError, Notice, RepositoryError
 from sitegen.history import repository_place
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import work_tree_paths
-from sitegen.llm.prompts import read_prompt_cases
-from sitegen.llm.responses_file import ResponsesFile, Slot
+from sitegen.llm.files import ResponsesFile, Slot, read_prompt_cases
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run

@@ -10,8 +10,8 @@ import pytest
 
 from sitegen.data_files.project_files import write_inside, write_named
 from sitegen.errors import OutputFolderError
-from sitegen.questions.exporting import files
-from sitegen.questions.exporting.tables import TABLES, Batch
+from sitegen.questions import exporting
+from sitegen.questions.export_tables import TABLES, Batch
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo, Link
 from tests.sites import run
@@ -92,8 +92,8 @@ def test_a_temporary_file_is_new_and_not_one_that_the_project_prepared(
     tmp_path: Path, outside: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     taken = iter(["ab" * 8, "cd" * 8] * 40)
-    monkeypatch.setattr(files, "token_hex", lambda length: next(taken))
-    place = tmp_path / "project" / files.PLACES[format]  # type: ignore[index]
+    monkeypatch.setattr(exporting, "token_hex", lambda length: next(taken))
+    place = tmp_path / "project" / exporting.PLACES[format]  # type: ignore[index]
     names = [f"{table.name}.csv" for table in TABLES] if format == "csv" else [place.name]
     folder = place if format == "csv" else place.parent
     folder.mkdir(parents=True)
@@ -101,7 +101,7 @@ def test_a_temporary_file_is_new_and_not_one_that_the_project_prepared(
         for token in ("ab" * 8, "cd" * 8):
             (folder / f".{name}.{token}").symlink_to(outside / "target.txt")
     with pytest.raises(FileExistsError):
-        files.write_tables(format, place, rows(), tmp_path / "project")  # type: ignore[arg-type]
+        exporting.write_tables(format, place, rows(), tmp_path / "project")  # type: ignore[arg-type]
     assert below(outside) == {"target.txt": b"theirs"}
 
 
@@ -114,7 +114,7 @@ def test_an_error_of_the_written_database_is_not_taken_for_one_of_the_memo(tmp_p
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OutputFolderError, match="cannot be written"):
         patch.setattr(sqlite3, "connect", lambda file: Full())
-        files.write_tables("sqlite", tmp_path / "x.sqlite", rows(), tmp_path)
+        exporting.write_tables("sqlite", tmp_path / "x.sqlite", rows(), tmp_path)
 
 
 def test_links_of_the_user_are_followed_and_pipes_are_written_to(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from sitegen.analysis.gate import VERDICTS, check_metric, gate_report
 from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
-from sitegen.questions.gate_files.junit import Annotation, gate_junit
-from sitegen.questions.gate_files.markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_junit import Annotation, gate_junit
+from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.markdown_cells import code
 from tests.gates import gate_eval, overlap
 

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sitegen.text.markdown import inline
+from sitegen.text import markdown_inline
 
 BLOCKS = ("# ", "> ", "- ", "* ", "1. ", "2) ", "```", "~~~", "---", "- - -", "***", "===", "[x]: /u", "    ", "\t")
 TABLES = ("| a | b |", "|---|:-:|", "a | b", "-|-", ":-", "| - ", "|")
@@ -20,14 +20,14 @@ def texts(*pieces: str) -> st.SearchStrategy[str]:
 @given(texts(*WORDS, *MARKED, *SPACES) | texts("a", "**", "`", "_", " ", "\n", ":", "**a**"))
 @example("**a**b **c** **d: **e** `f`, `g`\nh_i\n**j**")
 def test_a_text_inside_of_a_block_is_written_as_the_parser_writes_it(text: str):
-    parser = inline.inline_parser()
-    assert inline.inline(text) == parser.renderer.render(parser.parseInline(text), parser.options, {})
+    parser = markdown_inline.inline_parser()
+    assert markdown_inline.inline(text) == parser.renderer.render(parser.parseInline(text), parser.options, {})
 
 
 @given(texts(*WORDS, *MARKED, *SPACES) | texts("a", "**", "`", "_", " ", "\n", ":", "**a**"))
 @example("a **b c** `d`\ne")
 def test_the_words_of_a_text_are_those_that_the_parser_finds(text: str):
-    assert inline.words(text) == inline._words(inline._children(text, {"references": {}}))
+    assert markdown_inline.words(text) == markdown_inline._words(markdown_inline._children(text, {"references": {}}))
 
 
 @given(
@@ -40,5 +40,5 @@ def test_blocks_are_parsed_as_the_parser_does_by_all_of_its_rules(text: str):
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     found: dict[str, object] = {}
     expected: dict[str, object] = {}
-    assert inline.parse_blocks(text, found) == parser.parse(text, expected)
+    assert markdown_inline.parse_blocks(text, found) == parser.parse(text, expected)
     assert found == expected

@@ -13,9 +13,8 @@ from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
 from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, OlderPointsDocument, SeriesDocument
 from sitegen.questions.comparison_files.prompts import SCHEMA as COMPARISON
-from sitegen.questions.comparison_files.prompts import ComparisonDocument, PromptsDocument
-from sitegen.questions.verifying.evaluation import EvaluationDocument
-from sitegen.questions.verifying.saving import AggregateDocument
+from sitegen.questions.comparison_files.prompts import ComparisonDocument, EvaluationDocument, PromptsDocument
+from sitegen.questions.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart

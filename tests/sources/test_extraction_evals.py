@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.work_tree import WorktreeProject
 from tests.sites import run
 
 DOCUMENT = "extraction-evals"

@@ -17,7 +17,7 @@ from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
-from sitegen.questions.verifying.project import WorktreeProject
+from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import MemoryParts
 from tests.messages_api import KEY, Reply, serving
 from tests.sources.tables import HERE

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 
 
 @pytest.fixture(scope="module")

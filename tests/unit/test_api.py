@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sitegen import api
-from sitegen.api import outputs, projects
+from sitegen.api import outputs
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
+from sitegen.questions import exporting
 from sitegen.questions.comparison_files.changes import ResultChange
-from sitegen.questions.exporting import frames
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 from tests.gitrepo import START, GitRepo
 from tests.receipts import EVAL, write_receipts
 from tests.sites import run
@@ -30,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return repo.path
 
 
-EXAMPLES = [test for part in (outputs, projects) for test in doctest.DocTestFinder().find(part) if test.examples]
+EXAMPLES = [test for part in (api, outputs) for test in doctest.DocTestFinder().find(part) if test.examples]
 
 
 def test_every_public_function_has_an_example():
@@ -63,7 +63,7 @@ def test_the_document_is_what_the_command_prints(project):
 @pytest.mark.usefixtures("project")
 def test_the_frame_of_a_history_has_the_columns_it_names_and_stable_types():
     table = api.history(".", "receipts").frame()
-    named = re.findall(r"``(\w+)``", (frames.points.__doc__ or "").partition("Columns:")[2])
+    named = re.findall(r"``(\w+)``", (exporting.points.__doc__ or "").partition("Columns:")[2])
     assert [name for name in named if name not in table.columns] == []
     assert table["edits"].tolist() == [1, 1]
     assert table["committed_at"].tolist()[0] > datetime.fromtimestamp(START - 1, UTC)

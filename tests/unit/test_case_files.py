@@ -11,8 +11,8 @@ import pytest
 from sitegen.commands.signatures import app
 from sitegen.data_files.reading import UnreadableError, check_distinct
 from sitegen.errors import ConfigurationError
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import CaseKeys

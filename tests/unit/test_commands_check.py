@@ -19,8 +19,8 @@ from sitegen.pages.labels import SAME_OUTPUT
 from sitegen.project import Options
 from sitegen.questions import gate
 from sitegen.questions.comparison import compare_revisions
-from sitegen.questions.gate_files.document import gate_json, read_report
-from sitegen.questions.gate_files.markdown import gate_markdown
+from sitegen.questions.gate_markdown import gate_markdown
+from sitegen.questions.gate_report import gate_json, read_report
 from sitegen.questions.study import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import run

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sitegen
-from sitegen.commands.help_text import HELP
+from sitegen.commands.main import HELP
 from sitegen.commands.signatures import app
 from tests.sites import run
 

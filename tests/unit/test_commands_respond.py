@@ -19,8 +19,7 @@ import pytest
 from sitegen.commands.signatures import app
 from sitegen.errors import SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
-from sitegen.llm.prompts import JUDGE, parse_template
-from sitegen.llm.responses_file import partial_of
+from sitegen.llm.files import JUDGE, parse_template, partial_of
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.messages_api import KEY, Api, Reply, Script, serving

@@ -25,8 +25,8 @@ from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import SHOWN, plots
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.stats.significance import Significance
-from sitegen.text.json_bytes import schema_first
 from sitegen.text.markdown_cells import name
+from sitegen.text.values import schema_first
 
 HOSTILE = (
     "a|b",

@@ -16,8 +16,8 @@ from sitegen.errors import OutputFolderError
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
-from sitegen.questions.exporting.files import AT_ONCE, PLACES, write_tables
-from sitegen.questions.exporting.tables import TABLES, Batch, Table
+from sitegen.questions.export_tables import TABLES, Batch, Table
+from sitegen.questions.exporting import AT_ONCE, PLACES, write_tables
 from sitegen.questions.study import open_study
 from tests.gitrepo import GitRepo
 from tests.golden import repository

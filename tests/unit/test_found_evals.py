@@ -15,8 +15,8 @@ from sitegen.config.searched_files import SearchedFiles
 from sitegen.engine.timeline import fold
 from sitegen.history.files_at_commit import FolderListing
 from sitegen.project import Options, open_project
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo, MemoryParts
 from tests.sites import broken_links, build_site, problems_text
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sitegen.config.models import EvalConfig
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found

@@ -19,9 +19,9 @@ from sitegen.model.cells import Tally
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec, Threshold
-from sitegen.questions.gate_files.document import gate_json
-from sitegen.questions.gate_files.junit import SHOWN, annotations_of, gate_junit
-from sitegen.questions.gate_files.markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
+from sitegen.questions.gate_markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_report import gate_json
 from tests.gates import gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")

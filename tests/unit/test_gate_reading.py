@@ -17,8 +17,8 @@ from sitegen.errors import SitegenError
 from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
 from sitegen.model.series import VariantSpread
-from sitegen.questions.gate_files.document import MOST, gate_json, read_report
-from sitegen.questions.gate_files.markdown import gate_markdown
+from sitegen.questions.gate_markdown import gate_markdown
+from sitegen.questions.gate_report import MOST, gate_json, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from tests.gates import gate_eval, overlap
 from tests.gitrepo import GitRepo

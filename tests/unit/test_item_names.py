@@ -11,7 +11,7 @@ from sitegen.commands.verify import discrepancy
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
 from sitegen.questions.comparison_files.markdown import change_lines
-from sitegen.questions.gate_files.markdown import _broken_cell_row
+from sitegen.questions.gate_markdown import _broken_cell_row
 from sitegen.questions.gate_pair import _gate_cell
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import Redaction

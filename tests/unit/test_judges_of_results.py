@@ -18,7 +18,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
-from sitegen.questions.gate_files.document import gate_json
+from sitegen.questions.gate_report import gate_json
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs

@@ -11,8 +11,17 @@ from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.llm.calling import grade
 from sitegen.llm.client import CallSettings, check_call_settings
-from sitegen.llm.prompts import JUDGE, Prompt, PromptCase, parse_template, read_prompt, read_prompt_cases
-from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
+from sitegen.llm.files import (
+    JUDGE,
+    Prompt,
+    PromptCase,
+    ResponsesFile,
+    Slot,
+    parse_template,
+    partial_of,
+    read_prompt,
+    read_prompt_cases,
+)
 from sitegen.model.outcomes import MetadataEntry
 
 CASE = PromptCase(

@@ -7,8 +7,8 @@ import pytest
 
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import newest_outputs
+from sitegen.questions.verify import newest_outputs
+from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
 

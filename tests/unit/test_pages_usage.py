@@ -12,8 +12,8 @@ from sitegen.pages import links
 from sitegen.pages.variants import OfVariants, axes, place
 from sitegen.project import Options
 from sitegen.questions.gate import check
-from sitegen.questions.gate_files.document import gate_json, read_report
-from sitegen.questions.gate_files.markdown import gate_markdown
+from sitegen.questions.gate_markdown import gate_markdown
+from sitegen.questions.gate_report import gate_json, read_report
 from sitegen.scoring.usage import USAGE_METRICS
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences

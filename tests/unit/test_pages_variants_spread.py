@@ -17,7 +17,7 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import series_files
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
-from sitegen.text.json_bytes import schema_first
+from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 
 INFO = EvalInfo("faq", "Questions", kind="responses")

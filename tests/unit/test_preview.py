@@ -9,8 +9,8 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.questions.preview import report_file, without_links, write_preview
-from sitegen.questions.verifying.project import WorktreeProject
-from sitegen.questions.verifying.verify import verify
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.results_file import Metadata
 from tests.receipts import write_receipts
 

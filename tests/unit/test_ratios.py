@@ -16,7 +16,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.counts import ACCURACY
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 from tests import pages_sample as sample
 
 WITH_ONE_MORE = """
@@ -35,7 +35,7 @@ counts.RATIOS = (*counts.RATIOS, jaccard)
 counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imported
 
 from msgspec.structs import replace
-from sitegen.questions.exporting import frames
+from sitegen.questions import exporting
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages.data import series
 from sitegen.pages.report.page import note_of, report_page
@@ -44,7 +44,7 @@ from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 from tests import pages_sample as sample
 
 output, truth = File("e.json", b'{"a": 1, "b": 2, "c": 3}'), File("t.json", b'{"a": 1, "b": 2, "c": 4}')
@@ -61,7 +61,7 @@ print(json.dumps({
     "document": [written["metrics"]["jaccard"], written["by_field"]["c"]["jaccard"]],
     "table": ["Jaccard" in [column.head for column in count_columns(Nouns(), ratios=True)], row.count("<td>1.000")],
     "note": note_of(report, jaccard_spec),
-    "files": [series._RATIOS, frames._RATIOS],
+    "files": [series._RATIOS, exporting._RATIOS],
     "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
     "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
 }))

@@ -16,7 +16,7 @@ from sitegen.scoring.responses.document import metrics_of, responses_part
 from sitegen.scoring.responses.files import variant_name_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs, verdict
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 
 CASES = [
     {"id": "sky", "expected": "blue", "category": "colours"},

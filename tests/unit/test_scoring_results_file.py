@@ -12,7 +12,7 @@ from sitegen.scoring.documents import results_document as results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, alignments
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 
 RESULT = scorer("fields").score(
     ScoringInputs(

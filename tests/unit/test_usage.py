@@ -20,7 +20,7 @@ from sitegen.scoring.results_file import Metadata, UsageRow
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank
-from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.values import to_json_bytes
 
 CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "input": "?", "expected": "y"}]).encode()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.questions.gate_files.markdown import LONGEST
+from sitegen.questions.gate_markdown import LONGEST
 from sitegen.recognition.initialising import PLACEHOLDER
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script

@@ -29,9 +29,8 @@ from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import STATUSES
 from sitegen.scoring.results_file import UsageRow
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import metric_text
+from sitegen.text.values import metric_text, to_json_bytes
 
 
 class IndexDocument(TypedDict):

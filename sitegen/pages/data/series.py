@@ -29,8 +29,8 @@ from sitegen.pages import links
 from sitegen.pages.change_text import flipped, verdict_words
 from sitegen.pages.data.exports import patterns_data
 from sitegen.stats.counts import errors_by_type, in_file_order
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
+from sitegen.text.values import to_json_bytes
 
 OLDER_POINTS: Final = 100
 """Number of points in a file of older points. The newest files have fewer than twice as many."""

@@ -1,9 +1,11 @@
-"""Parses a text into blocks, and shows an edit in them: marks new blocks, and inserts removed lines as struck text.
+"""Renders Markdown from git as safe HTML: CommonMark and tables, without raw HTML, scripts and pictures.
 
-Headings get ids, and levels below those of the page; style attributes are removed.
+The HTML contains only the elements of ``TAGS``. Links lead to http and https addresses and within the text; of any
+other link, such as one to a neighbouring file, only the text is shown. A picture is shown as its alternative text.
+Headings start at ``h3``, because the page and its card have the levels above. Style attributes are removed.
 
-
-Renders a whole text, or a passage with the changes of an edit, as HTML.
+A text is parsed into blocks, in which the changes of an edit are marked and removed lines are struck, and they are
+written with the text inside them (``markdown_inline``).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.text.markdown.inline import PREFIX, parse_blocks, words
+from sitegen.text.markdown_inline import PREFIX, parse_blocks, words
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 from typing import TYPE_CHECKING
 
 from sitegen.model.frozen import Frozen
-from sitegen.text.markdown.inline import inline
+from sitegen.text.markdown_inline import inline
 from sitegen.text.sections import split_lines
 
 if TYPE_CHECKING:

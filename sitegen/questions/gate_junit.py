@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from sitegen.errors import SitegenError
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateEval, GateReport, GateVerdict
-from sitegen.questions.gate_files.wording import (
+from sitegen.questions.gate_report import (
     error_sentence,
     eval_sentence,
     metric_sentences,

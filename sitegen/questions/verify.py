@@ -25,7 +25,7 @@ from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import RunUsage
-from sitegen.questions.verifying.project import (
+from sitegen.questions.work_tree import (
     WorktreeEval,
     WorktreeProject,
     each_output,

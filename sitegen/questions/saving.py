@@ -14,13 +14,13 @@ from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
-from sitegen.questions.verifying.project import WorktreeProject, iterations
-from sitegen.questions.verifying.verify import Verified, verify_iterations
+from sitegen.questions.verify import Verified, verify_iterations
+from sitegen.questions.work_tree import WorktreeProject, iterations
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import errors_by_type, ratios
-from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
+from sitegen.text.values import to_json_bytes
 
 _LARGEST_COPIED: Final = 1_000_000_000
 """The size of the largest output that is copied, in bytes."""

@@ -1,4 +1,7 @@
-"""The signatures of all commands, by which typer parses their arguments and writes their help."""
+"""The signatures of all commands, by which typer parses their arguments and writes their help.
+
+The last lines list them in the order of ``--help``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from sitegen.commands.signatures.requests import (
+from sitegen import __version__
+from sitegen.commands.printing import print_line
+from sitegen.commands.requests import (
     Cache,
     CheckRequest,
     CompareRequest,
@@ -158,7 +163,6 @@ def export(
     cache: Cache = None,
 ) -> None:
     """Write all scores and outcomes of the history as tables."""
-    from sitegen.commands.printing import print_line
     from sitegen.project import Options
     from sitegen.questions.study import write_export
 
@@ -183,7 +187,6 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     """Write a repository with history, to try sitegen on."""
     import shlex
 
-    from sitegen.commands.printing import print_line
     from sitegen.demo import write_demo
 
     head = write_demo(folder)
@@ -294,7 +297,7 @@ def code_judge(
 
     from sitegen.commands.printing import print_document
     from sitegen.scoring.code_judge import LARGEST, opinion
-    from sitegen.text.json_bytes import to_json_bytes
+    from sitegen.text.values import to_json_bytes
 
     judgement = opinion(subject, sys.stdin.buffer.read(LARGEST + 1))
     print_document(to_json_bytes(judgement, indent=None))
@@ -319,3 +322,48 @@ def extract(
     from sitegen.commands.extract import extract as command
 
     command(log, out, run_id)
+
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Reports of every iteration of your LLM instructions, computed from git history. Start with: sitegen build",
+)
+
+
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
+        print_line(f"sitegen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options without a command."""
+
+
+for _command in (
+    build,
+    watch,
+    verify_one,
+    verify_all,
+    history,
+    blame,
+    compare,
+    check,
+    respond,
+    judge,
+    code_judge,
+    init,
+    extract,
+    export,
+    schema,
+    demo,
+):
+    app.command()(_command)

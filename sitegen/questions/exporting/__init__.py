@@ -1,1 +1,0 @@
-"""Exports all of history as tables for other programs: CSV or SQLite."""
