@@ -607,7 +607,7 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
     """*after* held against *before*: the outputs moved it by more than the whole, the truth took some back."""
     one, other = before.scorecard, after.scorecard
     both = one.documents and other.documents
-    shared = Overlap("comparable" if both else "refused", len(other.documents) if both else 0)
+    shared = Overlap(len(other.documents) if both else 0)
     changes = [(spec.name, one.metric(spec.name), other.metric(spec.name)) for spec in SPECS]
     metrics = (
         MetricDelta(name, None, None)
@@ -621,7 +621,7 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
 
 def with_flips(point: Point, flips: Flips) -> Point:
     """The point, with these cells that flipped since the one before it."""
-    return replace(point, change=replace(point.change or Change(Overlap("comparable", 1), ()), flips=flips))
+    return replace(point, change=replace(point.change or Change(Overlap(1), ()), flips=flips))
 
 
 def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:

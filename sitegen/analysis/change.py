@@ -143,7 +143,7 @@ def difference(before: Scorecard, after: Scorecard, name: str, kind: str) -> flo
     It is the ``change`` of a point without what needs the snapshots.
     """
     shared = overlap(before, after)
-    if shared.verdict == "refused" or regraded(exchanges(before, after).judge, name):
+    if shared.verdict == "refused" or regraded(exchanges(before, after)[1], name):
         return None
     first, last = (_common_value(card, name, kind, shared) for card in (before, after))
     return None if first is None or last is None else last - first

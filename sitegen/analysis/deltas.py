@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap, OverlapUnit
 from sitegen.model.metrics import Metric
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
@@ -45,33 +44,24 @@ def units_of(card: Scorecard, unit: OverlapUnit) -> Sequence[DocumentScore]:
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
     """Determine which ids two sides have in common."""
     if earlier == later and earlier:
-        return Overlap("comparable", len(later))
+        return Overlap(len(later))
     removed, added = set(earlier) - set(later), set(later) - set(earlier)
-    common = len(set(later)) - len(added)
     return Overlap(
-        verdict="refused" if not common else "bridged" if removed or added else "comparable",
-        common=common,
+        common=len(set(later)) - len(added),
         only_before=tuple(name for name in earlier if name in removed),
         only_after=tuple(name for name in later if name in added),
     )
 
 
-class Exchanges(NamedTuple):
-    """The change of the model and of the judge; None if it is the same, or if a side does not state it."""
-
-    model: Exchange | None = None
-    judge: Exchange | None = None
-
-
-def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
-    """Determine how model and judge changed between two points.
+def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exchange | None]:
+    """Determine how the model and the judge changed between two points; None if not, or if a side does not state it.
 
     A judge with another rubric for a document that both sides have counts as another judge.
     """
     earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
     graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
     judge = exchanged(earlier.judges, later.judges) or (_other_rubrics(before, after) if graded else None)
-    return Exchanges(exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None)
+    return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
 
 
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
@@ -84,7 +74,7 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     stated: Scorecard | None = None
     counted: Scorecard | None = None
     for index, card in enumerate(cards):
-        judge = exchanges(stated, card).judge if stated and card.usage else None
+        judge = exchanges(stated, card)[1] if stated and card.usage else None
         if regraded(judge, metric) or (counted and card.documents and not _shares_documents(counted, card)):
             starts.append(index)
         else:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from sitegen.analysis.best import best_points
-from sitegen.analysis.deltas import Exchanges, exchanges
+from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Change, Decision
@@ -70,7 +70,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
             before = newest[positions[earlier - 1]] if earlier else None
             deltas = [] if before is None else [point.change for point in points[before + 1 : index + 1]]
             model, judge = (
-                Exchanges() if before is None else exchanges(points[before].scorecard, points[index].scorecard)
+                (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
             )
             ordered.append(
                 Window(

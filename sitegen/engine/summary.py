@@ -209,7 +209,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     newest, spec = summary.headlines[-1], summary.specs[0]
     change = summary.change.headline.change if summary.change else None
     parts = summary.change.headline.parts if summary.change else None
-    moved = split(parts, spec) if parts else ()
+    moved = split(parts, spec) if parts else {}
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
     if spread := summary.spread:
         around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
@@ -218,7 +218,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         metric_label(spec),
         number(newest.values[0], unit=spec.unit) + around,
         signed(change, spec.unit),
-        ", ".join(f"{part.name} {signed(part.amount, spec.unit)}" for part in moved) or NIL,
+        ", ".join(f"{cause} {signed(part, spec.unit)}" for cause, part in moved.items()) or NIL,
         count(sum(newest.errors)),
         "; ".join(_eval_remarks(summary)),
     )

@@ -156,11 +156,17 @@ OverlapUnit: TypeAlias = Literal["documents", "cases"]
 class Overlap(NamedTuple):
     """Which documents two points have in common, or which test cases if these differ."""
 
-    verdict: Comparability
     common: int
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
     unit: OverlapUnit = "documents"
+
+    @property
+    def verdict(self) -> Comparability:
+        """How the two points can be compared."""
+        if not self.common:
+            return "refused"
+        return "bridged" if self.only_before or self.only_after else "comparable"
 
     def noun(self, nouns: Nouns, number: int = 2) -> str:
         """The word for so many of them: ``documents``, ``paragraph``, ``cases``."""
@@ -186,10 +192,9 @@ class MetricDelta(Frozen):
     """After minus before; None if the comparison is refused, or if either value is undefined."""
     parts: DeltaParts | None
     """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
-    unit: Unit | None = None
-    """What the change was computed over: for the first metrics of two different outputs one after the other."""
     spread: Spread | None = None
-    """Mean and error of the change over these units; None for fewer than two."""
+    """Mean and error of the change over the units of both, for the first metrics of two different outputs one after the
+    other; None for fewer than two units."""
 
 
 class Change(Frozen):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
+from types import MappingProxyType
 from typing import Final
 
-from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.samples import is_counted
-from sitegen.model.cells import Flips
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.pages.labels import bad_runs, exchange, interval_basis
@@ -26,42 +24,22 @@ _NOTHING: Final = 1e-9
 """Parts up to this size, in hundredths of the metric's range, are rounding errors of a sum and count as no change."""
 
 
-class Flipped(NamedTuple):
-    """Number of cells with each fate between two points."""
-
-    fixed: int
-    broken: int
-    still: int
-    """Cells that are wrong at both points."""
-    appeared: int = 0
-    vanished: int = 0
-    """Errors that appeared or vanished with a document or an expected item."""
-
-
-class Part(NamedTuple):
-    """The part of a change that is due to outputs, ground truth or rules."""
-
-    name: str
-    """"outputs", "ground truth" or "rules"."""
-    amount: float
-    """In the unit of the metric."""
-
-
 class DisplayedChange(Frozen):
     """The change of one metric between two points of an eval."""
 
     amount: float | None
     """In the unit of the metric; None if the points cannot be compared or either side is undefined, and the note states
     the reason."""
-    parts: tuple[Part, ...] = ()
-    """The parts that are not zero, which sum to ``amount``; empty if nothing moved or the change cannot be split."""
+    parts: Mapping[str, float] = MappingProxyType({})
+    """The parts due to "outputs", "ground truth" and "rules" that are not zero, which sum to ``amount``; empty if
+    nothing moved or the change cannot be split."""
     note: str = ""
     """A restriction of the number, such as a comparison over fewer documents; empty without any."""
 
     @property
     def by_outputs(self) -> bool:
         """Whether the metric moved because of the outputs alone."""
-        return [part.name for part in self.parts] == ["outputs"]
+        return [*self.parts] == ["outputs"]
 
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
@@ -87,12 +65,12 @@ def in_points(change: float, spec: MetricSpec) -> float:
     return 100 * change / (spec.high - spec.low)
 
 
-def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
-    """The parts that are not zero. A recorded metric has none: its change cannot be split."""
+def split(parts: DeltaParts, spec: MetricSpec) -> dict[str, float]:
+    """The parts that are not zero, by what they are due to. A recorded metric has none: its change cannot be split."""
     if spec.recorded:
-        return ()
+        return {}
     named = (("outputs", parts.outputs), ("ground truth", parts.ground_truth), ("rules", parts.rules))
-    return tuple([Part(name, value) for name, value in named if value and abs(in_points(value, spec)) > _NOTHING])
+    return {name: value for name, value in named if value and abs(in_points(value, spec)) > _NOTHING}
 
 
 def refused(delta: Change) -> bool:
@@ -104,14 +82,14 @@ def _displayed_change(
     spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
 ) -> DisplayedChange:
     if after.change and refused(after.change):
-        return DisplayedChange(None, (), shared)
+        return DisplayedChange(None, note=shared)
     if delta.change is None:
         judge = after.change.judge if after.change else None
         note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before, after)
-        return DisplayedChange(None, (), note)
+        return DisplayedChange(None, note=note)
     if delta.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-        return DisplayedChange(delta.change, (), "; ".join(filter(None, (shared, unsplit))))
+        return DisplayedChange(delta.change, note="; ".join(filter(None, (shared, unsplit))))
     return DisplayedChange(delta.change, split(delta.parts, spec), shared)
 
 
@@ -144,17 +122,6 @@ def _side_documents(name: str, documents: Sequence[str]) -> str:
     return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def flipped(flips: Flips) -> Flipped:
-    """The flips of all attributes together."""
-    return Flipped(
-        fixed=number_of_cells(flips.fixed),
-        broken=number_of_cells(flips.broken),
-        still=number_of_cells(flips.still),
-        appeared=number_of_cells(flips.appeared),
-        vanished=number_of_cells(flips.vanished),
-    )
-
-
 MINUS = "\u2212"
 
 
@@ -174,7 +141,7 @@ def own_unit(change: float, spec: MetricSpec) -> str:
 
 def origin(change: DisplayedChange, spec: MetricSpec) -> str:
     """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
-    split = [f"{part.name} {own_unit(part.amount, spec)}" for part in change.parts]
+    split = [f"{name} {own_unit(amount, spec)}" for name, amount in change.parts.items()]
     return "; ".join(filter(None, (", ".join(split), change.note)))
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.analysis.flips import number_of_cells
 from sitegen.model.changes import Change
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -18,7 +19,7 @@ from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord, Edit
 from sitegen.pages import effects, links
-from sitegen.pages.change_text import changes, flipped, origin, verdict_words
+from sitegen.pages.change_text import changes, origin, verdict_words
 from sitegen.pages.edit import RenderedPatch
 from sitegen.pages.effects import (
     ONLY_RECORDED,
@@ -273,10 +274,10 @@ def _remarks(effect: CommitEffect) -> Iterator[str]:
         yield f"The output was made with the instructions of this commit or of {effect.or_edit}."
     if effect.origin:
         yield f"{effect.origin[0].upper()}{effect.origin[1:]}."
-    flips = flipped(effect.change.flips)
+    flips = effect.change.flips
     if flips.appeared or flips.vanished:
-        appeared = counted(flips.appeared, "error")
-        yield f"{appeared} appeared and {flips.vanished:,} went with documents or expected values."
+        appeared, vanished = number_of_cells(flips.appeared), number_of_cells(flips.vanished)
+        yield f"{counted(appeared, 'error')} appeared and {vanished:,} went with documents or expected values."
 
 
 COMMITS: Final = 100

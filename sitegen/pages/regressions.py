@@ -25,7 +25,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.change_text import Part, split
+from sitegen.pages.change_text import split
 from sitegen.pages.html import charts
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.labels import CAUSES, exchange
@@ -132,11 +132,11 @@ def what_changed(listed: ListedStep) -> str:
     return changed[:1].upper() + changed[1:] + "."
 
 
-def parts(listed: ListedStep) -> tuple[Part, ...]:
+def parts(listed: ListedStep) -> dict[str, float]:
     """The parts of the change between the two points of a step, if there is more than one."""
     delta = listed.step.circumstances.delta
-    found = split(delta.parts, listed.metrics[0][0]) if delta and delta.parts else ()
-    return found if len(found) > 1 else ()
+    found = split(delta.parts, listed.metrics[0][0]) if delta and delta.parts else {}
+    return found if len(found) > 1 else {}
 
 
 def outputs_since_best(standing: EvalStanding) -> int:

@@ -224,7 +224,7 @@ def _eval_section(check: GateEval) -> str:
 
 def _metric_row(metric: GateMetric) -> tuple[str, ...]:
     unit = metric.unit
-    parts = split(metric.parts, metric.spec) if metric.parts and not metric.is_amount else ()
+    parts = split(metric.parts, metric.spec) if metric.parts and not metric.is_amount else {}
     side = "≥" if metric.higher_is_better else "≤"
     limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
     limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
@@ -233,7 +233,7 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
         number(metric.base, unit=unit),
         number(metric.head, unit=unit),
         change_text(metric),
-        ", ".join(f"{part.name} {signed(part.amount)}" for part in parts),
+        ", ".join(f"{cause} {signed(amount)}" for cause, amount in parts.items()),
         ", ".join(limits) or NIL,
         _metric_verdict_words(metric),
     )

@@ -259,7 +259,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
     view = replace(
         sample.view_of(trend_page(replace(series, points=(replace(series.points[0], snapshot=at),)))),
         edited=((f"prompts/{label}",),),
-        changes=((DisplayedChange(None, (), note),),),
+        changes=((DisplayedChange(None, note=note),),),
     )
     read = _Reader(trend_rows.iterations(view, "../../"))
     assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "b", "bdi", "small"}

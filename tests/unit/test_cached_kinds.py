@@ -49,7 +49,7 @@ def test_a_process_gives_back_what_it_added_and_nothing_else():
 
 
 def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
-    outcome = Change(Overlap("comparable", 1), (), flips=Flips(broken=(("a", 4),)))
+    outcome = Change(Overlap(1), (), flips=Flips(broken=(("a", 4),)))
     with Memo.open(tmp_path) as memo:
         EDIT_OUTCOMES.keep(memo, within("letters", 3), outcome)
         edits = [("letters", 3), ("letters", 30), ("other", 3)]
@@ -60,7 +60,7 @@ def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
 
 def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        EDIT_OUTCOMES.keep(memo, within("names", 3), Change(Overlap("comparable", 1), ()))
+        EDIT_OUTCOMES.keep(memo, within("names", 3), Change(Overlap(1), ()))
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})
         rows = [

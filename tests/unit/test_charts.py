@@ -238,7 +238,7 @@ def test_changes_that_the_script_shows_are_those_of_the_server():
 
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
-    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
+    delta = Change(Overlap(1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
     series = replace(sample.series(3), points=(first, replace(second, change=delta), third))
     assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
 
@@ -248,7 +248,7 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
 )
 def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
     series = sample.series(2)
-    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
+    delta = Change(Overlap(1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
     points = (series.points[0], replace(series.points[1], change=delta))
     chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=points))))
     assert _island(chart, "changes")[0] == [None, shown]

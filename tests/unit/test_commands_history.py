@@ -27,7 +27,7 @@ def _values(series: Series, index: int) -> str:
 
 def test_a_change_of_several_roles_is_followed_by_its_parts():
     parts = DeltaParts(0.05, -0.011, 0.003)
-    series = _series(Change(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
+    series = _series(Change(Overlap(1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert history_lines(series) == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
@@ -40,7 +40,7 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
 def test_a_refused_change_is_a_dash_with_its_reason():
     series = _series(
         Change(
-            Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",)),
+            Overlap(common=0, only_before=("a",), only_after=("b",)),
             (MetricDelta("f1", None, None),),
         )
     )
@@ -50,7 +50,7 @@ def test_a_refused_change_is_a_dash_with_its_reason():
 
 
 def test_a_stale_output_is_called_stale():
-    delta = Change(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
+    delta = Change(Overlap(1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
     lines = history_lines(_series(delta, stale=True))
     assert lines[2].split()[7] == "+0.020"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]

@@ -45,9 +45,7 @@ def case(
     if len(defined) > 1 and values[-1] is not None:
         change = defined[-1] - defined[-2]
         parts = DeltaParts(change - by_rules, 0.0, by_rules)
-        result = replace(
-            result, change=Change(Overlap("comparable", 1), (MetricDelta("f1", change, parts),), verdict=judged)
-        )
+        result = replace(result, change=Change(Overlap(1), (MetricDelta("f1", change, parts),), verdict=judged))
     return replace(result, focus=ERRORS) if wrong else result
 
 
@@ -59,7 +57,7 @@ def recorded(*values: float) -> EvalSummary:
         info=replace(one.info, kind="recorded"),
         specs=(SECONDS,),
         peak=Peak(values.index(min(values)), min(values), 0),
-        change=Change(Overlap("comparable", 1), (MetricDelta("seconds", change, None),)),
+        change=Change(Overlap(1), (MetricDelta("seconds", change, None),)),
     )
 
 

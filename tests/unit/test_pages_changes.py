@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.changes import Change, Comparability, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.change_text import DisplayedChange, Part, changes, origin, own_unit
+from sitegen.pages.change_text import DisplayedChange, changes, origin, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -27,58 +27,53 @@ def _change(delta: Change, spec: MetricSpec = F1) -> DisplayedChange:
 def _moved(
     change: float,
     parts: DeltaParts | None,
-    verdict: Comparability = "comparable",
     only_before: tuple[str, ...] = (),
     only_after: tuple[str, ...] = (),
 ) -> Change:
     return Change(
-        Overlap(verdict=verdict, common=3, only_before=only_before, only_after=only_after),
+        Overlap(common=3, only_before=only_before, only_after=only_after),
         (MetricDelta("any", change, parts),),
     )
 
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
     found = _change(_moved(0.5, DeltaParts(0.75, 0.0, -0.25)))
-    assert found == DisplayedChange(0.5, (Part("outputs", 0.75), Part("rules", -0.25)))
-    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(0.5, (Part("outputs", 0.5),))
+    assert found == DisplayedChange(0.5, {"outputs": 0.75, "rules": -0.25})
+    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(0.5, {"outputs": 0.5})
 
 
 def test_digits_that_only_a_sum_leaves_are_no_part():
-    assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == (Part("outputs", 0.5),)
+    assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == {"outputs": 0.5}
 
 
 def test_a_bridged_change_names_the_documents_of_one_side():
-    delta = _moved(
-        0.0, DeltaParts(0.0, 0.0, 0.0), "bridged", only_before=("p-0",), only_after=("p-4", "p-5", "p-6", "p-7")
-    )
+    delta = _moved(0.0, DeltaParts(0.0, 0.0, 0.0), only_before=("p-0",), only_after=("p-4", "p-5", "p-6", "p-7"))
     assert _change(delta).note == ("over 3 common paragraphs; only before: p-0; only after: p-4, p-5, p-6 and 1 more")
 
 
 def test_a_refused_change_says_why_and_has_no_number():
-    refused = Change(
-        Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)
-    )
-    assert _change(refused) == DisplayedChange(None, (), "not comparable: no paragraph in common with iteration-001")
+    refused = Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),))
+    assert _change(refused) == DisplayedChange(None, note="not comparable: no paragraph in common with iteration-001")
     before, after = _pair(refused)
     empty = replace(before, scorecard=replace(before.scorecard, documents=()))
     (found,) = changes((F1,), PARAGRAPHS, empty, after)
-    assert found == DisplayedChange(None, (), "not comparable: iteration-001 has no paragraphs that count")
+    assert found == DisplayedChange(None, note="not comparable: iteration-001 has no paragraphs that count")
 
 
 def test_a_change_of_an_undefined_metric_says_where_it_is_undefined():
-    before, after = _pair(Change(Overlap("comparable", 1), (MetricDelta("f1", None, None),)))
+    before, after = _pair(Change(Overlap(1), (MetricDelta("f1", None, None),)))
     blank = replace(before.scorecard, metrics=())
     assert changes((F1,), PARAGRAPHS, replace(before, scorecard=blank), after) == (
-        DisplayedChange(None, (), "F1 is undefined at iteration-001"),
+        DisplayedChange(None, note="F1 is undefined at iteration-001"),
     )
     assert changes((F1,), PARAGRAPHS, before, replace(after, scorecard=blank)) == (
-        DisplayedChange(None, (), "F1 is undefined here"),
+        DisplayedChange(None, note="F1 is undefined here"),
     )
 
 
 def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
     assert _change(_moved(0.5, None)) == DisplayedChange(
-        0.5, (), "a mixture of both sides is undefined, so that it cannot be split"
+        0.5, note="a mixture of both sides is undefined, so that it cannot be split"
     )
 
 
@@ -90,13 +85,13 @@ def test_points_that_nobody_compared_have_no_changes():
 @pytest.mark.parametrize(
     ("change", "spec", "written"),
     [
-        (DisplayedChange(0.042, (Part("outputs", 0.05), Part("ground truth", -0.011), Part("rules", 0.003))), F1,
+        (DisplayedChange(0.042, {"outputs": 0.05, "ground truth": -0.011, "rules": 0.003}), F1,
          "outputs +0.050, ground truth −0.011, rules +0.003"),
-        (DisplayedChange(0.5, (Part("outputs", 0.5),)), QUALITY, "outputs +0.500"),
+        (DisplayedChange(0.5, {"outputs": 0.5}), QUALITY, "outputs +0.500"),
         (DisplayedChange(0.0), F1, ""),
-        (DisplayedChange(0.01, (Part("outputs", 0.01),), "over 3 common documents"), F1,
+        (DisplayedChange(0.01, {"outputs": 0.01}, "over 3 common documents"), F1,
          "outputs +0.010; over 3 common documents"),
-        (DisplayedChange(None, (), "not comparable"), F1, "not comparable"),
+        (DisplayedChange(None, note="not comparable"), F1, "not comparable"),
     ],
 )  # fmt: skip
 def test_what_a_change_is_made_up_of_is_in_the_unit_of_its_metric(change, spec, written):

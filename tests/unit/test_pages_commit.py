@@ -37,7 +37,7 @@ VERDICT = ChangeVerdict(
     counted=(1, 9),
 )
 CHANGED = Change(
-    overlap=Overlap("bridged", 3),
+    overlap=Overlap(3, ("x",)),
     metrics=(MetricDelta("f1", -0.02, None), MetricDelta("precision", None, None), MetricDelta("recall", 0.01, None)),
     flips=Flips(fixed=(("a<b>", 1),), broken=(("a<b>", 4), ("c", 5)), appeared=(("c", 1),)),
     verdict=VERDICT,

@@ -227,7 +227,7 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
     )
     found = view(one)
     compared = found.change(1)
-    assert compared.overlap == Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",))
+    assert compared.overlap == Overlap(common=0, only_before=("a",), only_after=("b",))
     assert compared.verdict is not None
     assert compared.verdict.p_value is None
     assert [len(flips) for flips in by_fate(found.flips_since(1)).values()] == [0, 0, 0, 1, 1]

@@ -75,7 +75,7 @@ def _why() -> Series:
     second = replace(
         series.points[1],
         change=Change(
-            Overlap(verdict="bridged", common=3, only_before=("f-1",), only_after=("f-4", "f-5")),
+            Overlap(common=3, only_before=("f-1",), only_after=("f-4", "f-5")),
             metrics,
             flips=Flips(
                 fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=()

@@ -61,7 +61,7 @@ def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
 
 def _delta(before: float | None, after: float | None) -> Change:
     change = None if before is None or after is None else after - before
-    return Change(Overlap("comparable", 1), (MetricDelta("f1", change, None),))
+    return Change(Overlap(1), (MetricDelta("f1", change, None),))
 
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
@@ -124,7 +124,7 @@ def test_the_mean_changes_by_what_the_newest_points_changed():
 
 
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
-    refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
     assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
     assert _view(refused).mean_change is None
 
@@ -145,8 +145,8 @@ def test_without_evals_nothing_is_defined():
 
 def test_a_change_over_some_documents_or_none_says_so():
     some = _summary("a", 0.5, 0.6)
-    bridged = replace(some, change=Change(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
-    refused = replace(some, change=Change(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    bridged = replace(some, change=Change(Overlap(3, ("x",)), (MetricDelta("f1", 0.1, None),)))
+    refused = replace(some, change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
     page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
     assert [overview.change_of(summary) for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()

@@ -24,7 +24,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.change_text import DisplayedChange, Part, beyond_them, on_these_cases, smallest_change
+from sitegen.pages.change_text import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
@@ -65,15 +65,15 @@ def _points(cause: str = "outputs") -> tuple[Point, Point]:
 def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
     before, after = _points()
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
-    view = _view(replace(after, change=Change(Overlap("comparable", 1), metrics)), before)
+    view = _view(replace(after, change=Change(Overlap(1), metrics)), before)
     assert [view.change_of(spec) for spec in view.specs] == [0.25] * 4
-    assert view.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
+    assert view.changes == (DisplayedChange(0.25, {"outputs": 0.5, "ground truth": -0.25}),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
     before, after = _points()
     refused = Change(
-        Overlap(verdict="refused", common=0, only_before=("a",), only_after=("b",)),
+        Overlap(common=0, only_before=("a",), only_after=("b",)),
         tuple(MetricDelta(s.name, None, None) for s in sample.SPECS),
     )
     view = _view(replace(after, change=refused), before)
@@ -92,7 +92,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     last = sample.result([replace(CITY, document="a"), replace(NAME, document="c"), replace(CITY, document="c")])
     before = replace(series.points[4], scorecard=first)
     bridged = Change(
-        Overlap(verdict="bridged", common=1, only_before=("b",), only_after=("c",)),
+        Overlap(common=1, only_before=("b",), only_after=("c",)),
         tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS),
     )
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
@@ -249,17 +249,17 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (DisplayedChange(-0.022, (Part("outputs", -0.022),)), "F1 fell by 0.022, all of it from the outputs."),
+        (DisplayedChange(-0.022, {"outputs": -0.022}), "F1 fell by 0.022, all of it from the outputs."),
         (
-            DisplayedChange(-0.022, (Part("outputs", -0.031), Part("ground truth", 0.009))),
+            DisplayedChange(-0.022, {"outputs": -0.031, "ground truth": 0.009}),
             "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
         ),
         (DisplayedChange(0.0), "F1 did not move."),
         (
-            DisplayedChange(0.0001, (Part("rules", 0.0001),)),
+            DisplayedChange(0.0001, {"rules": 0.0001}),
             "F1 rose by 0.0001, all of it because the rules changed.",
         ),
-        (DisplayedChange(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
+        (DisplayedChange(None, note="F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
     ],
 )
 def test_a_change_is_said_in_one_sentence(change, said):
@@ -267,7 +267,7 @@ def test_a_change_is_said_in_one_sentence(change, said):
 
 
 def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
-    by_role = why_rows.parts([DisplayedChange(0.4, (Part("outputs", 0.6), Part("rules", -0.2)))])
+    by_role = why_rows.parts([DisplayedChange(0.4, {"outputs": 0.6, "rules": -0.2})])
     assert by_role == {"outputs": [0.6], "rules": [-0.2], "together": [0.4]}
     tones = [
         re.findall('class="(?:delta )?(up|dn)"', str(why_rows.part_change(part, COST))) for (part,) in by_role.values()
@@ -375,7 +375,7 @@ def test_the_verdict_of_a_report_is_its_word_both_answers_and_the_p_value_as_a_t
 
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     before, after = _points()
-    overlap = Overlap(verdict="bridged", common=1, only_before=(sample.SCRIPT,), only_after=("b",))
+    overlap = Overlap(common=1, only_before=(sample.SCRIPT,), only_after=("b",))
     metrics = tuple(MetricDelta(s.name, 0.1, DeltaParts(0.2, -0.1, 0.0)) for s in sample.SPECS)
     edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
     edit = replace(edit, commit=replace(edit.commit, subject=sample.SCRIPT))

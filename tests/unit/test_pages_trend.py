@@ -17,7 +17,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, Part
+from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats, trend_page
@@ -185,7 +185,7 @@ def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:
 
 def test_the_last_change_has_its_size_its_cells_and_its_verdict():
     view, last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
-    assert (last, view.changes[last][0]) == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
+    assert (last, view.changes[last][0]) == (1, DisplayedChange(-0.2, {"outputs": -0.2}))
     change = view.points[last].change
     verdict = change.verdict if change else None
     assert verdict is not None

@@ -32,7 +32,6 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Statu
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
-from sitegen.pages.change_text import Part
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.scoring.kinds import scorer
@@ -457,14 +456,14 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
     def parted(*parts: float) -> ListedStep:
         metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
-        points[6] = replace(points[6], change=Change(Overlap("comparable", 1), (metric,)))
+        points[6] = replace(points[6], change=Change(Overlap(1), (metric,)))
         one = series(*points)
         heads = tuple(map(sample.headline, points))
         (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
         return row
 
-    assert regressions.parts(parted(-0.5, 0.1, 0.0)) == (Part("outputs", -0.5), Part("ground truth", 0.1))
-    assert regressions.parts(parted(-0.4, 0.0, 0.0)) == ()
+    assert regressions.parts(parted(-0.5, 0.1, 0.0)) == {"outputs": -0.5, "ground truth": 0.1}
+    assert regressions.parts(parted(-0.4, 0.0, 0.0)) == {}
 
 
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:

@@ -61,7 +61,7 @@ def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None,
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Change:
     parts, whole = DeltaParts(outputs, truth, rules), outputs + truth + rules
-    return Change(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", whole, parts),))
+    return Change(Overlap(1, ("x",) if bridged else ()), (MetricDelta("f1", whole, parts),))
 
 
 def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():

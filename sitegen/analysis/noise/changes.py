@@ -70,7 +70,7 @@ def change_verdict(
 
     """
     metric = after.metrics[0].name
-    if regraded(exchanges(before, after).judge, metric):
+    if regraded(exchanges(before, after)[1], metric):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
     sample, moved = paired_sample_of(before, after, metric), None

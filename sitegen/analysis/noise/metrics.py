@@ -19,7 +19,7 @@ from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.cells import Flips
-from sitegen.model.changes import Change, ChangeVerdict, Spread, Unit
+from sitegen.model.changes import Change, ChangeVerdict, Spread
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import HEADLINES, Point
@@ -52,9 +52,7 @@ def metric_verdict(
     )
 
 
-def unit_changes(
-    before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]
-) -> dict[str, tuple[Unit, Spread | None]]:
+def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]) -> dict[str, Spread | None]:
     """Compute how much each of the metrics changed, over the units that two outputs have in common; None below two.
 
     Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases.
@@ -68,15 +66,14 @@ def unit_changes(
         for name in metrics
         if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
     }
-    return {name: (sample.unit, ratio_change(sample.pairs)) for name, sample in samples.items()}
+    return {name: ratio_change(sample.pairs) for name, sample in samples.items()}
 
 
 def with_units(change: Change, before: Scorecard, after: Scorecard, kind: str) -> Change:
     """Add to the first metrics of a change how they changed over common units, from which steps take the variance."""
     units = unit_changes(before, after, kind, [metric.name for metric in after.metrics[:HEADLINES]])
     metrics = (
-        replace(metric, unit=units[metric.name][0], spread=units[metric.name][1]) if metric.name in units else metric
-        for metric in change.metrics
+        replace(metric, spread=units[metric.name]) if metric.name in units else metric for metric in change.metrics
     )
     return replace(change, metrics=tuple(metrics))
 
@@ -98,8 +95,7 @@ def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]
             return {}
         if before == after - 1 and last.change:
             return {moved.name: moved.spread for moved in last.change.metrics}
-        units = unit_changes(first.scorecard, last.scorecard, kind, metrics)
-        return {name: spread for name, (_, spread) in units.items()}
+        return unit_changes(first.scorecard, last.scorecard, kind, metrics)
 
     def of_metric(metric: str) -> UnitVariance:
         @cache

@@ -17,6 +17,7 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from sitegen.analysis.deltas import ROLES
+from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import variant_spread
 from sitegen.model.changes import Change
 from sitegen.model.metrics import traits_of
@@ -26,7 +27,7 @@ from sitegen.model.series import PatternSummary, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import flipped, verdict_words
+from sitegen.pages.change_text import verdict_words
 from sitegen.pages.data.exports import patterns_data
 from sitegen.stats.counts import errors_by_type, in_file_order
 from sitegen.text.plain import spreadsheet_safe
@@ -140,7 +141,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.info.kind, series.specs[0], card)
-    counts = flipped(point.change.flips) if point.change else None
+    flips = point.change.flips if point.change else None
     then = _clock(card)
     now = point.now if not series.info.recorded else None
     return {
@@ -162,7 +163,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
-        **{name: counts and getattr(counts, name) for name in _FATES},
+        **{name: flips and number_of_cells(getattr(flips, name)) for name in _FATES},
         "report": links.report(series.info.id, at.slug),
     }
 
@@ -207,7 +208,7 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
         "parts": parts and {"metric": name, **asdict(parts)},
         **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
         **({"judge": asdict(delta.judge)} if delta.judge else {}),
-        "comparable": delta.overlap._asdict(),
+        "comparable": {"verdict": delta.overlap.verdict, **delta.overlap._asdict()},
         **({"verdict": {"decision": delta.verdict.decision, "words": words}} if delta.verdict else {}),
     }
 

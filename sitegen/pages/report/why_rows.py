@@ -69,11 +69,11 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
     label = text(spec.label)
     if change.amount is None:
         return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
-    origins = [f"{text(own_unit(part.amount, spec))} {_ORIGINS[part.name]}" for part in change.parts]
+    origins = [f"{text(own_unit(amount, spec))} {_ORIGINS[name]}" for name, amount in change.parts.items()]
     if not change.parts:
         split = ""
     elif len(change.parts) == 1:
-        split = f", all of it {_ORIGINS[change.parts[0].name]}"
+        split = f", all of it {_ORIGINS[next(iter(change.parts))]}"
     else:
         split = f": {', '.join(origins)}"
     return Markup(f"{label} {_moved_words(change.amount, spec)}{split}.")
@@ -134,12 +134,12 @@ def exchanged(change: Change) -> list[str]:
 
 def parts(changes: Sequence[DisplayedChange]) -> dict[str, list[float | None]]:
     """The part of each metric for each role that contributed to any of them, then their sum; empty for one role."""
-    names = {part.name for change in changes for part in change.parts}
+    names = {name for change in changes for name in change.parts}
     roles = [name for name in _ORIGINS if name in names]
     if len(roles) < 2:
         return {}
     by_role: dict[str, list[float | None]] = {
-        role: [dict(change.parts).get(role, 0.0) if change.amount is not None else None for change in changes]
+        role: [change.parts.get(role, 0.0) if change.amount is not None else None for change in changes]
         for role in roles
     }
     return by_role | {"together": [change.amount for change in changes]}
