@@ -23,8 +23,8 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Cell, CellMap, Flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
-from sitegen.model.outcomes import ERROR_TYPES, Judgement, MetadataEntry, Outcome, Unusable, Value
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome, Unusable, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
@@ -375,15 +375,11 @@ WAYBILLS = EvalInfo(
     "waybills",
     "Waybills",
     "Scanned ocean waybills of six carriers, one document an iteration",
-    thresholds=(Threshold("f1", 0.9), Threshold("recall", 0.85)),
-    metadata=(
-        MetadataEntry("features", "line items, blanks"),
-        MetadataEntry("pdf", "samples/waybill-7.pdf"),
-        MetadataEntry("note", SCRIPT),
-    ),
+    thresholds={"f1": 0.9, "recall": 0.85},
+    metadata={"features": "line items, blanks", "pdf": "samples/waybill-7.pdf", "note": SCRIPT},
 )
 RECEIPTS = EvalInfo("receipts", "Receipts", "Fuel receipts, photographed")
-CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=(Threshold("f1", 0.95),))
+CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds={"f1": 0.95})
 
 
 def series(number: int = 60) -> Series:

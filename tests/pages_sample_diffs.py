@@ -16,7 +16,7 @@ from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
+from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
 from sitegen.pages.commit import CommitPageInputs, EvalMove
 from sitegen.pages.effects import Touched
 
@@ -254,7 +254,7 @@ RECORD = CommitRecord(
     commit=replace(FILE.edits[1].commit, body=BODY),
     changes=tuple(item.change for item in TOUCHED),
     other_changes=3,
-    snapshots=tuple(StartedSnapshot(move.info.id, point.slug) for move in MOVES for point in move.points),
+    snapshots=tuple((move.info.id, point.slug) for move in MOVES for point in move.points),
     edits=(PATH,),
 )
 EDIT_TOUCHED = (Touched(ChangedPath(PATH, oid(V2), oid(V3)), "instruction"),)

@@ -24,7 +24,7 @@ from sitegen.model.gate import (
     MetricLimits,
     Reason,
 )
-from sitegen.model.metrics import ROUNDING, MetricSpec, Threshold
+from sitegen.model.metrics import ROUNDING, MetricSpec
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -56,14 +56,14 @@ ChanceTest = Callable[[MetricSpec], ChangeVerdict | None]
 
 
 def limits_of(
-    gate: GateSettings, thresholds: Iterable[Threshold], eval_id: str, specs: Sequence[MetricSpec]
+    gate: GateSettings, floors: Mapping[str, float], eval_id: str, specs: Sequence[MetricSpec]
 ) -> dict[str, MetricLimits]:
     """Return the limits of each metric of an eval by name, the metrics of its kind first.
 
     Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
-    The manifest's *thresholds* are floors of a metric of the eval, which rank after the gate's own.
+    *floors*, the thresholds of the manifest, rank after the gate's own.
     """
-    own, floors = gate.evals.get(eval_id, EvalLimits()), dict(thresholds)
+    own = gate.evals.get(eval_id, EvalLimits())
     names = [spec.name for spec in specs]
     headline = names[0]
     unknown_metrics = [name for name in (*own.metrics, *floors) if name not in names]

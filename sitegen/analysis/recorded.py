@@ -46,7 +46,7 @@ class DifferencePart(NamedTuple):
 
 def recorded_otherwise(at: Snapshot, card: Scorecard, metric: str) -> float | None:
     """Return the recorded value of a metric if the computed one differs; None if it agrees, or without both."""
-    recorded, computed = dict(at.recorded_metrics).get(metric), card.metric(metric)
+    recorded, computed = at.recorded_metrics.get(metric), card.metric(metric)
     if recorded is None or computed is None or abs(recorded - computed) <= CLOSE:
         return None
     return recorded
@@ -95,7 +95,7 @@ def _parts_when_written(
     at: Snapshot, card: Scorecard, scorecard_of: Callable[[Snapshot], Scorecard]
 ) -> tuple[DifferencePart, ...]:
     """Split the difference between a record and the score of its output at the same commit; all is a rest at worst."""
-    recorded = dict(at.recorded_metrics)
+    recorded = at.recorded_metrics
     theirs, computed = _recorded_counts(recorded), card.metric("f1")
     if computed is None:
         return ()

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
-from sitegen.model.changes import Circumstances, DocumentNumbers, EditedFile, Moved
+from sitegen.model.changes import Circumstances, EditedFile, Moved
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit
@@ -69,10 +69,10 @@ def circumstances(
     )
 
 
-def _changed_documents(before: Point, after: Point) -> DocumentNumbers | None:
+def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
     old = {document.id for document in before.scorecard.documents}
     new = {document.id for document in after.scorecard.documents}
-    return None if old == new else DocumentNumbers(len(old), len(new))
+    return None if old == new else (len(old), len(new))
 
 
 def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:

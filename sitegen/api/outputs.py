@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import starmap
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -18,7 +17,7 @@ from sitegen.analysis.variants import variant_of
 from sitegen.data_files.project_files import LARGEST_ARGUMENT, read_file, real
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import Threshold, Verdict, traits_of
+from sitegen.model.metrics import Verdict, traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
@@ -150,8 +149,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
         embedder=embedder(),
     )
     result = scorer("responses").score(inputs)
-    stated = thresholds.items() if isinstance(thresholds, Mapping) else thresholds
-    return Evaluated("responses", result, _verdict("responses", starmap(Threshold, stated), result))
+    return Evaluated("responses", result, _verdict("responses", dict(thresholds), result))
 
 
 @overload
@@ -216,7 +214,7 @@ def _unknown_snapshot(name: str) -> Snapshot:
     )
 
 
-def _verdict(kind: str, thresholds: Iterable[Threshold], result: Result) -> Verdict:
+def _verdict(kind: str, thresholds: Mapping[str, float], result: Result) -> Verdict:
     return verdict(all_specs(specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
 
 

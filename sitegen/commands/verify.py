@@ -129,7 +129,7 @@ def debug(project: WorktreeProject, verified: Verified) -> list[str]:
     return [
         f"debug: {line(place.entry.id)} is of kind {place.kind}, in {line(project.shown_path(place.folder))}",
         *read,
-        f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
+        f"debug: settings {line(place.entry.settings, 500)}, thresholds {place.entry.thresholds}",
         f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
     ]
 
@@ -161,9 +161,9 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
     specs = [spec for spec in specs_of(place.kind, (card,)) if names is None or spec.name in names]
-    thresholds = [
-        threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)
-    ]
+    thresholds = {
+        name: least for name, least in place.entry.thresholds.items() if names is None or name in (*names, *USAGE)
+    }
     judged = verdict(all_specs(specs), thresholds, card.metrics)
     width = max(len(spec.label) for spec in specs)
     lines = []

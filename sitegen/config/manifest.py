@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import starmap
 from posixpath import join
 from typing import Any, Final
 
@@ -33,7 +32,6 @@ from sitegen.config.models import EVALUATION_FILE, KIND_FILES, ConfigTable, Eval
 from sitegen.config.searched_files import LARGEST_READ, SearchedFiles
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
-from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.text.keys import key_path, keys_at, misspelt, nearest
 
@@ -113,7 +111,7 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
         if (value := getattr(changes, name)) != getattr(defaults, name)
     }
     changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
-    changed["thresholds"] = tuple(starmap(Threshold, {**dict(entry.thresholds), **dict(changes.thresholds)}.items()))
+    changed["thresholds"] = entry.thresholds | changes.thresholds
     return replace(entry, **changed)
 
 
@@ -177,16 +175,14 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         lose((), ", a mapping is wanted", entry)
         entry = {}
     stated = {key: value for key, value in entry.items() if _is_known(key, value) and value is not None}
-    metadata = [
-        (str(key), _as_text(value)) for key, value in entry.items() if not _is_known(key, value) and key != "id"
-    ]
+    metadata = {str(key): _as_text(value) for key, value in entry.items() if not _is_known(key, value) and key != "id"}
     lists = ("instructions", "aliases", "redact")
     stated |= {key: [stated[key]] for key in lists if isinstance(stated.get(key), str)}
     tables = {key: _with_text_keys(stated.pop(key)) for key in _Tables.__struct_fields__ if key in stated}
     tables = valid_part(_adapter(_Tables), tables, report)
     for name in [name for name, value in tables.get("settings", {}).items() if not _is_finite(value)]:
         lose(("settings", name), ", finite numbers are wanted", tables["settings"].pop(name))
-    stated["thresholds"] = list(tables.get("thresholds", {}).items())
+    stated["thresholds"] = tables.get("thresholds", {})
     stated["settings"] = canonical(tables.get("settings", {}))
     adapter = _adapter(EvalConfig)
     valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
@@ -343,10 +339,10 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
         return Parsed(read, findings)
     entry, findings = read_entry(eval_id, content, path)
     known = (*_EVALUATION_KEYS, *ENTRY_KEYS)
-    unknown = [unknown_key((key,), known, None) for key, _ in entry.metadata]
+    unknown = [unknown_key((key,), known, None) for key in entry.metadata]
     if unknown and len(unknown) == len(keys):
         raise error_in(path, unknown[0])
-    severities: list[Severity] = ["error" if misspelt(key, known) else "warning" for key, _ in entry.metadata]
+    severities: list[Severity] = ["error" if misspelt(key, known) else "warning" for key in entry.metadata]
     return Parsed(entry, (*findings, *map(without, unknown, severities)))
 
 
@@ -356,7 +352,7 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
     settings = {name: value for name in _SETTINGS if (value := getattr(evaluation, name)) not in (None, ())}
     evaluated = EvalConfig(
         id=entry.id,
-        thresholds=tuple(Threshold(metric, least) for metric, least in stated if least is not None),
+        thresholds={metric: least for metric, least in stated if least is not None},
         settings=canonical(settings),
     )
     return overlaid(entry, evaluated)

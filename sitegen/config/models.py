@@ -13,8 +13,7 @@ import msgspec
 from msgspec import field
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Threshold, traits_of
-from sitegen.model.outcomes import MetadataEntry
+from sitegen.model.metrics import traits_of
 
 Kind: TypeAlias = str
 """The name of a kind of ``KIND_FILES``."""
@@ -328,13 +327,13 @@ class EvalConfig(ConfigTable):
     aliases: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     """Globs of field paths whose values no file of the site may hold, in addition to those of the site."""
-    thresholds: tuple[Threshold, ...] = ()
+    thresholds: dict[str, float] = field(default_factory=dict)
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
     source: str | None = None
     """The documents that outputs were made from: the path of texts or pictures, relative to ``dir``. In it,
     ``{document}`` stands for the id of a document and ``{page}`` for the number of a page."""
-    metadata: tuple[MetadataEntry, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
 
     @property
     def in_cases(self) -> bool:

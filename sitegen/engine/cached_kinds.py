@@ -26,7 +26,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Unusable, Value
 from sitegen.model.panels import Panel
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.scorecards import Answer, Kappa, Question, Result, Scorecard
+from sitegen.model.scorecards import Answer, Kappa, Result, Scorecard
 from sitegen.model.series import Correction, EvalSummary
 from sitegen.pages.commit import CommitPageInputs, ListedCommit
 from sitegen.pages.data.search import SearchEntry
@@ -167,7 +167,7 @@ LARGEST: Final = 1_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
 _Parts: TypeAlias = tuple[
-    tuple[msgspec.Raw, ...], tuple[Panel, ...], tuple[Answer, ...], Any, tuple[Question, ...], Kappa | None
+    tuple[msgspec.Raw, ...], tuple[Panel, ...], tuple[Answer, ...], Any, dict[str, str], Kappa | None
 ]
 """A result whose judgements are not decoded yet, without its scorecard, which the memo has under the same key."""
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")

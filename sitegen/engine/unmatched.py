@@ -125,7 +125,7 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
-        for name, _ in entry.thresholds if summary else ():
+        for name in entry.thresholds if summary else ():
             if name not in metrics:
                 yield Problem.of_type(
                     "unmatched_limit",

@@ -158,8 +158,9 @@ def _sides(
             earlier = state.inputs.ground_truth if state.inputs else None
             state.sides[version] = SideBlobs(earlier.oid if earlier else file.oid, file.oid)
         else:
+            expected, output = sides
             state.sides[version] = SideBlobs(
-                state.first_with.setdefault(f"expected {sides.expected}", file.oid),
-                state.first_with.setdefault(f"output {sides.output}", file.oid),
+                state.first_with.setdefault(f"expected {expected}", file.oid),
+                state.first_with.setdefault(f"output {output}", file.oid),
             )
     return state.sides[version]

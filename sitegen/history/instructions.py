@@ -12,7 +12,7 @@ from typing import Final
 
 from sitegen.history.revisions import file_renames
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.recorded import InstructionHash, PromptVersion, Recorded
+from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
@@ -79,14 +79,13 @@ class InstructionHistories:
 
     def made_with(self, recorded: Recorded) -> Commit | None:
         """Return the commit after which instruction files matched a record, by its hashes or else by its versions."""
-        return self.with_hashes(recorded.instruction_hashes) or self.with_versions(recorded.prompt_versions)
+        return self.with_hashes(recorded.instruction_hashes) or self._with_version(recorded.prompt_version)
 
-    def with_versions(self, versions: Sequence[PromptVersion]) -> Commit | None:
-        """Do the same as ``with_hashes``, by the versions that files state in their first lines or their names."""
-        plain = [(path, _plain_version(version)) for path, version in versions]
-        return self._left_by([(path, partial(self._has_version, version)) for path, version in plain])
+    def _with_version(self, stated: tuple[str, str] | None) -> Commit | None:
+        """Do the same as ``with_hashes``, by the version that files state in their first lines or their names."""
+        return self._left_by([(stated[0], partial(self._has_version, _plain_version(stated[1])))] if stated else [])
 
-    def with_hashes(self, hashes: Sequence[InstructionHash]) -> Commit | None:
+    def with_hashes(self, hashes: Sequence[tuple[str, str]]) -> Commit | None:
         """Return the newest commit after which instruction files had these hashes; None if a hash matches no edit.
 
         A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, complete, or abbreviated to at least

@@ -10,16 +10,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from posixpath import basename, splitext
 from typing import Final
 
+from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
 from sitegen.model.frozen import Frozen
-from sitegen.model.recorded import Recorded, RecordedMetric, read_recorded
+from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage
 
@@ -140,7 +142,7 @@ class _RunStatement(Frozen):
 
     timestamp: str | None = None
     made_at: str | None = None
-    metrics: tuple[RecordedMetric, ...] = ()
+    metrics: dict[str, float] = field(default_factory=dict)
     usage: RunUsage | None = None
 
 
@@ -185,7 +187,8 @@ def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunState
     commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
     if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
-    return _RunStatement(timestamp=timestamp, made_at=commit, metrics=recorded.metrics[:_METRICS], usage=recorded.usage)
+    metrics = dict(islice(recorded.metrics.items(), _METRICS))
+    return _RunStatement(timestamp=timestamp, made_at=commit, metrics=metrics, usage=recorded.usage)
 
 
 def moment_of(iso: str) -> datetime | None:

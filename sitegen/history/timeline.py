@@ -39,9 +39,9 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, Update
 
-VERSION: Final = 17
+VERSION: Final = 18
 """Increased whenever the same history would fold to another result."""
 
 
@@ -220,7 +220,7 @@ def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> Co
         if start.state.was_scorable:
             layout = layout_of(start.state, start.entry)
             slugs = start.iterations if layout == "iterations" else start.overwritten
-            snapshots += [StartedSnapshot(start.state.id, slug) for slug in slugs]
+            snapshots += [(start.state.id, slug) for slug in slugs]
     return replace(record, snapshots=tuple(snapshots))
 
 

@@ -28,7 +28,6 @@ from sitegen.data_files.project_files import (
 )
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import MetadataEntry
 from sitegen.scoring.responses.files import are_anonymous
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")
@@ -141,12 +140,12 @@ class PromptCase(Frozen):
     input: str
     expected: str | None
     category: str
-    metadata: tuple[MetadataEntry, ...]
+    metadata: dict[str, str]
     """Nested members have dotted names, ``a.b``."""
 
     def values(self) -> dict[str, str]:
         """Values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
-        metadata = {f"metadata.{name}": value for name, value in self.metadata}
+        metadata = {f"metadata.{name}": value for name, value in self.metadata.items()}
         return {**metadata, "id": self.id, "input": self.input, "category": self.category}
 
 
@@ -194,16 +193,16 @@ def _prompt_case(value: Any, number: int, file: Path) -> PromptCase:
         input=_case_text(value["input"]),
         expected=None if expected is None else _case_text(expected),
         category=_case_text(value.get("category")),
-        metadata=tuple(_flat_metadata("", metadata)) if isinstance(metadata, dict) else (),
+        metadata=dict(_flat_metadata("", metadata)) if isinstance(metadata, dict) else {},
     )
 
 
-def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[MetadataEntry]:
+def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in members.items():
         if isinstance(value, dict):
             yield from _flat_metadata(f"{above}{key}.", value)
         else:
-            yield MetadataEntry(f"{above}{key}", _case_text(value))
+            yield f"{above}{key}", _case_text(value)
 
 
 def _case_text(value: Any) -> str:

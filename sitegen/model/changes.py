@@ -267,13 +267,6 @@ class Moved(Frozen):
         return self.after - self.before
 
 
-class DocumentNumbers(NamedTuple):
-    """The number of documents before and after a step."""
-
-    before: int
-    after: int
-
-
 class Circumstances(Frozen):
     """What changed between the two levels of a step: association, not cause."""
 
@@ -283,8 +276,8 @@ class Circumstances(Frozen):
     edits: tuple[EditedFile, ...]
     """Edits of instructions between the two levels, newest first; empty if no new output was made between them."""
     more_edits: int
-    documents: DocumentNumbers | None
-    """None if the number is the same."""
+    documents: tuple[int, int] | None
+    """Their number before and after; None if it is the same."""
     errors: tuple[Moved, ...]
     """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
     fields: tuple[Moved, ...]

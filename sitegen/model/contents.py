@@ -4,25 +4,18 @@ from collections.abc import Callable
 from typing import Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.recorded import Recorded
 
 GRADES: Final = "grades"
 """The key of an eval's settings with the named scores that are grades, and neither right nor wrong."""
 
 
-class CaseSides(NamedTuple):
-    """Digests of the two sides of a file of cases. Sides with the same digest are the same to a scorer."""
-
-    expected: str
-    output: str
-
-
 class Contents(Frozen):
     """The functions that read contents."""
 
-    sides: Callable[[str, bytes, str], CaseSides | None]
-    """Takes (path, content, settings) of a file of cases. Returns None for a file without two sides."""
+    sides: Callable[[str, bytes, str], tuple[str, str] | None]
+    """Takes (path, content, settings) of a file of cases. Returns the digests of expected values and of outputs, which
+    a scorer takes for the same if their digests are; None for a file without two sides."""
     recorded: Callable[[str, str, bytes, str], Recorded | None]
     """Takes (kind, path, content, settings) of an output; returns what it states about its run, or None."""
     grades: Callable[[str, str, bytes, str], tuple[str, ...]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import dataclass_transform
 
 import msgspec
+from msgspec import field as field
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))

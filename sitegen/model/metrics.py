@@ -1,6 +1,6 @@
 """Counts, the description of metrics, verdicts on thresholds, and the traits of eval kinds."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -37,14 +37,6 @@ class Metric(NamedTuple):
 
     name: str
     value: float | None
-
-
-class Threshold(NamedTuple):
-    """The value that a metric has to reach, as the manifest states it."""
-
-    metric: str
-    least: float
-    """The greatest value that passes, if lower values of the metric are better."""
 
 
 class ErrorWords(NamedTuple):
@@ -98,9 +90,9 @@ class MetricSpec(Frozen):
         """Whether the metric runs from 0 to 1; an amount, such as a count or a cost, never does."""
         return not self.unit and (self.low, self.high) == (0.0, 1.0)
 
-    def target(self, thresholds: Iterable[Threshold]) -> float | None:
+    def target(self, thresholds: Mapping[str, float]) -> float | None:
         """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
-        return dict(thresholds).get(self.name, self.least)
+        return thresholds.get(self.name, self.least)
 
     def reaches(self, value: float, threshold: float) -> bool:
         """Whether a value is at least as good as a threshold."""

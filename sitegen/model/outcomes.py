@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 
 class Unusable(Frozen):
@@ -17,13 +16,6 @@ class Unusable(Frozen):
     literal: str
     """The value as it was written, cut to 80 characters."""
     reason: str
-
-
-class MetadataEntry(NamedTuple):
-    """A key that the project states without a meaning to sitegen, and its value as text."""
-
-    key: str
-    text: str
 
 
 LARGEST_NUMBER: Final = 1e30

@@ -7,8 +7,7 @@ the versions show which instructions the output was made with.
 import json
 from typing import Any, Final
 
-from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.frozen import Frozen, field
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.usage import BESIDE, RunUsage, stated
 
@@ -21,35 +20,10 @@ WHERE: Final = "where"
 """The key of an eval's settings with the values that a run has to state to belong to the eval."""
 
 
-class InstructionHash(NamedTuple):
-    """The hash of an instruction file, as a run recorded it."""
-
-    path: str
-    """Empty where the record states only a hash."""
-    digest: str
-    """In hex, of the bytes of the file."""
-
-
-class PromptVersion(NamedTuple):
-    """The version of a prompt, as a run recorded it."""
-
-    path: str
-    """Empty where the record states only a version."""
-    version: str
-    """As the file of the prompt states it."""
-
-
-class RecordedMetric(NamedTuple):
-    """A number that a run recorded; it is finite."""
-
-    name: str
-    value: float
-
-
 class Recorded(Frozen):
     """The recorded metrics and origin of one iteration; None or empty if the file states nothing."""
 
-    metrics: tuple[RecordedMetric, ...] = ()
+    metrics: dict[str, float] = field(default_factory=dict)
     """Every finite number below ``metrics``, in the order of the file; then the numbers of ``errors_by_type``, in or
     beside ``metrics``, as ``errors_by_type.omission``."""
     iteration: int | None = None
@@ -57,10 +31,10 @@ class Recorded(Frozen):
     """As written, ISO 8601 by convention; not checked."""
     git_commit: str | None = None
     """Full or abbreviated object id, as written, in lower case."""
-    instruction_hashes: tuple[InstructionHash, ...] = ()
-    """By path."""
-    prompt_versions: tuple[PromptVersion, ...] = ()
-    """By path."""
+    instruction_hashes: tuple[tuple[str, str], ...] = ()
+    """(path, hash of the file's bytes in hex), by path; the path is empty where the record states only a hash."""
+    prompt_version: tuple[str, str] | None = None
+    """(path, version as the file of the prompt states it); the path is empty where the record states only a version."""
     usage: RunUsage | None = None
     """The usage of the run, and its model; None if the file states neither."""
 
@@ -78,12 +52,12 @@ def read_recorded(content: bytes) -> Recorded | None:
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
     origin = origin_in(both)
     return Recorded(
-        metrics=_finite_numbers(root.get("metrics")) + _recorded_errors(root),
+        metrics=_finite_numbers(root.get("metrics")) | _recorded_errors(root),
         iteration=_iteration_number(both.get("iteration")),
         timestamp=_short_text(both.get("timestamp")),
         git_commit=origin.git_commit,
         instruction_hashes=origin.instruction_hashes,
-        prompt_versions=origin.prompt_versions,
+        prompt_version=origin.prompt_version,
         usage=stated(metadata, root, _usage_of_own_results(root), *map(root.get, BESIDE)).of_run,
     )
 
@@ -113,7 +87,7 @@ def origin_in(stated: dict[str, Any]) -> Recorded:
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes_by_path(stated.get("instruction_hashes"))
         or _hashes_by_path({named: stated.get("prompt_hash")}),
-        prompt_versions=(PromptVersion(named, as_text),) if as_text else (),
+        prompt_version=(named, as_text) if as_text else None,
     )
 
 
@@ -141,10 +115,10 @@ def _json_object(content: bytes) -> dict[str, Any] | None:
     return root if isinstance(root, dict) else None
 
 
-def _finite_numbers(value: Any) -> tuple[RecordedMetric, ...]:
+def _finite_numbers(value: Any) -> dict[str, float]:
     if not isinstance(value, dict):
-        return ()
-    numbers = []
+        return {}
+    numbers = {}
     for name, number in list(value.items())[:_MAX_ENTRIES]:
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
@@ -153,17 +127,15 @@ def _finite_numbers(value: Any) -> tuple[RecordedMetric, ...]:
         except OverflowError:
             continue
         if abs(as_float) <= LARGEST_NUMBER:
-            numbers.append(RecordedMetric(name, as_float))
-    return tuple(numbers)
+            numbers[name] = as_float
+    return numbers
 
 
-def _recorded_errors(root: dict[str, Any]) -> tuple[RecordedMetric, ...]:
+def _recorded_errors(root: dict[str, Any]) -> dict[str, float]:
     metrics = root.get("metrics")
     inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
-    return tuple(
-        RecordedMetric(f"errors_by_type.{name}", count)
-        for name, count in _finite_numbers(inside or root.get("errors_by_type"))
-    )
+    errors = _finite_numbers(inside or root.get("errors_by_type"))
+    return {f"errors_by_type.{name}": count for name, count in errors.items()}
 
 
 def _iteration_number(value: Any) -> int | None:
@@ -174,8 +146,8 @@ def _short_text(value: Any) -> str | None:
     return value.strip() or None if isinstance(value, str) and len(value) <= 200 else None
 
 
-def _hashes_by_path(value: Any) -> tuple[InstructionHash, ...]:
+def _hashes_by_path(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         return ()
     pairs = sorted((path, digest) for path, digest in value.items() if isinstance(digest, str))
-    return tuple(InstructionHash(path, digest.strip().lower()) for path, digest in pairs[:_MAX_ENTRIES])
+    return tuple((path, digest.strip().lower()) for path, digest in pairs[:_MAX_ENTRIES])

@@ -5,7 +5,7 @@ A scorecard is a pure function of scorer, its version, settings and blobs, so it
 
 from typing import Literal, TypeAlias
 
-from sitegen.model.frozen import Frozen, FrozenObject
+from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement, Value
@@ -86,14 +86,6 @@ class Kappa(FrozenObject, rename={"value": "kappa"}):
     judged: int
 
 
-class Question(NamedTuple):
-    """The question that the model was asked, for kinds that know it."""
-
-    path: str
-    """The field path of the judgements of its answer."""
-    text: str
-
-
 class Rouge(NamedTuple):
     """F-measures of the overlap of a response with the expected text, 0..1."""
 
@@ -138,7 +130,8 @@ class Result(Frozen):
     """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
     """Data that the data file beside the report includes unchanged."""
-    questions: tuple[Question, ...] = ()
+    questions: dict[str, str] = field(default_factory=dict)
+    """The question that the model was asked, by the field path of the judgements of its answer, where it is known."""
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
 

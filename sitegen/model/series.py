@@ -8,10 +8,9 @@ from typing import Final
 from sitegen.model.cells import CellMap, Flips, Tally
 from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, Noise, Step
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen, FrozenObject
-from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold, traits_of
+from sitegen.model.frozen import Frozen, FrozenObject, field
+from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import MetadataEntry
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
@@ -175,11 +174,12 @@ class EvalInfo(Frozen):
     name: str
     description: str = ""
     kind: str = "fields"
-    thresholds: tuple[Threshold, ...] = ()
+    thresholds: dict[str, float] = field(default_factory=dict)
+    """The least value of each metric that passes; the greatest, if lower values are better."""
     significance_level: float | None = None
     """The level for comparisons of its variants; None for the default."""
-    metadata: tuple[MetadataEntry, ...] = ()
-    """In the order of the manifest."""
+    metadata: dict[str, str] = field(default_factory=dict)
+    """The keys of its entry that mean nothing to sitegen, with their values as text, in the order of the manifest."""
     nouns: Nouns = Nouns()
     """The kind's words for documents, attributes and errors."""
     source: str = ""

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, field
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.recorded import RecordedMetric
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
@@ -48,7 +47,7 @@ class Snapshot(Frozen):
     """Whether the iteration's folder does not exist any more at the built revision."""
     runs: tuple[Blob, ...] = ()
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
-    recorded_metrics: tuple[RecordedMetric, ...] = ()
+    recorded_metrics: dict[str, float] = field(default_factory=dict)
     """Pages show these beside the computed metrics, never in their place."""
     usage: RunUsage | None = None
     """The recorded usage and model of the run; None if neither is recorded."""
@@ -115,13 +114,6 @@ class InstructionHistory(Frozen):
     deleted: bool = False
 
 
-class StartedSnapshot(NamedTuple):
-    """A reference to a snapshot: its eval and its index there."""
-
-    eval_id: str
-    slug: str
-
-
 class CommitRecord(Frozen):
     """What one commit changed that sitegen reads. Commits without such a change have no record."""
 
@@ -130,8 +122,8 @@ class CommitRecord(Frozen):
     """The changed paths that sitegen reads, by path."""
     other_changes: int
     """Number of other changed paths; 0 if the walk did not read them."""
-    snapshots: tuple[StartedSnapshot, ...]
-    """Every snapshot that this commit started."""
+    snapshots: tuple[tuple[str, str], ...]
+    """Every snapshot that this commit started: the id of its eval, and its slug."""
     edits: tuple[str, ...]
     """Paths (as in ``Edit.path``) of the instruction files that it edited."""
     others: tuple[ChangedPath, ...] = ()

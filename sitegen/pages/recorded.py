@@ -70,7 +70,7 @@ def recorded_view(
     """
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
-    recorded = dict(at.recorded_metrics)
+    recorded = at.recorded_metrics
     rows = _recorded_rows(recorded, card, specs)
     if not rows:
         return None
@@ -99,7 +99,7 @@ def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
     """
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
-    recorded = dict(point.snapshot.recorded_metrics)
+    recorded = point.snapshot.recorded_metrics
     then, now = (_recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
     return bool(now) and all(_agrees(row) for row in now) and not all(_agrees(row) for row in then)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Threshold, traits_of
+from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
@@ -172,7 +172,7 @@ def _result_change(study: Study, series: Series, before: int, after: int, *, nam
     return result_change(series, before, after, change(series, before, after, scorecard_of), names=names)
 
 
-def _thresholds(kind: str, stated: Iterable[Threshold]) -> ThresholdValues:
+def _thresholds(kind: str, stated: Mapping[str, float]) -> ThresholdValues:
     """The default thresholds of the kind, overridden by thresholds of the manifest."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 

@@ -18,7 +18,6 @@ from typing import Any, Final, Literal, TypeAlias
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import UnreadableError, csv_table, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
-from sitegen.model.contents import CaseSides
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -175,7 +174,7 @@ def _kind_of_broken_file(content: bytes, of_responses: bool) -> ScoredKind | Lit
     return "judged" if is_judged else "responses"
 
 
-def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
+def sides_of(path: str, content: bytes, settings: str) -> tuple[str, str] | None:
     """Digests of both sides, whatever the order of the cases. None if any case cannot be read."""
     keys = case_keys(settings) or CaseKeys()
     try:
@@ -198,7 +197,7 @@ def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
     ]
     # The same answers from another run are another output.
     run = recorded_in("responses", path, content, settings), file.beside
-    return CaseSides(_digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)]))
+    return _digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)])
 
 
 def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, Threshold
+from sitegen.model.metrics import Counts
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import DocumentScore, Kappa, Result, Status
 from sitegen.scoring.responses.document import responses_part
@@ -216,7 +216,7 @@ def results_document(
     *,
     eval_id: str,
     metadata: Metadata,
-    thresholds: Iterable[Threshold] = (),
+    thresholds: Mapping[str, float] = {},
     methods: Sequence[str] = (),
 ) -> Document:
     """The document of one result.

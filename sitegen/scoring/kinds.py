@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.contents import CaseSides, Contents
+from sitegen.model.contents import Contents
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.scoring.case_files import sides_of
@@ -93,7 +93,7 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     return replace(card, metrics=(*metrics, *usage))
 
 
-def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
+def _case_sides(path: str, content: bytes, settings: str) -> tuple[str, str] | None:
     """Call ``sides_of``, but let no unexpected error end the walk of history: scoring the file reports it."""
     try:
         return sides_of(path, content, settings)

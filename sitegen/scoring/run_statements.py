@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
+from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.model.usage import BESIDE
 from sitegen.scoring.case_lists import id_text
 
@@ -66,7 +66,7 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     if results is None:
         return None
     run = results.run
-    hashes = tuple(InstructionHash("", digest.strip().lower()) for digest in run.prompt_hashes)
+    hashes = tuple(("", digest.strip().lower()) for digest in run.prompt_hashes)
     recorded = Recorded(
         timestamp=run.at.strip() or None, git_commit=run.commit.strip().lower() or None, instruction_hashes=hashes
     )

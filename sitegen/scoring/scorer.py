@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns, Threshold, Verdict, VerdictRow, VerdictStatus
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns, Verdict, VerdictRow, VerdictStatus
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -112,19 +112,18 @@ def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
 
 
-def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[Threshold], values: Iterable[Metric]) -> Verdict:
+def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values: Iterable[Metric]) -> Verdict:
     """Judge these metrics of one result.
 
     A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
     metric without a threshold has no row.
     """
     names = [spec.name for spec in specs]
-    stated = tuple(thresholds)
     value_of: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []
     for spec in specs:
-        threshold = spec.target(stated)
+        threshold = spec.target(thresholds)
         value = value_of.get(spec.name)
         if threshold is not None:
             status = _status(value, threshold, spec)
@@ -135,7 +134,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[Threshold], values
                 advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
         if value is None and (threshold is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
-    for name, threshold in stated:
+    for name, threshold in thresholds.items():
         if name not in names:
             rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
             advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")

@@ -16,7 +16,7 @@ from sitegen.config.models import Mute
 from sitegen.engine.environment import Renderer
 from sitegen.engine.summary import summary_file
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
-from sitegen.model.changes import DocumentNumbers, EditedFile, Moved
+from sitegen.model.changes import EditedFile, Moved
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
 from sitegen.model.series import EvalSummary, Point, Series
@@ -199,7 +199,7 @@ def _fallen(falls: Series) -> EvalSummary:
         replace(
             step,
             commit=replace(step.commit, subject=sample.LONG),
-            circumstances=replace(step.circumstances, edits=edits, fields=fields, documents=DocumentNumbers(3, 5)),
+            circumstances=replace(step.circumstances, edits=edits, fields=fields, documents=(3, 5)),
         )
         for step in one.steps
     )

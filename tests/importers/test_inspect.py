@@ -157,7 +157,7 @@ def test_the_run_says_its_time_and_commit() -> None:
         run = JudgedRun(at=log["created"], commit=log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
         assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded(
-            metrics=(), iteration=None, timestamp=run.at, git_commit=run.commit, instruction_hashes=()
+            iteration=None, timestamp=run.at, git_commit=run.commit, instruction_hashes=()
         )
 
 

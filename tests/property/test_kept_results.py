@@ -13,7 +13,7 @@ from sitegen.engine.cached_kinds import LARGEST, ResultDecoder, encoded_result
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
-from sitegen.model.scorecards import Answer, Kappa, Question, Result, Rouge, Scorecard
+from sitegen.model.scorecards import Answer, Kappa, Result, Rouge, Scorecard
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (
@@ -68,7 +68,7 @@ def result(expected: Value, actual: Value) -> Result:
             ),
         ),
         data=actual,
-        questions=(Question(path="p", text="t"),),
+        questions={"p": "t"},
         agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),
     )
 

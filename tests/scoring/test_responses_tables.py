@@ -91,6 +91,6 @@ def test_rouge_is_that_of_rouge_score(row: dict[str, str]) -> None:
 def test_the_verdict_is_what_the_table_says(row: dict[str, str]) -> None:
     names = ("accuracy", "consistency_score", "average_quality")
     values = [None if word == NOTHING else float(word) for word in row["accuracy, consistency, quality"].split()]
-    thresholds = tuple(json.loads(row["thresholds"] or "{}").items())
+    thresholds = json.loads(row["thresholds"] or "{}")
     found = verdict(scorer("responses").metrics, thresholds, map(Metric, names, values))
     assert f"{' '.join(each.status for each in found.rows)}: {found.overall_status}" == row["verdict"]

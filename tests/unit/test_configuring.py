@@ -19,8 +19,6 @@ from sitegen.config.models import (
 )
 from sitegen.config.site import read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Threshold
-from sitegen.model.outcomes import MetadataEntry
 from sitegen.model.problems import Finding, Parsed
 
 PATH = "evals/manifest.yaml"
@@ -238,14 +236,14 @@ evals:
                 ground_truth_format="long",
                 aliases=("tills",),
                 instructions=("a/**", "b.md"),
-                thresholds=(Threshold("f1", 0.9), Threshold("recall", 1.0)),
+                thresholds={"f1": 0.9, "recall": 1.0},
                 settings='{"a":{"ü":["x"]},"b":1}',
-                metadata=(
-                    MetadataEntry("pdf", "plans.pdf"),
-                    MetadataEntry("features", '["Small",2]'),
-                    MetadataEntry("expected", '{"walls":4}'),
-                    MetadataEntry("built", "2020-01-02"),
-                ),
+                metadata={
+                    "pdf": "plans.pdf",
+                    "features": '["Small",2]',
+                    "expected": '{"walls":4}',
+                    "built": "2020-01-02",
+                },
             ),
             EvalConfig(id="plain"),
             EvalConfig(id="7", name="Number"),
@@ -312,7 +310,7 @@ def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
         EvalConfig(
             id="a",
             ground_truth="t.csv",
-            thresholds=(Threshold("recall", 1.0),),
+            thresholds={"recall": 1.0},
             settings='{"c":1}',
             instructions=("a",),
         ),
@@ -367,7 +365,7 @@ def test_a_misspelt_key_for_the_evals_is_named() -> None:
 def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) -> None:
     content = f"evals:\n  a:\n    owner: Kim\n    {key}: x\n".encode()
     manifest, remarks = manifest_in_force(content, PATH, "evals")
-    assert manifest.entry("a").metadata == (("owner", "Kim"), (key, "x"))
+    assert manifest.entry("a").metadata == {"owner": "Kim", key: "x"}
     assert remarks == (
         Finding(
             severity="warning",

@@ -13,7 +13,6 @@ import sitegen
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.config.site import read_site
-from sitegen.model.metrics import Threshold
 from sitegen.recognition.initialising import PUBLISHED
 from tests.receipts import write_receipts
 from tests.sites import content, run
@@ -137,7 +136,7 @@ def test_the_manifest_of_the_manual_is_understood():
             name="Till receipts",
             ground_truth="ground_truth.csv",
             mapping="schemas/field_mapping.yaml",
-            thresholds=(Threshold("f1", 0.9),),
+            thresholds={"f1": 0.9},
         ),
         EvalConfig(id="invoices", dir="extraction/invoices", ground_truth="gold.json", outputs="runs/*/answer.json"),
     )

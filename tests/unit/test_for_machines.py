@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.changes import Circumstances, EditedFile, MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import ErrorNumbers, Threshold
+from sitegen.model.metrics import ErrorNumbers
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, SuspectTruth, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
@@ -57,7 +57,7 @@ def headline(position: int, *values: float | None, status: Any = "scored") -> He
 
 def summary(name: str = "till", *values: float | None, **more: Any) -> EvalSummary:
     target = more.pop("target", None)
-    info = EvalInfo(name, f"Eval {name}", thresholds=(Threshold("f1", target),) if target else ())
+    info = EvalInfo(name, f"Eval {name}", thresholds={"f1": target} if target else {})
     best: list[int | None] = []
     for at, value in enumerate(values):
         last = best[-1] if best else None

@@ -128,7 +128,7 @@ def test_the_evaluation_of_a_project_is_that_of_its_test_cases() -> None:
     text = "metrics: {accuracy_threshold: 0.5}\nevaluation_methods: [rouge]\nsignificance_level: 0.01\n"
     files = {"test_cases/sums.json": '[{"input": "1+1"}]', "evaluations/config/default_config.yaml": text}
     ((thresholds, settings),) = [(each.thresholds, json.loads(each.settings)) for each in found(files)[1]]
-    assert thresholds == (("accuracy", 0.5),)
+    assert thresholds == {"accuracy": 0.5}
     assert settings == {"evaluation_methods": ["rouge"], "significance_level": 0.01}
 
 

@@ -18,7 +18,7 @@ from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.cells import Tally
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
-from sitegen.model.metrics import MetricSpec, Threshold
+from sitegen.model.metrics import MetricSpec
 from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.questions.gate_report import gate_json
@@ -167,16 +167,16 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
             "c": EvalLimits(metrics={"colour": Limit(drop=3.0)}),
         },
     )
-    thresholds = (Threshold("f1", 0.4), Threshold("recall", 0.7))
+    thresholds = {"f1": 0.4, "recall": 0.7}
     specs = (F1, RECALL)
     assert limits_of(gate, thresholds, "a", specs) == {"f1": MetricLimits(0.6, 5.0), "recall": MetricLimits(0.7, None)}
     assert limits_of(gate, thresholds, "b", specs) == {"f1": MetricLimits(0.5, 2.0), "recall": MetricLimits(0.7, None)}
-    assert limits_of(gate, (), "c", specs) == {
+    assert limits_of(gate, {}, "c", specs) == {
         "f1": MetricLimits(0.2, 2.0),
         "recall": MetricLimits(0.3, None),
         "colour": MetricLimits(None, 3.0),
     }
-    assert limits_of(GateSettings(floor=0.1), (), "d", specs) == {
+    assert limits_of(GateSettings(floor=0.1), {}, "d", specs) == {
         "f1": MetricLimits(0.1, 0.0),
         "recall": MetricLimits(),
     }

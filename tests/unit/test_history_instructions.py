@@ -12,7 +12,6 @@ from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.recorded import InstructionHash
 from sitegen.model.timeline import InstructionHistory
 from sitegen.recognition.initialising import SKELETONS
 from tests.gitrepo import GitRepo, Link, MemoryParts
@@ -206,5 +205,5 @@ def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
     ]
     for commit, old, new in zip(commits, [None, *oids], oids, strict=False):
         histories.fold(commit, [ChangedPath("CLAUDE.md", old, new)])
-    assert histories.with_hashes([InstructionHash("CLAUDE.md", oids[-1])]) == commits[-1]
-    assert histories.with_hashes([InstructionHash("elsewhere.md", oids[-1]), InstructionHash("", oids[-1])]) is None
+    assert histories.with_hashes([("CLAUDE.md", oids[-1])]) == commits[-1]
+    assert histories.with_hashes([("elsewhere.md", oids[-1]), ("", oids[-1])]) is None

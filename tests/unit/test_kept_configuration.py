@@ -108,12 +108,12 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
         return site.title, parts.puts, kept_manifest(files, site, parts, worktree=False).value
 
     title, puts, first = read()
-    assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])
+    assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [{"f1": 0.9}])
     assert read() == ("All names", 2, first)
     project.commit({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8"), "sitegen.toml": "title = 'Names'"})
     project.checkout()
     title, puts, changed = read()
-    assert (title, puts, [entry.thresholds for entry in changed.evals]) == ("Names", 3, [(("f1", 0.8),)])
+    assert (title, puts, [entry.thresholds for entry in changed.evals]) == ("Names", 3, [{"f1": 0.8}])
     assert parts.puts == 4
 
 

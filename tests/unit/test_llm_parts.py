@@ -1,7 +1,6 @@
 """What surrounds a call of a model: prompts, test cases, grades, the file of responses."""
 
 import json
-from itertools import starmap
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,13 @@ from sitegen.llm.files import (
     read_prompt,
     read_prompt_cases,
 )
-from sitegen.model.outcomes import MetadataEntry
 
 CASE = PromptCase(
     id="c1",
     input="How much {metadata.unit}?",
     expected="Two",
     category="sums",
-    metadata=(MetadataEntry("unit", "litres"), MetadataEntry("of.what", "milk")),
+    metadata={"unit": "litres", "of.what": "milk"},
 )
 
 
@@ -115,9 +113,9 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
             input='{"a": [1]}',
             expected="2",
             category="",
-            metadata=tuple(starmap(MetadataEntry, (("of.what", "milk"), ("n", "1.5"), ("none", "")))),
+            metadata={"of.what": "milk", "n": "1.5", "none": ""},
         ),
-        PromptCase(id="b", input="x", expected=None, category="", metadata=()),
+        PromptCase(id="b", input="x", expected=None, category="", metadata={}),
     )
 
 

@@ -9,7 +9,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
-from sitegen.model.metrics import ErrorNumbers, Threshold
+from sitegen.model.metrics import ErrorNumbers
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -30,7 +30,7 @@ COUNTS = SiteCounts(
 
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:
-    info = EvalInfo(name, name.title(), thresholds=(Threshold("f1", least),) if least is not None else ())
+    info = EvalInfo(name, name.title(), thresholds={"f1": least} if least is not None else {})
     heads = tuple(
         Headline(
             commit_position=i,

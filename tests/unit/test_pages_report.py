@@ -13,7 +13,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Unusable
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
-from sitegen.model.scorecards import DocumentScore, FieldScore, Question
+from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.site import Page
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
@@ -191,7 +191,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
-    result = replace(sample.result([ONE, TWO]), questions=(Question("cargo[0].amount", "How much?"),))
+    result = replace(sample.result([ONE, TWO]), questions={"cargo[0].amount": "How much?"})
     page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
     assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 

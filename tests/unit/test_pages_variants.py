@@ -74,7 +74,7 @@ def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
 
 
 def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
-    view = page_of(result(("a", "+-"), ("b", "+-"), quality=4.0), thresholds=(("accuracy", 0.5),))
+    view = page_of(result(("a", "+-"), ("b", "+-"), quality=4.0), thresholds={"accuracy": 0.5})
     html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
     heads = [" ".join(re.sub("<[^>]*>", " ", head).split()) for head in re.findall("<h3>(.*?)</h3>", html, re.DOTALL)]
     assert heads == ["Accuracy 0 to 1, target 0.5", "Quality 1 to 5"]

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.recorded import DifferencePart, recorded_parts
 from sitegen.model.metrics import Convention, Counts, Metric
-from sitegen.model.recorded import RecordedMetric
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.timeline import Snapshot
 from sitegen.stats.counts import f1
@@ -47,7 +46,7 @@ def recording(value: float, tp: int, errors: tuple[int, int, int, int], fn: int)
     names = ("omission", "hallucination", "wrong_value", "format_error")
     by_type = {f"errors_by_type.{name}": number for name, number in zip(names, errors, strict=True)}
     numbers = {"f1": value, "true_positives": tp, "false_negatives": fn, **by_type}
-    metrics = tuple(RecordedMetric(name, float(number)) for name, number in numbers.items())
+    metrics = {name: float(number) for name, number in numbers.items()}
     return replace(sample.snapshot(1, sample.commit(0)), recorded_metrics=metrics)
 
 
@@ -161,7 +160,7 @@ def test_nothing_is_said_of_a_record_that_agrees(tmp_path: Path):
 
 
 def test_a_record_without_counts_is_not_split():
-    at = replace(recording(0.9, 1, (0, 0, 1, 0), 1), recorded_metrics=(RecordedMetric("f1", 0.9),))
+    at = replace(recording(0.9, 1, (0, 0, 1, 0), 1), recorded_metrics={"f1": 0.9})
     assert recorded_parts(at, at, lambda _: card_of(counts_of(1, (0, 0, 1, 0)))) == ()
 
 

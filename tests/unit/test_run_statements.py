@@ -27,7 +27,7 @@ NOON = "2026-02-07T12:00:00Z"
 
 
 def stated(at: str | None = None, **origin: Any) -> Recorded:
-    return Recorded((), None, at, **{"git_commit": None, "instruction_hashes": (), **origin})
+    return Recorded({}, None, at, **{"git_commit": None, "instruction_hashes": (), **origin})
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def stated(at: str | None = None, **origin: Any) -> Recorded:
             "fields",
             "x.json",
             {"metadata": {"timestamp": NOON, "prompt_version": 2}},
-            stated(NOON, prompt_versions=(("", "2"),)),
+            stated(NOON, prompt_version=("", "2")),
         ),
         ("fields", "x.json", {"timestamp": NOON, "metadata": {"timestamp": NOON}}, None),
         ("responses", "x.json", {"timestamp": NOON, "responses": []}, stated(NOON)),
-        ("responses", "x.json", [{"id": 1}, {"id": 2, "prompt_version": "v3"}], stated(prompt_versions=(("", "v3"),))),
+        ("responses", "x.json", [{"id": 1}, {"id": 2, "prompt_version": "v3"}], stated(prompt_version=("", "v3"))),
         ("responses", "x.jsonl", [{"git_commit": "aaaaaaa"}, {"git_commit": "bbbbbbb"}], stated(git_commit="bbbbbbb")),
         ("responses", "x.jsonl", [{"git_commit": "aaaaaaa"}, *[{"id": 1}] * 50], stated(git_commit="aaaaaaa")),
         ("responses", "x.json", {"prompt_hash": 5, "git_commit": "", "instruction_hashes": []}, None),
@@ -51,7 +51,7 @@ def stated(at: str | None = None, **origin: Any) -> Recorded:
             "fields",
             "x.json",
             {"prompt_path": "./prompts/a.md", "prompt_hash": "ab12345", "prompt_version": "1.2"},
-            stated(instruction_hashes=(("prompts/a.md", "ab12345"),), prompt_versions=(("prompts/a.md", "1.2"),)),
+            stated(instruction_hashes=(("prompts/a.md", "ab12345"),), prompt_version=("prompts/a.md", "1.2")),
         ),
     ],
 )
@@ -169,8 +169,8 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
     repo.commit({"evals/shop/runs/run-20260209-101112/responses.jsonl": lines({"case_id": "a", "output": "c"})})
     snapshots = shop(repo, RUNS)
     assert [(each.label, each.recorded_at, each.recorded_metrics) for each in snapshots] == [
-        ("run-20260207-154530", NOON, (("accuracy", 0.5),)),
-        ("run-20260209-101112", "2026-02-09T10:11:12+00:00", ()),
+        ("run-20260207-154530", NOON, {"accuracy": 0.5}),
+        ("run-20260209-101112", "2026-02-09T10:11:12+00:00", {}),
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Metric, MetricSpec, Threshold
+from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Answer, Result, Rouge
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
@@ -77,7 +77,7 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
             embedder=None,
         )
     )
-    assert result.questions == (("sky", "Which colour?"), ("sky #2", "Which colour?"), ("joke", '{"topic": "cats"}'))
+    assert result.questions == {"sky": "Which colour?", "sky #2": "Which colour?", "joke": '{"topic": "cats"}'}
 
 
 def test_a_variant_that_is_alone_has_the_name_of_its_file():
@@ -173,7 +173,7 @@ def test_two_files_of_one_variant_count_together():
 
 def test_the_document_says_each_method_with_its_threshold():
     result = score(file("responses.json", ("sky", "blue"), ("sky", "red"), ("grass", "green"), quality=4))
-    wanted = (Threshold("average_quality", 4.5),)
+    wanted = {"average_quality": 4.5}
     body = json.loads(
         to_json_bytes(results_document("responses", result, eval_id="x", metadata=Metadata(), thresholds=wanted))
     )
@@ -243,16 +243,14 @@ def test_an_unknown_method_is_an_error_that_names_the_known_ones():
 
 def test_any_kind_has_a_verdict_where_something_is_wanted():
     specs = scorer("fields").metrics
-    found = verdict(specs, (Threshold("f1", 0.9), Threshold("f2", 0.5)), (Metric("f1", 0.7), Metric("precision", 0.8)))
+    found = verdict(specs, {"f1": 0.9, "f2": 0.5}, (Metric("f1", 0.7), Metric("precision", 0.8)))
     assert [(row.metric, row.value, row.status) for row in found.rows] == [("f1", 0.7, "FAIL"), ("f2", None, "SKIP")]
     assert (found.overall_status, found.failed_criteria) == ("FAIL", ("f1",))
     assert len(found.recommendations) == 2
-    assert verdict(specs, (), (Metric("f1", 0.7),)).overall_status == "SKIP"
+    assert verdict(specs, {}, (Metric("f1", 0.7),)).overall_status == "SKIP"
 
 
 def test_where_lower_is_better_the_threshold_is_the_most():
     spec = MetricSpec("cost", "Cost", "", higher_is_better=False)
-    reached = [
-        verdict((spec,), (Threshold("cost", 2.0),), (Metric("cost", value),)).overall_status for value in (2.0, 2.1)
-    ]
+    reached = [verdict((spec,), {"cost": 2.0}, (Metric("cost", value),)).overall_status for value in (2.0, 2.1)]
     assert reached == ["PASS", "FAIL"]

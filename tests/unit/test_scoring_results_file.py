@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
-from sitegen.model.recorded import InstructionHash, Recorded, RecordedMetric, read_recorded
+from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.scoring.documents import results_document as results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, alignments
@@ -133,28 +133,28 @@ def test_lists_of_several_documents_are_told_apart() -> None:
 def test_what_is_written_is_read_back_as_recorded() -> None:
     written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
     assert read_recorded(written) == Recorded(
-        metrics=(
-            RecordedMetric("precision", 0.2),
-            RecordedMetric("recall", 0.25),
-            RecordedMetric("f1", 2 / 9),
-            RecordedMetric("true_positives", 1.0),
-            RecordedMetric("false_positives", 4.0),
-            RecordedMetric("false_negatives", 3.0),
-            RecordedMetric("true_negatives", 1.0),
-            RecordedMetric("field_accuracy", 2 / 7),
-            RecordedMetric("correct_fields", 1.0),
-            RecordedMetric("total_fields", 4.0),
-            RecordedMetric("total_fields_gt", 4.0),
-            RecordedMetric("total_fields_extracted", 5.0),
-            RecordedMetric("errors_by_type.omission", 1.0),
-            RecordedMetric("errors_by_type.hallucination", 2.0),
-            RecordedMetric("errors_by_type.wrong_value", 1.0),
-            RecordedMetric("errors_by_type.format_error", 1.0),
-        ),
+        metrics={
+            "precision": 0.2,
+            "recall": 0.25,
+            "f1": 2 / 9,
+            "true_positives": 1.0,
+            "false_positives": 4.0,
+            "false_negatives": 3.0,
+            "true_negatives": 1.0,
+            "field_accuracy": 2 / 7,
+            "correct_fields": 1.0,
+            "total_fields": 4.0,
+            "total_fields_gt": 4.0,
+            "total_fields_extracted": 5.0,
+            "errors_by_type.omission": 1.0,
+            "errors_by_type.hallucination": 2.0,
+            "errors_by_type.wrong_value": 1.0,
+            "errors_by_type.format_error": 1.0,
+        },
         iteration=3,
         timestamp="2026-02-05T23:59:08-08:00",
         git_commit="abcdef1",
-        instruction_hashes=(InstructionHash("a.md", "11"), InstructionHash("b.md", "22")),
+        instruction_hashes=(("a.md", "11"), ("b.md", "22")),
     )
 
 
@@ -165,17 +165,15 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
         (b"[]", None),
         (b"\xff", None),
         (b"[" * 100_000, None),
-        (b"{}", Recorded(metrics=(), iteration=None, timestamp=None, git_commit=None, instruction_hashes=())),
+        (b"{}", Recorded(iteration=None, timestamp=None, git_commit=None, instruction_hashes=())),
         (
             b'{"timestamp": "t", "iteration": 7, "metrics": {"f1": 0.5, "x": true, "y": "1", "z": NaN, "e": {}}}',
-            Recorded(
-                metrics=(RecordedMetric("f1", 0.5),), iteration=7, timestamp="t", git_commit=None, instruction_hashes=()
-            ),
+            Recorded(metrics={"f1": 0.5}, iteration=7, timestamp="t", git_commit=None, instruction_hashes=()),
         ),
         (
             b'{"metrics": {"f1": 0.5, "errors_by_type": {"omission": 2}}, "errors_by_type": {"omission": 3}}',
             Recorded(
-                metrics=(RecordedMetric("f1", 0.5), RecordedMetric("errors_by_type.omission", 2.0)),
+                metrics={"f1": 0.5, "errors_by_type.omission": 2.0},
                 iteration=None,
                 timestamp=None,
                 git_commit=None,
@@ -184,11 +182,11 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
         ),
         (
             b'{"iteration": 7, "metadata": {"iteration": 8}}',
-            Recorded(metrics=(), iteration=8, timestamp=None, git_commit=None, instruction_hashes=()),
+            Recorded(iteration=8, timestamp=None, git_commit=None, instruction_hashes=()),
         ),
         (
             b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}',
-            Recorded(metrics=(), iteration=None, timestamp=None, git_commit=None, instruction_hashes=()),
+            Recorded(iteration=None, timestamp=None, git_commit=None, instruction_hashes=()),
         ),
     ],
 )

@@ -21,7 +21,6 @@ from sitegen.analysis.standing import (
 )
 from sitegen.config.models import Mute
 from sitegen.model.changes import ChangeVerdict, Decision, StepStatus
-from sitegen.model.metrics import Threshold
 from sitegen.model.series import EvalSummary, Peak, Series
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.pages.overview.page import target_of
@@ -87,7 +86,7 @@ def test_a_default_target_of_a_kind_counts_wherever_a_target_does() -> None:
     assert standing_of(one, ()).trouble == "below target"
     assert target_of(one) == (0.8, False)
     assert badge(one)["color"] == MISSED
-    stated = replace(one, info=replace(one.info, thresholds=(Threshold(one.specs[0].name, 0.6),)))
+    stated = replace(one, info=replace(one.info, thresholds={one.specs[0].name: 0.6}))
     assert (standing_of(stated, ()).trouble, target_of(stated)[1]) == ("behind", True)
 
 

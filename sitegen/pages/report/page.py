@@ -310,7 +310,7 @@ def report_page(
         limit,
         sections={section.name for section in schema_sections},
         group=group,
-        questions=dict(result.questions),
+        questions=result.questions,
     )
     view = ReportView(
         info=info,

@@ -152,7 +152,7 @@ class TrendView(Frozen):
 
     def recorded_value(self, point: Point) -> float | None:
         """The headline that the record of a run states; None without one."""
-        return None if self.info.recorded else dict(point.snapshot.recorded_metrics).get(self.specs[0].name)
+        return None if self.info.recorded else point.snapshot.recorded_metrics.get(self.specs[0].name)
 
     @property
     def recorded_otherwise(self) -> float | None:

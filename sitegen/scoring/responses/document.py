@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Threshold, Verdict, VerdictStatus
+from sitegen.model.metrics import Verdict, VerdictStatus
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.scoring.responses.measures import METRICS
@@ -129,7 +129,7 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
     return tuple(metric for method, metrics in METHODS.items() if method in methods for metric in metrics)
 
 
-def responses_part(result: Result, thresholds: Iterable[Threshold] = (), methods: Sequence[str] = ()) -> ResponsesPart:
+def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods: Sequence[str] = ()) -> ResponsesPart:
     """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
     *thresholds* override the default thresholds of the metrics. Raises ConfigurationError if a method is unknown.
@@ -139,7 +139,7 @@ def responses_part(result: Result, thresholds: Iterable[Threshold] = (), methods
     judged = (*names, *USAGE)
     verdict_on_methods = verdict(
         [spec for spec in all_specs(METRICS) if spec.name in judged],
-        [threshold for threshold in thresholds if threshold.metric in judged],
+        {metric: least for metric, least in thresholds.items() if metric in judged},
         result.scorecard.metrics,
     )
     return ResponsesPart(

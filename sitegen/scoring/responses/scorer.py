@@ -13,7 +13,7 @@ from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Question, Result, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
@@ -126,7 +126,7 @@ class _ResponsesScoring:
                 _compact_answer(group.variant, answer) for group in self._groups for answer in group.measured
             ),
             data=self._data(),
-            questions=tuple(Question(path, text) for path, text in questions.items() if text),
+            questions={path: text for path, text in questions.items() if text},
             agreement=agreement,
         )
 
