@@ -28,6 +28,10 @@ _DASK: Final = "SITEGEN_DASK"
 """Environment variable with the address of a dask scheduler."""
 OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
+MARKER: Final = ".sitegen.json"
+"""The file that marks a folder as output of sitegen: a folder with other files and without it is refused."""
+PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
+"""Files that do not make a folder one with other files."""
 
 
 class Options(NamedTuple):
@@ -71,7 +75,7 @@ class Project(NamedTuple):
     @property
     def asked_out(self) -> Path:
         """The output folder as the user named it, without following links."""
-        return self.options.out or self.place.top / "public"
+        return self.options.out or _default_out(self.place.top, self.options)
 
     @property
     def site(self) -> str:
@@ -109,12 +113,19 @@ def open_project(options: Options, templates: str) -> Project:
         place=place,
         head=head,
         revision=revision,
-        out=real(options.out or place.top / "public"),
+        out=real(options.out or _default_out(place.top, options)),
         cache=cache_folder(options.cache, place.top),
         templates=templates,
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         own_templates=own,
     )
+
+
+def _default_out(top: Path, options: Options) -> Path:
+    """``public``; without ``--force``, ``site`` if the project has files of its own in ``public``."""
+    public = top / "public"
+    names = set(os.listdir(public)) if public.is_dir() and not options.force else set()
+    return top / "site" if names - PLACEHOLDERS and MARKER not in names else public
 
 
 def own_templates(root: Path | None) -> Path | None:

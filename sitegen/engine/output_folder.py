@@ -26,17 +26,15 @@ from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.cache_folder import user_key
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.project import MARKER, PLACEHOLDERS
 
 if TYPE_CHECKING:
     from sitegen.engine.memo import PageRow
 
-MARKER: Final = ".sitegen.json"
-"""The file that marks a folder as output of sitegen: a folder without it is refused."""
 LIST: Final = ".sitegen.files"
 """The list of written files, one line for each: signature, space, path."""
 TEMPORARY: Final = ".~sitegen"
 _TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-(\d+|.+~)"
-_PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
 _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000
 """Largest size of a list in bytes, at about 80 bytes for each file; a larger one is not ours."""
@@ -128,7 +126,7 @@ def _files_below(folder: Path) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
         within = os.path.relpath(parent, folder)
         if within == ".":
-            yield from (name for name in names if name not in _PLACEHOLDERS)
+            yield from (name for name in names if name not in PLACEHOLDERS)
         else:
             yield from (f"{within}/{name}" for name in names)
 
@@ -162,7 +160,7 @@ class _Ours:
 
     def has(self, path: str) -> bool:
         """Whether a build wrote the file. Collects the files that are not in the memo."""
-        if path in self._known or path in (MARKER, LIST) or path in _PLACEHOLDERS:
+        if path in self._known or path in (MARKER, LIST) or path in PLACEHOLDERS:
             return True
         if not re.fullmatch(_TEMPORARY_NAME, path.rpartition("/")[2]) and not self._is_listed(path):
             return False

@@ -16,13 +16,13 @@ from sitegen.config.site import read_site
 from sitegen.engine.below import remove
 from sitegen.engine.cached_kinds import CLEAN_FILES
 from sitegen.engine.memo import Memo
-from sitegen.engine.output_folder import LIST, MARKER, claimed, files_not_in_memo
+from sitegen.engine.output_folder import LIST, claimed, files_not_in_memo
 from sitegen.engine.writer import digest
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.pages.data.series import decompressed
-from sitegen.project import Options, open_project
+from sitegen.project import MARKER, Options, open_project
 from sitegen.text.secrets import Detector, Secret
 
 LARGEST: Final = 1 << 28

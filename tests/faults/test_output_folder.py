@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.output_folder import LIST, MARKER, content_digest
+from sitegen.engine.output_folder import LIST, content_digest
 from sitegen.errors import Notice, OutputFolderError
+from sitegen.project import MARKER
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, run

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import webbrowser
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -154,6 +155,21 @@ def test_a_folder_that_sitegen_did_not_make_is_refused_until_it_is_forced(projec
     )
     assert run("build", project.path, "-o", out, "--force").returncode == 0
     assert (out / "letter.txt").read_text() == "Dear"
+
+
+def test_the_site_is_in_public_or_in_site_if_the_project_has_files_of_its_own_in_public(project):
+    public, site = project.path / "public", project.path / "site"
+    public.mkdir()
+    (public / ".gitkeep").write_text("")
+    assert run("build", project.path).returncode == 0
+    assert (public / "index.html").is_file()
+    rmtree(public)
+    public.mkdir()
+    (public / "next.svg").write_text("<svg/>")
+    for _ in range(2):
+        done = run("build", project.path)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, str(site / "index.html"))
+    assert [path.name for path in public.iterdir()] == ["next.svg"]
 
 
 def test_a_file_is_no_output_folder(project, tmp_path):

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from sitegen import api
-from sitegen.engine.output_folder import MARKER
 from sitegen.errors import SecretsError
-from sitegen.project import Options
+from sitegen.project import MARKER, Options
 from sitegen.questions.public import PublicCheck
 from sitegen.text.secrets import Detector, Secret
 from tests.gitrepo import GitRepo

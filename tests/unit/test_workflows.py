@@ -145,11 +145,14 @@ def test_the_action_installs_its_own_checkout(runner, given, package):
 
 def test_the_workflow_of_init_builds_and_publishes_the_same_folder(runner):
     runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
+    (runner.workspace / "public").mkdir()
+    (runner.workspace / "public" / "next.svg").write_text("<svg/>")  # of the project's own
     steps = load("sitegen/recognition/skeletons/pages.yml")["jobs"]["build"]["steps"]
     (upload,) = [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")]
     (cached,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
     done = runner.run(script(steps, "sitegen build"), PYTHONPATH=str(ROOT), BASE_URL="https://owner.github.io/p")
     assert done.returncode == 0, done.stderr
-    assert {"index.html", "404.html", ".nojekyll"} <= content(runner.workspace / upload).keys()
-    assert Path(cached.replace("${{ runner.temp }}", str(runner.folder)), "memo.sqlite3").is_file()
-    assert 'href="/p/assets/app.css"' in (runner.workspace / upload / "404.html").read_text()
+    site, memo = (Path(path.replace("${{ runner.temp }}", str(runner.folder))) for path in (upload, cached))
+    assert {"index.html", "404.html", ".nojekyll"} <= content(site).keys()
+    assert Path(memo, "memo.sqlite3").is_file()
+    assert 'href="/p/assets/app.css"' in (site / "404.html").read_text()

@@ -163,8 +163,8 @@ def test_a_regression_fails_the_gate_and_leaves_its_report_and_the_preview(runne
     assert asked.run("sitegen build").returncode == 0
     steps = load(GATES[1])["jobs"]["gate"]["steps"]
     uploads = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
-    assert uploads == ["${{ runner.temp }}/gate", "public"]
-    assert (runner.workspace / "public" / "index.html").is_file()
+    assert uploads == ["${{ runner.temp }}/gate", "${{ runner.temp }}/site"]
+    assert (runner.folder / "site" / "index.html").is_file()
 
 
 def test_without_a_regression_the_gate_says_one_line(runner):

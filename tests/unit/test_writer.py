@@ -12,7 +12,6 @@ from sitegen.engine.below import Removal, remove
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
     LIST,
-    MARKER,
     Claim,
     FilesNotInMemo,
     claimed,
@@ -25,6 +24,7 @@ from sitegen.engine.output_folder import (
 )
 from sitegen.engine.writer import ContentsWriter, Writer, WrittenFiles, digest
 from sitegen.errors import OutputFolderError
+from sitegen.project import MARKER
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
