@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.model.changes import Decision
+from sitegen.model.cells import Flips
+from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
@@ -174,7 +175,11 @@ def effect(name: str, before: float | None, after: float) -> Effect:
 
 
 def decided(one: Effect, decision: Decision) -> Effect:
-    return replace(one, window=one.window._replace(decision=decision))
+    return judged(one, verdict=ChangeVerdict(decision=decision, why="beyond chance"))
+
+
+def judged(one: Effect, verdict: ChangeVerdict | None = None, flips: Flips | None = None) -> Effect:
+    return replace(one, window=one.window._replace(verdict=verdict, flips=flips))
 
 
 EFFECTS = (

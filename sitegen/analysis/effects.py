@@ -149,8 +149,8 @@ class EffectIndex:
     def decisions(self, position: int, path: str) -> Iterator[Decision]:
         """Yield the verdicts on the effects of an edit of one file."""
         for summary, window in self._windows.get(position, ()):
-            if window.decision and not window.model and not window.or_edit and self.drives(path, summary.info.id):
-                yield window.decision
+            if window.verdict and not window.model and not window.or_edit and self.drives(path, summary.info.id):
+                yield window.verdict.decision
 
     def drives(self, path: str, eval_id: str) -> bool:
         """Decide whether the file drives the eval."""

@@ -153,7 +153,7 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
     # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
     as_scored_then = values_of_summary(summary)[at] == summary.headlines[at].values[0]
     compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
-    return _reversed(window.decision) if window and window.decision and compared else None
+    return _reversed(window.verdict.decision) if window and window.verdict and compared else None
 
 
 def _reversed(decision: Decision) -> Decision:

@@ -146,7 +146,7 @@ def section_flips(
     edits = [
         _edit_flips(touched, of_edit)
         for touched, of_edit in zip(sections, same_model, strict=True)
-        if touched and any(effect.flips is not None for effect in of_edit)
+        if touched and any(effect.window.flips is not None for effect in of_edit)
     ]
     paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
     everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
@@ -159,9 +159,9 @@ def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips
     fixed: Counter[str] = Counter()
     broken: Counter[str] = Counter()
     for effect in effects:
-        if effect.flips is not None:
-            fixed.update(dict(effect.flips.fixed))
-            broken.update(dict(effect.flips.broken))
+        if effect.window.flips is not None:
+            fixed.update(dict(effect.window.flips.fixed))
+            broken.update(dict(effect.window.flips.broken))
     return _EditFlips(sections=frozenset(touched), fixed=fixed, broken=broken, attributes=frozenset((*fixed, *broken)))
 
 

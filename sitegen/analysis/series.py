@@ -162,7 +162,7 @@ class SeriesInputs(Frozen):
 
 
 class Derived(Frozen):
-    """Values computed from a point and the points before it. Later points do not change them, so they can be stored."""
+    """Values computed from a point and the points before it."""
 
     change: Change | None
     interval: Interval | None
@@ -174,12 +174,12 @@ def points(
     specs: Sequence[MetricSpec],
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
-    stored: Sequence[Derived] = (),
+    derived: Sequence[Derived] | None = None,
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *stored* are the derived values of the first
-    points.
+    *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *derived* are the derived values of all
+    points, if they are known.
     """
     snapshots = inputs.snapshots
     if not snapshots:
@@ -195,7 +195,8 @@ def points(
         for point in scored
         for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
     ]
-    derived = (*stored, *_derived(inputs, specs, scored, len(stored), scorecard_of, cells))
+    if derived is None:
+        derived = tuple(_derived(inputs.kind, specs, scored, scorecard_of, cells))
     return tuple(
         replace(
             point,
@@ -243,56 +244,27 @@ def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Score
 
 
 def _derived(
-    inputs: SeriesInputs,
+    kind: str,
     specs: Sequence[MetricSpec],
     scored: Sequence[Point],
-    first: int,
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
 ) -> Iterator[Derived]:
-    """Yield the derived values of the points from index *first* on."""
-    indices = range(max(1, first), len(scored))
-    flips = dict(zip(indices, flips_between(cells, [(index - 1, index) for index in indices]), strict=True))
+    """Yield the derived values of the points."""
+    pairs = [(index - 1, index) for index in range(1, len(scored))]
     repeats = RepeatsSoFar()
+    before: Point | None = None
+    for scored_point, flips in zip(scored, (Flips(), *flips_between(cells, pairs)), strict=True):
+        repeats.add(scored_point, [scorecard_of(run) for run in runs_of(scored_point.snapshot)])
+        point, change = replace(scored_point, noise=repeats.noise()), None
+        if before:
+            change = change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of)
+            if change.verdict:
+                from sitegen.analysis.noise.metrics import with_units  # takes time to import
 
-    def learnt(index: int) -> Point:
-        for point in scored[repeats.points : index + 1]:
-            repeats.add(point, [scorecard_of(run) for run in runs_of(point.snapshot)])
-        return replace(scored[index], noise=repeats.noise())
-
-    for index in range(first, len(scored)):
-        before = learnt(index - 1) if index else None
-        yield derived_of(
-            before,
-            learnt(index),
-            flips.get(index, Flips()),
-            inputs.kind,
-            specs,
-            scorecard_of,
-        )
-
-
-def derived_of(
-    before: Point | None,
-    point: Point,
-    flips: Flips,
-    kind: str,
-    specs: Sequence[MetricSpec],
-    scorecard_of: Callable[[Snapshot], Scorecard],
-) -> Derived:
-    """Compute the derived values of a point; both points have the noise of the repeats up to them."""
-    change = None
-    if before:
-        change = change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of)
-        if change.verdict:
-            from sitegen.analysis.noise.metrics import with_units  # takes time to import; new outputs alone need it
-
-            change = with_units(change, before.scorecard, point.scorecard, kind)
-    return Derived(
-        change=change,
-        interval=interval_of(point.scorecard, kind),
-        noise=point.noise,
-    )
+                change = with_units(change, before.scorecard, point.scorecard, kind)
+        yield Derived(change=change, interval=interval_of(point.scorecard, kind), noise=point.noise)
+        before = point
 
 
 def series_of_two(

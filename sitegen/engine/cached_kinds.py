@@ -17,11 +17,9 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from sitegen.analysis.cached import CachedKind
-from sitegen.analysis.series import Derived
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.engine.memo import Memo
 from sitegen.model.cells import CellMap
-from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Unusable, Value
 from sitegen.model.panels import Panel
@@ -36,12 +34,14 @@ from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 
 
-class SourceUse(Frozen):
-    """The pictures and problems of the source on one page that shows ground truth beside output."""
+class Configuration(Frozen):
+    """What was read of a file of the configuration: one of these."""
 
-    pictures: tuple[PagePicture, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    """The files that cannot be shown."""
+    site: Parsed[SiteConfig] | None = None
+    manifest: Parsed[Manifest] | None = None
+    mapping: KeptMapping | None = None
+    answers: Mapping[str, str] = {}
+    """Answers of the search for evals about the contents of files, by blob id and question."""
 
 
 class EvalRecord(Frozen):
@@ -55,6 +55,8 @@ class EvalRecord(Frozen):
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
     newest_report: str = ""
     """The digest of everything that its newest report shows, which decides its steps and error patterns."""
+    pictures: Mapping[str, tuple[PagePicture, ...]] = {}
+    """The pictures of its source that each page of ground truth beside output shows, by the digest of its report."""
     corrections: Mapping[str, Correction | None] = {}
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
@@ -89,17 +91,8 @@ class EndOfWalk(Frozen):
 
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.
 
-SITE_CONFIG: Final = CachedKind(name="site configuration", type=Parsed[SiteConfig], until="inputs")
-"""The site's configuration, by the bytes that it was read from."""
-
-MANIFEST: Final = CachedKind(name="manifest", type=Parsed[Manifest], until="inputs")
-"""The manifest of the built revision, by its bytes."""
-
-ANSWERS: Final = CachedKind(name="answers", type=dict[str, str], until="inputs")
-"""Answers of the search for evals about the contents of files, by blob id and question."""
-
-MAPPINGS: Final = CachedKind(name="mapping", type=KeptMapping, until="content")
-"""A field mapping, by its content, the settings of the eval and the scorer's version."""
+CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
+"""What was read of a file of the configuration, by the role of the file; of a mapping, by the digest of its inputs."""
 
 # Scores.
 
@@ -115,21 +108,9 @@ VECTORS: Final = CachedKind(name="vector", type=bytes, until="inputs", owner="ev
 CELLS: Final = CachedKind(name="cells", type=CellMap, until="inputs", owner="eval")
 """Every cell of an eval, followed through its first points, by the keys of their scorecards."""
 
-SETTLED_POINTS: Final = CachedKind(name="settled points", type=tuple[Derived, ...], until="inputs", owner="eval")
-"""What was computed of all points of an eval but the newest, by what their reports show and by the newest rules.
-
-The newest point can still become stale."""
-
-SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
-"""The parts of its source that each output shows, by the digest of everything that its report shows."""
-
 # Facts that an incremental build needs about the evals, files and commits that it does not touch.
 
 EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
-EDIT_OUTCOMES: Final = CachedKind(name="edit outcome", type=Change, until="walk", owner="eval")
-"""What became of an eval across each instruction edit, one row for each eval and commit of an edit.
-
-It is from the newest output made before the edit to the last one made with it, as ``edit_outcome`` reduces it."""
 
 COUNTED_EDITS: Final = CachedKind(
     name="counted edits", type=dict[str, CountedEdit], until="inputs", owner="instruction file"

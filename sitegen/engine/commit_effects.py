@@ -73,11 +73,6 @@ def spans_of_edits(windows: Sequence[Window], first_new: int) -> dict[int, tuple
     }
 
 
-def edit_outcome(change: Change) -> Change:
-    """Reduce the change across an edit to what pages show of it."""
-    return replace(change, metrics=change.metrics[:1], flips=replace(change.flips, still=()))
-
-
 def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
     """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
     names = {}

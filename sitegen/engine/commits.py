@@ -23,7 +23,7 @@ from sitegen.engine.environment import Renderer
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt, write_in_its_place
 from sitegen.engine.history_lists import CommitList
-from sitegen.engine.instructions import edit_effects, touched_positions
+from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import Memo, PageRow
 from sitegen.engine.pool import Pool
 from sitegen.engine.site_files import SiteFiles
@@ -153,7 +153,7 @@ def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Itera
     new = {record.commit.position for record in timeline.update.records}
     for position in sorted(touched_positions(timeline, effects) - new, reverse=True):
         if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
-            yield replace(inputs, effects=edit_effects(memo, effects, position))
+            yield replace(inputs, effects=effects.effects_of(position))
 
 
 def _page_inputs(
@@ -189,7 +189,7 @@ def _page_inputs(
         )
         if edits and not any(move.has_new_output for move in moves):
             COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
-            inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
+            inputs = replace(inputs, effects=effects.effects_of(record.commit.position))
         yield inputs
 
 

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.site import read_rules, read_site, site_config_bytes
-from sitegen.engine.cached_kinds import ANSWERS, MANIFEST, MAPPINGS, SITE_CONFIG
+from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
+from sitegen.history.memo_rows import within
 from sitegen.history.repository import Repository
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed
@@ -31,7 +32,9 @@ def kept_site_config(files: FilesAt, parts: PartStore) -> Parsed[SiteConfig]:
     """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
     key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read_rules))
-    return SITE_CONFIG.derived(parts, "", key, lambda: read_site(root, read=files.read_rules))
+    kept = CONFIGURATION.derived(parts, "site", key, lambda: Configuration(site=read_site(root, read=files.read_rules)))
+    assert kept.site is not None
+    return kept.site
 
 
 def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
@@ -40,8 +43,11 @@ def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
     if content is None:
         return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
-
-    return MANIFEST.derived(parts, "", key, lambda: manifest_in_force(content, path, config.evals_dir))
+    kept = CONFIGURATION.derived(
+        parts, "manifest", key, lambda: Configuration(manifest=manifest_in_force(content, path, config.evals_dir))
+    )
+    assert kept.manifest is not None
+    return kept.manifest
 
 
 def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> bytes | None:
@@ -56,7 +62,8 @@ class AnswersAt:
     def __init__(self, files: FilesAt, parts: PartStore) -> None:
         self._files = files
         self._parts = parts
-        self._before = ANSWERS.get(parts) or {}
+        kept = CONFIGURATION.get(parts, "answers")
+        self._before = kept.answers if kept else {}
         self._now: dict[str, str] = {}
 
     def get(self, question: str, path: str) -> str | None:
@@ -75,7 +82,7 @@ class AnswersAt:
     def keep(self) -> None:
         """Cache the answers that this build asked for, and delete all others."""
         if self._now != self._before:
-            ANSWERS.keep(self._parts, "", self._now)
+            CONFIGURATION.keep(self._parts, "answers", Configuration(answers=self._now))
 
 
 KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
@@ -88,10 +95,12 @@ def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpd
     needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
     needed |= {_mapping_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
-    mappings = {key: mapping for key in needed if (mapping := MAPPINGS.get(memo, key))}
+    kept = {key: CONFIGURATION.get(memo, within("mapping", key)) for key in needed}
+    mappings = {key: known.mapping for key, known in kept.items() if known and known.mapping}
     new = {key: snapshot for key, snapshot in needed.items() if key not in mappings}
     for key, mapping in _read_mappings(new, repository):
-        mappings[key] = MAPPINGS.keep(memo, key, mapping)
+        mappings[key] = mapping
+        CONFIGURATION.keep(memo, within("mapping", key), Configuration(mapping=mapping))
     return tuple(mappings.items())
 
 

@@ -21,15 +21,14 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.engine.cached_kinds import EDIT_OUTCOMES, EVAL_RECORDS, SOURCE_USES, EvalRecord, SourceUse
+from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import (
-    edit_outcome,
     effects_of_commits,
     mixtures_of_commits,
     spans_of_commits,
     spans_of_edits,
 )
-from sitegen.engine.eval_pages import derived_values, keep_settled_points, newest_inputs, settled_points
+from sitegen.engine.eval_pages import derived_values, newest_inputs
 from sitegen.engine.eval_task import EvalDone, EvalTask, inputs_of, sources_of
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.pool import Pool
@@ -40,9 +39,8 @@ from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import MissingObjectsError
 from sitegen.history.fold_state import encode
-from sitegen.history.memo_rows import within
-from sitegen.model.cells import CellMap
-from sitegen.model.changes import Step
+from sitegen.model.cells import CellMap, Flips
+from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
@@ -102,12 +100,10 @@ class _EvalJob:
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then compute the points, effects and the record."""
-        settled = settled_points(self._cache, self._task.history, self._page_keys)
-        cells, newest = self._followed_cells(settled_until=len(settled))
-        first_new, cache, eval_id = self._task.first_new, self._cache, self._info.id
+        cells, newest = self._followed_cells()
+        first_new = self._task.first_new
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        series = self._cards.series(self._info, self._inputs, cells, settled)
-        keep_settled_points(series, self._page_keys, cache)
+        series = self._cards.series(self._info, self._inputs, cells)
         steps: tuple[Step, ...] = ()
         patterns: tuple[PatternSummary, ...] = ()
         if self._known:
@@ -120,13 +116,13 @@ class _EvalJob:
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = spans_of_edits(edit_windows, first_new)
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
-        decisions = {}
-        for edit, pair in edits.items():
-            outcome = EDIT_OUTCOMES.keep(cache, within(eval_id, edit), edit_outcome(compared[pair]))
-            decisions[edit] = outcome.verdict.decision if outcome.verdict else None
+        earlier = {window.edit: window for window in self._before.summary.windows} if self._before else {}
+        decided = tuple(
+            with_outcome(window, compared[edits[window.edit]] if window.edit in edits else earlier.get(window.edit))
+            for window in edit_windows
+        )
         known = self._before.corrections if self._before else {}
         suspects, corrections = suspects_of(self._context, series, self._cards.key, known)
-        decided = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = self._record(series, decided, steps, suspects, patterns)
         return EvalDone(
             record=replace(
@@ -136,8 +132,8 @@ class _EvalJob:
             ),
             history=self._task.history,
             keys=tuple(self._page_keys),
-            newest=next(iter(derived_values(series)[-1:]), None),
-            cached=cache.new,
+            derived=derived_values(series),
+            cached=self._cache.new,
             commit_effects=effects_of_commits(series, self._inputs, first_new, compared),
         )
 
@@ -185,28 +181,26 @@ class _EvalJob:
             fields=field_summaries(series),
         )
         problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
-        newest = newest_inputs(self._task)
+        newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
         return EvalRecord(
             summary=summary,
             attributes=tuple(sorted(work.attribute for work in field_work(series.info.id, series.cells))),
             problems=problems_of_points(problems, deleted=series.history.deleted),
             mapping_use=mapping_use(newest) if newest else None,
             newest_report=self._page_keys[-1] if self._page_keys else "",
+            pictures={key: pictures[key] for key in self._page_keys if key in pictures},
         )
 
-    def _followed_cells(self, settled_until: int) -> tuple[CellMap, Result | None]:
-        """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if it is new.
-
-        ``settled_until``: the first point whose derived values are not known.
-        """
+    def _followed_cells(self) -> tuple[CellMap, Result | None]:
+        """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if needed."""
         end = len(self._snapshots)
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, (), {})
         tracker, newest = CellTracker(cached), None
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
-        last = set() if self._known and self._source_use(end - 1) else set(range(end)[-1:])
+        last = set() if self._known and not self._sources else set(range(end)[-1:])
         needed = sorted(unscored | last | set(range(cached.points, end)))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
-        beside = (self._mixtures(index, with_delta=index >= settled_until) for index in needed)
+        beside = map(self._mixtures, needed)
         results = self._cards.results((self._snapshots[index] for index in needed), beside)
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
@@ -218,13 +212,13 @@ class _EvalJob:
                     newest = result
         return cached if cached.points == end else tracker.cells(), newest
 
-    def _mixtures(self, index: int, *, with_delta: bool) -> Iterator[Snapshot]:
-        """Yield what to score beside a point: its output by the newest rules, and what a new delta needs.
+    def _mixtures(self, index: int) -> Iterator[Snapshot]:
+        """Yield what to score beside a point: what its delta needs, and its output by the newest rules.
 
         Those with the output of the point before come first.
         """
         at = self._snapshots[index]
-        if with_delta and index:
+        if index:
             yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
         yield under_rules_of(at, self._snapshots[-1])
 
@@ -236,19 +230,11 @@ class _EvalJob:
         assert isinstance(view, ReportView)
         return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
 
-    def _source_use(self, index: int) -> SourceUse | None:
-        """Return the parts of its source that the page of an output shows; None if they are not cached."""
-        key = within(self._info.id, self._snapshots[index].slug) if self._sources else ""
-        return SOURCE_USES.get(self._cache, key, [self._page_keys[index]]) if self._sources else SourceUse()
-
     def _problems_of_source(self, newest: Result | None) -> tuple[Problem, ...]:
         """Return the files of its source that the newest output cannot show."""
-        if not self._sources or not self._snapshots:
+        if self._sources is None or newest is None:
             return ()
-        use = self._source_use(len(self._snapshots) - 1)
-        if use is None and newest:
-            _, use = tree_with_source(self._info, self._snapshots[-1], newest, self._sources)
-        return use.problems if use else ()
+        return tree_with_source(self._info, self._snapshots[-1], newest, self._sources)[2]
 
     def _digests_of_reports(self) -> list[str]:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
@@ -299,6 +285,14 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
         commit=at.commit.sha,
         eval_id=series.info.id,
     )
+
+
+def with_outcome(window: Window, known: Change | Window | None) -> Window:
+    """Add what became of the eval across an edit: as computed now, or as an earlier build computed it."""
+    if known is None:
+        return window
+    flips = known.flips and Flips(fixed=known.flips.fixed, broken=known.flips.broken, by_truth=known.flips.by_truth)
+    return window._replace(verdict=known.verdict, flips=flips)
 
 
 def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:

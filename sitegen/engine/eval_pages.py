@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sitegen.analysis.blame import Blame
-from sitegen.analysis.cached import CacheStore, TaskCache
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.series import Derived
-from sitegen.engine.cached_kinds import SETTLED_POINTS
 from sitegen.engine.configuration import recall_mapping, without_settings
 from sitegen.engine.environment import Renderer
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, inputs_of, owner, sources_of
 from sitegen.engine.failures import attempt, write_in_its_place
-from sitegen.engine.reports import ReportFiles, Reports
+from sitegen.engine.reports import Reports, tree_with_source
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import Writer, digest
@@ -23,19 +23,25 @@ from sitegen.model.changes import Step
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import Series
-from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
+from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field import field_page, field_work
 from sitegen.pages.other_pages import short_report
+from sitegen.pages.report.discrepancy_rows import rows_file
+from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.tree import PagePicture
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
+
+if TYPE_CHECKING:
+    from sitegen.engine.sources import EvalSources
 
 
 def write_eval(task: PagesTask) -> PagesDone | Problem:
@@ -63,18 +69,22 @@ class _EvalPages:
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._inputs = inputs_of(task)
         self._cells = self._cards.cells()
-        self._files = ReportFiles(task, task.keys, sources_of(task), self._writer, self._cache)
+        self._sources = sources_of(task)
+        self._pictures: dict[str, tuple[PagePicture, ...]] = {}
+        """The pictures of the source on the pages that were made, by the digest of the report."""
+        self._placed: set[str] = set()
+        """The paths of pictures that were written or found to be up to date."""
 
     def write(self) -> PagesDone:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
-        derived = (*settled_points(self._cache, self._history, keys), *([task.newest] if task.newest else []))
+        derived = task.derived.value
         series = self._cards.series(info, self._inputs, self._cells, derived)
         summary = task.record.summary
         for file in series_files(series, summary.patterns):
             writer.write(self._owner, file.path, file.content)
         newest, short = len(series.points) - 1, number_of_short_reports(task)
-        stale = [index for index in range(short, newest + 1) if not self._files.is_fresh(index)]
+        stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._inputs))
         self._write_variants(series)
@@ -87,7 +97,7 @@ class _EvalPages:
                 writer.write(self._owner, path, self._renderer.render(short_report(series, index)), key)
         self._write_fields(series)
         older = tuple(index for index in reversed(stale) if index < newest)
-        return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older)
+        return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older, pictures=self._pictures)
 
     def _write_fields(self, series: Series) -> None:
         """Write the pages of fields with a changed cell."""
@@ -100,8 +110,7 @@ class _EvalPages:
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
-        derived = settled_points(self._cache, self._history, self._keys)
-        reports = Reports(self._task, self._cards, self._cells, derived, self._inputs)
+        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value, self._inputs)
         failures = []
         for index in self._task.reports:
             snapshot = self._history.snapshots[index]
@@ -116,11 +125,48 @@ class _EvalPages:
                 failures.append(done)
                 path = links.report(self._info.id, snapshot.slug)
                 write_in_its_place(self._writer, self._renderer, self._owner, path, done)
-        return PagesDone(files=self._writer.files, cached=self._cache.new, failures=tuple(failures))
+        return PagesDone(
+            files=self._writer.files, cached=self._cache.new, failures=tuple(failures), pictures=self._pictures
+        )
 
     def _write_report(self, index: int, reports: Reports) -> None:
-        result = self._cards.result(self._history.snapshots[index])
-        self._files.write(index, reports.page(index, result), result)
+        """Write the files that a report links to, then the report, so that none of its links is ever broken."""
+        key, writer, snapshot = self._keys[index], self._writer, self._history.snapshots[index]
+        result = self._cards.result(snapshot)
+        page = reports.page(index, result)
+        view = page.view
+        assert isinstance(view, ReportView)
+        if rows := rows_file(view):
+            writer.write(self._owner, rows.path, rows.content, key)
+        tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
+        if self._sources:
+            self._pictures[key] = pictures
+            self._write_pictures(self._sources, pictures)
+        if tree:
+            writer.write(self._owner, tree.path, self._renderer.render(tree), key)
+        if result.data is not None or view.leaves_anything_out:
+            data = results_json(result, self._info, snapshot)
+            writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
+        writer.write(self._owner, page.path, self._renderer.render(page), key)
+
+    def _is_fresh(self, index: int) -> bool:
+        """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""
+        slug, key = self._history.snapshots[index].slug, self._keys[index]
+        page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
+        pictures = self._task.record.pictures.get(key)
+        if (self._sources and pictures is None) or not self._writer.is_fresh(self._owner, page, key):
+            return False
+        if self._sources and pictures:
+            self._write_pictures(self._sources, pictures)
+        for path in beside:
+            self._writer.is_fresh(self._owner, path, key)
+        return True
+
+    def _write_pictures(self, sources: EvalSources, pictures: Iterable[PagePicture]) -> None:
+        for path, oid, *_ in pictures:
+            if path not in self._placed and not self._writer.is_fresh(self._owner, path, oid):
+                self._writer.write(self._owner, path, sources.content(oid), oid)
+            self._placed.add(path)
 
     def _write_variants(self, series: Series) -> None:
         """Write the page that compares the variants of the newest point, if it has any."""
@@ -186,40 +232,20 @@ def number_of_short_reports(task: EvalTask) -> int:
     return 0 if kept is None else max(0, len(task.history.snapshots) - kept)
 
 
-def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> tuple[Derived, ...]:
-    """Return the cached values of points if they are the first points of this history; otherwise none.
-
-    ``page_keys``: for each point, the digest of everything that its report shows, which covers all earlier points.
-    """
-    return SETTLED_POINTS.get(store, history.id, _inputs(history, reversed(page_keys[:-1]))) or ()
-
-
 def derived_values(series: Series) -> tuple[Derived, ...]:
     """Return what was computed of each point and the points before it."""
     return tuple(Derived(change=point.change, interval=point.interval, noise=point.noise) for point in series.points)
 
 
-def keep_settled_points(series: Series, page_keys: Sequence[str], store: CacheStore) -> None:
-    """Cache the points except the newest, which can still become stale."""
-    if len(series.points) > 1:
-        inputs = next(_inputs(series.history, [page_keys[-2]]))
-        SETTLED_POINTS.keep(store, series.info.id, derived_values(series)[:-1], inputs)
-
-
 def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
     """Write the files of older points that do not stand yet; most builds read and make none of them."""
-    eval_id, head = series.info.id, table_head(series)
+    eval_id, history = series.info.id, series.history
+    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
+    rules = repr((history.renamed_from, newest, table_head(series)))
     for number in range(1, older_files(len(series.points)) + 1):
-        key = digest(*_inputs(series.history, [page_keys[number * OLDER_POINTS - 1]]), head)
+        key = digest(page_keys[number * OLDER_POINTS - 1], rules)
         paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
         fresh = [writer.is_fresh(owner, path, key) for path in paths]  # each of them is recorded
         if not all(fresh):
             for file in older_points(series, number):
                 writer.write(owner, file.path, file.content, key)
-
-
-def _inputs(history: EvalHistory, page_keys: Iterable[str]) -> Iterator[str]:
-    """Return for each point a digest of the inputs of it and all earlier points: their reports and the newest rules."""
-    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
-    rules = repr((history.renamed_from, newest))
-    return (digest(key, rules) for key in page_keys)

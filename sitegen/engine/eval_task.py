@@ -21,6 +21,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.pages.report.tree import PagePicture
 
 if TYPE_CHECKING:
     from sitegen.engine.sources import EvalSources
@@ -37,8 +38,6 @@ from sitegen.engine.cached_kinds import (
     EVAL_RECORDS,
     RESULTS,
     SCORECARDS,
-    SETTLED_POINTS,
-    SOURCE_USES,
     VECTORS,
 )
 from sitegen.engine.memo import Memo
@@ -82,8 +81,8 @@ class EvalDone(Frozen):
     """The history of the task, with marks at the contents that this clone lacks."""
     keys: tuple[str, ...]
     """For each report of the eval, the digest of everything that it shows."""
-    newest: Derived | None
-    """What was computed of the newest point; the memo has that of all others."""
+    derived: tuple[Derived, ...]
+    """What was computed of each point and the points before it."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
     commit_effects: EncodedEffects
@@ -97,8 +96,8 @@ class PagesTask(EvalTask):
 
     record: EvalRecord
     keys: tuple[str, ...]
-    newest: Derived | None
-    """Both as in ``EvalDone``."""
+    """As in ``EvalDone``, and so is:"""
+    derived: SentOnce[tuple[Derived, ...]]
     pages: tuple[PageRow, ...]
     """Pages of the eval that are known to be in the output folder."""
     reports: tuple[int, ...] = ()
@@ -115,6 +114,8 @@ class PagesDone(Frozen):
     """The reports that are out of date and were not written, the newest first."""
     failures: tuple[Problem, ...] = ()
     """One for each report that could not be made."""
+    pictures: Mapping[str, tuple[PagePicture, ...]] = {}
+    """Those of the reports that were made, as in ``EvalRecord``."""
 
 
 def owner(eval_id: str) -> str:
@@ -228,10 +229,8 @@ def cached_rows(
     if scored:
         yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
         yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, context.redact), _shown(history, reports)))
-    for kind in (CELLS, SETTLED_POINTS, EVAL_RECORDS):
+    for kind in (CELLS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
-    if info.source:
-        yield from memo.rows_within(SOURCE_USES.name, history.id)
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)
 

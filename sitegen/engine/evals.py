@@ -13,7 +13,17 @@ from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.configuration import known_mappings
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
-from sitegen.engine.eval_task import EditsOfEvals, EvalDone, EvalTask, PagesTask, cached_rows, owner, task_for
+from sitegen.engine.eval_task import (
+    EditsOfEvals,
+    EvalDone,
+    EvalTask,
+    PagesDone,
+    PagesTask,
+    SentOnce,
+    cached_rows,
+    owner,
+    task_for,
+)
 from sitegen.engine.failures import write_in_its_place
 from sitegen.engine.memo import Memo
 from sitegen.engine.pool import Pool
@@ -97,11 +107,10 @@ def score_evals(
         commit_effects[eval_id] = done.commit_effects
         if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
-        summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
-        record = replace(done.record, summary=_sharing(summary, done.history))
+        record = replace(done.record, summary=_sharing(done.record.summary, done.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
-        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, newest=done.newest, pages=()))
+        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, derived=SentOnce(done.derived), pages=()))
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     evals = Evals(
         summaries=tuple(record.summary for _, record in every),
@@ -137,8 +146,7 @@ def write_evals(
             failures.append(done)
             _write_failed(timeline, site_files, task.info.id, addresses(task.record), done)
             continue
-        memo.put_rows(done.cached)
-        site_files.record(_owner_of(task), done.files)
+        _keep(task, done, memo, site_files)
         for start in range(0, len(done.older_reports), AT_ONCE):
             reports = done.older_reports[start : start + AT_ONCE]
             older.append(replace(task, cached=(), pages=(), reports=reports))
@@ -165,8 +173,7 @@ def write_older_reports(
             _write_failed(timeline, site_files, task.info.id, paths, done)
             continue
         failures += done.failures
-        memo.put_rows(done.cached)
-        site_files.record(_owner_of(task), done.files)
+        _keep(task, done, memo, site_files)
     return tuple(failures)
 
 
@@ -209,6 +216,15 @@ def _with_rows(task: PagesTask, memo: Memo) -> PagesTask:
     return replace(task, cached=tuple(cached_rows(memo, task.history, task.context, task.info, reports)))
 
 
+def _keep(task: PagesTask, done: PagesDone, memo: Memo, site_files: SiteFiles) -> None:
+    """Record the files of a task, and keep its values."""
+    memo.put_rows(done.cached)
+    site_files.record(owner(task.info.id), done.files)
+    record = EVAL_RECORDS.get(memo, task.info.id) if done.pictures else None
+    if record:
+        EVAL_RECORDS.keep(memo, task.info.id, replace(record, pictures={**record.pictures, **done.pictures}))
+
+
 def _write_failed(
     timeline: Timeline, site_files: SiteFiles, eval_id: str, paths: Iterable[str], problem: Problem
 ) -> None:
@@ -232,18 +248,6 @@ def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterato
             done = score_eval(task, pool)
         yield task, done
     yield from pool.map(score_eval, chain(first, tasks))
-
-
-def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
-    """Add the cached verdicts on earlier edits: a task computes only those for edits that made new points."""
-    decisions = {window.edit: window.decision for window in before.summary.windows} if before else {}
-    return replace(
-        summary,
-        windows=tuple(
-            window if window.after >= first_new else window._replace(decision=decisions.get(window.edit))
-            for window in summary.windows
-        ),
-    )
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:

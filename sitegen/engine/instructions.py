@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import groupby, repeat
-from sys import intern
 
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change
-from sitegen.engine.cached_kinds import (
-    COUNTED_EDITS,
-    EDIT_OUTCOMES,
-)
+from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt, write_in_its_place
 from sitegen.engine.memo import Memo, PageRow
@@ -23,9 +19,6 @@ from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
-from sitegen.history.memo_rows import within
-from sitegen.model.cells import Tally
-from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
@@ -317,34 +310,13 @@ def _task(
     return InstructionTask(
         context=timeline.context,
         history=file,
-        effects=tuple(edit_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
+        effects=tuple(effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         pages=site_files.present_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
     )
-
-
-def edit_effects(memo: Memo, index: EffectIndex, position: int, path: str | None = None) -> tuple[Effect, ...]:
-    """Return ``EffectIndex.effects_of``, with the flipped fields and whether the change is more than chance."""
-    return tuple(
-        _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
-        for effect in index.effects_of(position, path)
-    )
-
-
-def _with_outcome(effect: Effect, outcome: Change | None) -> Effect:
-    """Add the outcome to an effect. ``outcome``: None if there is no output before or after the edit."""
-    if outcome is None:
-        return effect
-    flips = replace(outcome.flips, fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
-    return replace(effect, flips=flips, verdict=outcome.verdict)
-
-
-def _interned(tally: Tally) -> Tally:
-    """Share one copy of each name, because thousands of outcomes repeat the same few."""
-    return tuple((intern(attribute), number) for attribute, number in tally)
 
 
 def counts_of_edits(

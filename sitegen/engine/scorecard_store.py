@@ -203,19 +203,20 @@ class EvalScorecards:
         info: EvalInfo,
         inputs: SeriesInputs,
         cells: CellMap,
-        settled: Sequence[Derived] = (),
+        derived: Sequence[Derived] | None = None,
     ) -> Series:
         """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
-        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points.
+        ``cells``: the cells, followed through all points. ``derived``: the derived values of all points, if they
+        are known.
         """
         specs = self.series_specs()
         snapshots = self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
         self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
-        new_pairs = pairwise(snapshots[max(0, len(settled) - 1) :])
-        self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
-        every_point = points(inputs, specs, self.__getitem__, cells, settled)
+        if derived is None:
+            self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
+        every_point = points(inputs, specs, self.__getitem__, cells, derived)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(
             info=info,

@@ -11,7 +11,6 @@ from typing import Final
 
 from sitegen.data_files.pictures import raster_picture
 from sitegen.data_files.reading import UnreadableError
-from sitegen.engine.cached_kinds import SourceUse
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
@@ -65,7 +64,9 @@ class EvalSources:
                 return {file: at.blob_id(file.path) or "" for file in files}
         return {}
 
-    def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> tuple[TreeView, SourceUse]:
+    def with_source(
+        self, view: TreeView, snapshot: Snapshot, result: Result
+    ) -> tuple[TreeView, tuple[PagePicture, ...], tuple[Problem, ...]]:
         """Add the source of every value with a place in a document; return its pictures and problems as well."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
@@ -91,7 +92,7 @@ class EvalSources:
             for page in of_document.values()
             if isinstance(page, PagePicture) and page.path.split("/", 2)[2] in addresses
         }
-        return sourced, SourceUse(tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id)))
+        return sourced, tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id))
 
     def content(self, oid: str) -> bytes:
         """Return the content of a picture that ``with_source`` listed."""

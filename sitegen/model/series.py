@@ -6,7 +6,7 @@ The parts of an eval's stored summary about errors, suspect labels and the histo
 from typing import Final
 
 from sitegen.model.cells import CellMap, Flips, Tally
-from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, Noise, Step
+from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
@@ -292,10 +292,13 @@ class Window(NamedTuple):
     """The change of the model, if any: its part and that of the edit cannot be separated."""
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
-    decision: Decision | None = None
-    """The verdict on the change; None if there is none, for example because the output is the same."""
     or_edit: Commit | None = None
     """The commit of an earlier edit that the last output may have been made with instead; None if that is certain."""
+    verdict: ChangeVerdict | None = None
+    """Whether the change is more than chance; None if there is no verdict, for example because the output is the same.
+    """
+    flips: Flips | None = None
+    """The cells that were fixed and broken in between; None without a point before."""
 
 
 class Peak(Frozen):
@@ -391,10 +394,6 @@ class Effect(Frozen):
     """The metrics of both points; if empty, only the headline is shown, as F1."""
     window: Window = Window(edit=0, before=None, after=0)
     """The points that are attributed to the edit, with what else changed among them."""
-    flips: Flips | None = None
-    """The cells that flipped in between; None if they were not computed."""
-    verdict: ChangeVerdict | None = None
-    """Whether the change is more than chance; None if not computed, or for the same output."""
     nouns: Nouns = Nouns()
     """The kind's words for documents and attributes."""
 

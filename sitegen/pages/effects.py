@@ -144,7 +144,7 @@ def _effect_row(effect: Effect, after: Headline) -> EffectRow:
     metrics = metrics_of(effect.before, after, specs, _changes(effect, after, specs))
     spec, change = metrics[0]
     grade = _grade(effect, change, spec)
-    fields = flipped_fields(effect.flips) if effect.flips else ()
+    fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
     return EffectRow(
         eval_id=effect.eval_id,
         name=line(effect.name, 80),
@@ -153,7 +153,7 @@ def _effect_row(effect: Effect, after: Headline) -> EffectRow:
         before=effect.before,
         after=after,
         metrics=metrics,
-        verdict=effect.verdict if grade not in ("not judged", "first output") else None,
+        verdict=effect.window.verdict if grade not in ("not judged", "first output") else None,
         fixed=sum(fixed for _, fixed, _ in fields),
         broken=sum(broken for _, _, broken in fields),
         fields=fields if effect.window.model is None else (),
@@ -187,10 +187,8 @@ def _grade(effect: Effect, change: float | None, spec: MetricSpec) -> Grade:
         return "not judged"
     if change is None:
         return "first output"
-    if effect.verdict is not None:
-        return effect.verdict.decision
-    if effect.window.decision is not None:
-        return effect.window.decision
+    if effect.window.verdict is not None:
+        return effect.window.verdict.decision
     if spec.recorded:
         return "recorded"
     return "same output" if change == 0 else "not judged"
@@ -207,7 +205,7 @@ def _why(effect: Effect, grade: Grade, spec: MetricSpec) -> str:
         return "nothing to compare with"
     if grade == "recorded":
         return ONLY_RECORDED
-    return verdict_words(effect.verdict, spec, effect.nouns) if effect.verdict else ""
+    return verdict_words(effect.window.verdict, spec, effect.nouns) if effect.window.verdict else ""
 
 
 def _remarks(effect: Effect, change: float | None, spec: MetricSpec) -> Iterator[str]:
@@ -216,8 +214,9 @@ def _remarks(effect: Effect, change: float | None, spec: MetricSpec) -> Iterator
     yield from exchanges(effect.window.model, effect.window.judge)
     if change is not None and not effect.window.comparable:
         yield f"Not over the same {effect.nouns.documents}."
-    if effect.flips and effect.flips.by_truth:
-        yield f"{effect.flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."
+    flips = effect.window.flips
+    if flips and flips.by_truth:
+        yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."
 
 
 def flipped_fields(flips: Flips) -> tuple[tuple[str, int, int], ...]:

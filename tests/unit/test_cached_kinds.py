@@ -8,17 +8,18 @@ from sitegen.engine import cached_kinds
 from sitegen.engine.cached_kinds import (
     CELLS,
     COUNTED_EDITS,
-    EDIT_OUTCOMES,
+    END_OF_WALK,
     KINDS,
     SCORECARDS,
     VECTORS,
+    CommitListTail,
+    EndOfWalk,
+    SearchTail,
     forget_earlier_walk,
 )
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.memo_rows import CachedRow, within
-from sitegen.model.cells import Flips
-from sitegen.model.changes import Change, Overlap
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
 
@@ -48,19 +49,22 @@ def test_a_process_gives_back_what_it_added_and_nothing_else():
     assert VECTORS.get(cache, "known") == b"1"
 
 
-def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
-    outcome = Change(Overlap(1), (), flips=Flips(broken=(("a", 4),)))
+def test_the_values_of_an_eval_are_those_within_it(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        EDIT_OUTCOMES.keep(memo, within("letters", 3), outcome)
+        VECTORS.keep(memo, within("letters", 3), b"3")
         edits = [("letters", 3), ("letters", 30), ("other", 3)]
-        assert [EDIT_OUTCOMES.get(memo, within(*edit)) for edit in edits] == [outcome, None, None]
-        assert [key for _, key, _ in memo.rows_within(EDIT_OUTCOMES.name, "letters")] == [within("letters", 3)]
-        assert list(memo.rows_within(EDIT_OUTCOMES.name, "letter")) == []
+        assert [VECTORS.get(memo, within(*edit)) for edit in edits] == [b"3", None, None]
+        assert [key for _, key, _ in memo.rows_within(VECTORS.name, "letters")] == [within("letters", 3)]
+        assert list(memo.rows_within(VECTORS.name, "letter")) == []
 
 
 def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        EDIT_OUTCOMES.keep(memo, within("names", 3), Change(Overlap(1), ()))
+        END_OF_WALK.keep(
+            memo,
+            "",
+            EndOfWalk(head="1", commits=CommitListTail(older=0, rows=()), search=SearchTail(length=0, entries=())),
+        )
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})
         rows = [

@@ -3,11 +3,10 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
-from sitegen.engine.commit_effects import edit_outcome
+from sitegen.engine.eval_job import with_outcome
 from sitegen.model.cells import Flips
-from sitegen.model.changes import Change
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Point
+from sitegen.model.series import Point, Window
 from sitegen.model.timeline import Blob
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, snapshot
@@ -20,9 +19,10 @@ def point(number: int, output: str, right: int) -> Point:
     return Point(at, card("+" * right + "-" * (40 - right)), ())
 
 
-def outcome(output: str, headline: MetricSpec) -> Change:
+def outcome(output: str, headline: MetricSpec) -> Window:
     before, after = point(1, "x", 30), point(2, output, 22)
-    return edit_outcome(change_between(before, after, WORSE, kind="fields", headline=headline))
+    change = change_between(before, after, WORSE, kind="fields", headline=headline)
+    return with_outcome(Window(edit=1, before=0, after=1), change)
 
 
 def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():

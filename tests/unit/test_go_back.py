@@ -72,7 +72,11 @@ FILES = (
         "same.md", (edit(1, "same.md", None, "1"), edit(2, "same.md", "1", "2"), edit(3, "same.md", "2", "1"))
     ),
 )
-WINDOWS = (Window(1, None, 0), Window(2, 0, 1), Window(3, 1, 2, decision="likely better"))
+WINDOWS = (
+    Window(1, None, 0),
+    Window(2, 0, 1),
+    Window(3, 1, 2, verdict=ChangeVerdict(decision="likely better", why="flips may be chance")),
+)
 
 
 def versions(*summaries: EvalSummary) -> tuple[BestInstructions, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config.models import Manifest
-from sitegen.engine.cached_kinds import MAPPINGS
+from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
 from sitegen.engine.configuration import kept_manifest, kept_site_config
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
@@ -75,8 +75,10 @@ def project(tmp_path: Path) -> GitRepo:
 def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: Parsed[Mapping]) -> None:
     parts, kept = Kept(), kept_mapping(read)
     assert kept is not None
-    MAPPINGS.keep(parts, "key", kept)
-    again = MAPPINGS.get(parts, "key")
+    CONFIGURATION.keep(parts, "key", Configuration(mapping=kept))
+    found = CONFIGURATION.get(parts, "key")
+    assert found is not None
+    again = found.mapping
     assert again is not None
     assert mapping_read(again) == read
 
@@ -85,11 +87,12 @@ def test_a_mapping_that_json_cannot_hold_is_not_kept() -> None:
     assert kept_mapping(Parsed(Mapping(null_values=(Decimal("0.5"),)))) is None
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b'[{"coerce":7},[]]', b"\xff"])
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"mapping":[{"coerce":7},[]]}', b"\xff"])
 def test_what_is_no_kept_mapping_is_read_again(body: bytes) -> None:
     parts = Kept()
-    parts.put(MAPPINGS.name, "key", body)
-    assert MAPPINGS.get(parts, "key") is None
+    parts.put(CONFIGURATION.name, "key", body)
+    found = CONFIGURATION.get(parts, "key")
+    assert found is None or found.mapping is None
 
 
 def test_a_mapping_that_is_remembered_is_not_read() -> None:

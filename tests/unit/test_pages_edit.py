@@ -104,9 +104,9 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
 
 def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     judged = [
-        replace(sample.EFFECTS[0], verdict=verdict("better", "beyond chance", 0.04)),
-        replace(sample.EFFECTS[1], verdict=verdict("worse", "beyond chance")),
-        replace(sample.EFFECTS[4], verdict=verdict("cannot tell", "flips may be chance")),
+        sample.judged(sample.EFFECTS[0], verdict=verdict("better", "beyond chance", 0.04)),
+        sample.judged(sample.EFFECTS[1], verdict=verdict("worse", "beyond chance")),
+        sample.judged(sample.EFFECTS[4], verdict=verdict("cannot tell", "flips may be chance")),
     ]
     rows = effect_rows((*judged, *sample.EFFECTS[2:4]))
     assert [(row.eval_id, row.grade) for row in rows] == [
@@ -146,7 +146,7 @@ def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effec
             "whether this is more than chance is unknown",
         ),
         (
-            effect(verdict=verdict("worse", "beyond chance")),
+            sample.judged(effect(), verdict=verdict("worse", "beyond chance")),
             "worse",
             "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050",
         ),
@@ -163,7 +163,7 @@ def test_an_effect_that_names_no_metrics_shows_its_headline():
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
     interval = Interval(low=0.4, high=0.6, unit="fields", n=12, method="Wilson")
-    of = effect(before=0.5, after=0.25, specs=sample.SPECS, flips=Flips((), (("x", 3),)))
+    of = sample.judged(effect(before=0.5, after=0.25, specs=sample.SPECS), flips=Flips((), (("x", 3),)))
     html = written_with(replace(of, before=replace(sample.headline(1, 0.5), interval=interval)))
     assert '<a href="../../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
     assert '<a class="delta dn" href="../../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
@@ -172,7 +172,7 @@ def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_c
 def test_the_intervals_of_a_table_share_one_scale_around_zero():
     narrow = replace(verdict("worse", "beyond chance"), interval=Ends(-0.1, -0.05))
     judged = [
-        replace(effect, verdict=known)
+        sample.judged(effect, verdict=known)
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
     ]
     html = written_with(*judged)
@@ -184,7 +184,7 @@ def test_the_intervals_of_a_table_share_one_scale_around_zero():
 def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_cases(renderer: Renderer):
     sure = verdict("worse", "beyond chance")
     unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
-    known = [replace(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
+    known = [sample.judged(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[4]))
     html = written(renderer, page)
     assert '<span class="pill bad">1 worse</span><span class="pill">1 cannot tell</span>' in html
@@ -196,7 +196,7 @@ def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_case
 
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
     flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
-    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (replace(sample.EFFECTS[0], flips=flips),))
+    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (sample.judged(sample.EFFECTS[0], flips=flips),))
     html = written(renderer, page)
     assert '<tr id="d1"><td class=c-field><code>price</code><td' in html
     assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
@@ -315,15 +315,16 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
 
 def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
-    rows = effect_rows((replace(sample.EFFECTS[0], flips=flips),))
+    rows = effect_rows((sample.judged(sample.EFFECTS[0], flips=flips),))
     words = drawn(1, sample.V1, sample.V2).words
     fields = fields_and_passages(rows, {"a/rules.md": words, "b/rules.md": words})
     assert fields.passages("price") == [("f1p2", "a/rules.md 2"), ("f2p2", "b/rules.md 2")]
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():
-    window = Window(edit=5, before=0, after=1, by_rules=0.25, comparable=False)
-    effect = replace(sample.EFFECTS[0], flips=Flips(fixed=(("<b>", 3),), by_truth=2), window=window)
+    flips = Flips(fixed=(("<b>", 3),), by_truth=2)
+    window = Window(edit=5, before=0, after=1, by_rules=0.25, comparable=False, flips=flips)
+    effect = replace(sample.EFFECTS[0], window=window)
     (row,) = effect_rows((effect,))
     assert row.remarks == (
         "+0.250 of the change is by ground truth and rules, not by the output.",

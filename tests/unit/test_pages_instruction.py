@@ -215,7 +215,7 @@ def test_a_long_agent_definition_is_noted(path: str, lines: int, expected: list[
 
 
 def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
-    effects = (replace(sample.EFFECTS[0], flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
+    effects = (sample.judged(sample.EFFECTS[0], flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
     records = (
         record(PatchCounts(38, 0), effects, ("Whole",)),
         record(PatchCounts(6, 7), effects, ("Rules <i>", "")),

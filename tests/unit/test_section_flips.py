@@ -1,10 +1,16 @@
 from sitegen.analysis.section_flips import FIELDS, FieldFlips, SectionFlips, section_flips
 from sitegen.model.cells import Flips, Tally
-from sitegen.model.series import Effect
+from sitegen.model.series import Effect, Window
 
 
 def effect(fixed: Tally = (), broken: Tally = ()) -> Effect:
-    return Effect(eval_id="a", name="A", before=None, after=None, flips=Flips(fixed, broken))
+    return Effect(
+        eval_id="a",
+        name="A",
+        before=None,
+        after=None,
+        window=Window(edit=0, before=None, after=0, flips=Flips(fixed, broken)),
+    )
 
 
 def test_sections_stand_beside_the_fields_that_flipped_with_them_and_elsewhere():

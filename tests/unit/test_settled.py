@@ -1,4 +1,4 @@
-"""Points before the newest are not computed again, and whatever happens meanwhile, the site is that of a cold build."""
+"""Whatever happens to earlier points of an eval, the site of an incremental build is that of a cold build."""
 
 from pathlib import Path
 

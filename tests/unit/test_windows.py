@@ -3,7 +3,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_change, peak, windows
-from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
@@ -117,7 +117,7 @@ def test_the_version_of_a_file_is_in_doubt_only_if_the_file_was_edited_with_the_
 
 
 def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_was_made_with():
-    window = Window(5, 0, 1, decision="better")
+    window = Window(5, 0, 1, verdict=ChangeVerdict(decision="better", why="beyond chance"))
     effects = EffectIndex([summary("x", window)], {}).effects_of(5)
     in_doubt = EffectIndex([summary("x", window._replace(or_edit=commit(1)))], {})
     assert (mean_change(effects), mean_change(in_doubt.effects_of(5))) == (0.5, None)
