@@ -79,13 +79,13 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     if not wrong:
         return []
     from sitegen.pages.report.discrepancies import Since  # takes time to import
-    from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
+    from sitegen.pages.report.patterns import pattern_rows, pattern_summaries, pattern_words
 
     place, result = verified.place, verified.result
     headline = specs_of(place.kind, (result.scorecard,))[0]
     without_history = Since(label="", file="", points=1, new=False)
-    view = patterns_view(place.entry.id, headline, result, wrong, [without_history] * len(wrong))
-    patterns = pattern_summaries(view, len(wrong), result.scorecard.metric(headline.name))
+    rows = pattern_rows(headline, result, wrong, [without_history] * len(wrong))
+    patterns = pattern_summaries(rows, len(wrong), result.scorecard.metric(headline.name))
     sentences = (pattern_words(pattern, headline, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
     return [f"  {''.join(words)}" for words in sentences]
 

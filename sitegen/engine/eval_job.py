@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import changes
@@ -46,7 +47,6 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.field import field_work
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
@@ -184,7 +184,7 @@ class _EvalJob:
         newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
         return EvalRecord(
             summary=summary,
-            attributes=tuple(sorted(work.attribute for work in field_work(series.info.id, series.cells))),
+            attributes=tuple(sorted(by_attribute(series.cells))),
             problems=problems_of_points(problems, deleted=series.history.deleted),
             mapping_use=mapping_use(newest) if newest else None,
             newest_report=self._page_keys[-1] if self._page_keys else "",

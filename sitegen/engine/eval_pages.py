@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sitegen.analysis.blame import Blame
+from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.series import Derived
 from sitegen.engine.configuration import recall_mapping, without_settings
@@ -28,7 +28,7 @@ from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
-from sitegen.pages.field import field_page, field_work
+from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import short_report
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView
@@ -102,11 +102,12 @@ class _EvalPages:
     def _write_fields(self, series: Series) -> None:
         """Write the pages of fields with a changed cell."""
         blame: Blame | None = None
-        for work in field_work(self._info.id, self._cells):
-            key = digest(self._keys[work.last], encode(work.cells))
-            if not self._writer.is_fresh(self._owner, work.path, key):
+        for attribute, cells in by_attribute(self._cells).items():
+            path, key = links.field(self._info.id, attribute), digest(self._keys[last_change(cells)], encode(cells))
+            if not self._writer.is_fresh(self._owner, path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
-                self._writer.write(self._owner, work.path, self._renderer.render(field_page(series, blame, work)), key)
+                page = field_page(series, blame, attribute, cells)
+                self._writer.write(self._owner, path, self._renderer.render(page), key)
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""

@@ -41,7 +41,7 @@ from sitegen.pages import (
 from sitegen.pages.html import cells, charts, elements, formats, tables
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
-from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
+from sitegen.pages.report import discrepancy_rows, patterns, report_rows, spans, tree, why_rows
 from sitegen.pages.report import page as report
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
@@ -133,6 +133,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     labels,
     links,
     other_pages,
+    patterns,
     recorded,
     regressions,
     report_rows,

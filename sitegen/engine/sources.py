@@ -85,14 +85,8 @@ class EvalSources:
             if file.document in (None, document) and isinstance(page := of_document[file.page], str) and page
         }
         sourced = with_source(view, cited, pages)
-        addresses = {picture.address for picture in sourced.pictures}
-        pictures = {
-            page.path: page
-            for of_document in pages.values()
-            for page in of_document.values()
-            if isinstance(page, PagePicture) and page.path.split("/", 2)[2] in addresses
-        }
-        return sourced, tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id))
+        pictures = tuple(picture for _, picture in sourced.pictures)
+        return sourced, pictures, tuple(_problems(unread, snapshot, self._info.id))
 
     def content(self, oid: str) -> bytes:
         """Return the content of a picture that ``with_source`` listed."""

@@ -18,14 +18,13 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
+from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.change_text import MINUS
 from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
-from sitegen.pages.html.cells import code, text, where
+from sitegen.pages.html.cells import text, where
 from sitegen.pages.html.charts import around_zero, tenths
-from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
 from sitegen.text.values import written
@@ -181,15 +180,10 @@ def signed_count(number: int) -> str:
     return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
 
 
-def field_link(info: EvalInfo, attribute: str) -> Markup:
-    """A field with the address of its page."""
-    return Markup(f'<a href="{text(field_file(info.id, attribute))}">{code(attribute)}</a>')
-
-
-def place(flip: CellFlip, info: EvalInfo) -> Markup:
+def place(flip: CellFlip) -> Markup:
     """The place of a cell."""
     cell = flip.cell
-    return Markup(where(cell.label, cell.document, extra=cell.extra, file=field_file(info.id, cell.attribute)))
+    return Markup(where(cell.label, cell.document, extra=cell.extra, file=links.field_in_eval(cell.attribute)))
 
 
 def sides(flip: CellFlip) -> tuple[Period, Period]:

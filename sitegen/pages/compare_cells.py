@@ -35,8 +35,6 @@ STATES: Final[tuple[State, ...]] = (
 )
 """The states. The data has their indices in this tuple; 2 to 5 are errors."""
 
-_NUMBER_OF_STATE: Final = {state: number for number, state in enumerate(STATES)}
-
 BOUND: Final = 250_000
 """Largest number of characters of the data in the page, and approximate size of a piece."""
 
@@ -52,47 +50,109 @@ _POINT: Final = 400
 """Approximate number of characters of a point in the data."""
 
 
-class CellBlocks(Frozen):
-    """The cells that were ever wrong, at the points that fit."""
+class CellSource(Frozen):
+    """The cells of an eval that were ever wrong: all others are right on both sides of any pair."""
 
-    embedded: tuple[int, ...]
-    """The points whose cells are in the page."""
-    block: dict[str, Any] | None
-    """The cells of these points; None if there are none."""
-    ranges: tuple[range, ...]
-    """The points of each piece, oldest first; empty if the page has all points, or if pieces would be too large."""
-    pieces: tuple[RawFile, ...]
+    eval_id: str
+    cells: Sequence[Cell]
+    held: Held
+    cases: frozenset[str]
+    details: Sequence[dict[str, Any]]
+    """For each point, its data besides cells, for its piece or the page."""
+
+    def embedded(self, linked: Iterable[set[int]]) -> tuple[tuple[int, ...], dict[str, Any] | None]:
+        """The points whose cells are in the page, and the block of these; none and None if no set fits.
+
+        The page has the first of the linked sets that fits, and as many of the newest points as fit beside it.
+        """
+        count = len(self.details)
+        base, sizes = _sizes(self.cells, count)
+        likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes), initial=base)) - 1
+
+        @cache
+        def characters(place: int) -> int:
+            return len(json.dumps(self.details[place], ensure_ascii=False)) + len(", ")
+
+        for places in linked:
+            newest = max(0, likely)
+            while True:
+                chosen = tuple(sorted({*places, *range(count - newest, count)}))
+                room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
+                if _least_characters(self.cells, count - newest) <= room:  # as a rule there is no need to make it
+                    stretches = _stretches(chosen)
+                    block = self._block(stretches, _wrong_at(self.cells, stretches), {})
+                    if len(json.dumps(block, ensure_ascii=False)) <= room:
+                        return chosen, block
+                if not newest:
+                    break
+                newest = newest * 3 // 4 if newest > FEWEST else 0
+        return (), None
+
+    def pieces(self) -> dict[range, RawFile]:
+        """The files with all points, by their points, oldest first; none if they would be too large.
+
+        All have the same cells in the same order, and the same number for the same text.
+        """
+        stamp = short_digest(json.dumps([cell.key for cell in self.cells]))
+        texts: dict[str, int] = {}
+        return {
+            places: script_file(
+                links.compare_piece(self.eval_id, number),
+                "COMPARE",
+                {
+                    "piece": number,
+                    "stamp": stamp,
+                    "points": [self.details[place] for place in places],
+                    "block": self._block([places], self.cells, texts),
+                },
+            )
+            for number, places in enumerate(_piece_ranges(*_sizes(self.cells, len(self.details))))
+        }
+
+    def _block(self, stretches: Sequence[range], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
+        """The states of some cells at some points, which are counted from 0 within the block.
+
+        ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that
+        share them.
+        """
+        place_of = {document: index for index, document in enumerate(self.held)}
+        fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
+        items = {item: index for index, item in enumerate(dict.fromkeys(item_of(cell, self.cases) for cell in cells))}
+        used: dict[int, str | None] = {}
+        rows = []
+        for cell in cells:
+            numbers: list[int] = []
+            for place, period in _periods_at(cell, stretches):
+                numbers += (place, STATES.index(period.state))
+                for value in (period.expected, period.actual):
+                    number = texts.setdefault(value, len(texts))
+                    numbers.append(number)
+                    if number not in used:
+                        used[number] = written(value)
+            item = items[item_of(cell, self.cases)]
+            rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
+        return {
+            "documents": list(self.held),
+            "held": [
+                _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
+                for held in self.held.values()
+            ],
+            "fields": [[attribute, links.field(self.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
+            "least": least_discordant(ALPHA, len(items)),
+            "cells": rows,
+            "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
+        }
 
 
-def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Iterable[set[int]]) -> CellBlocks:
-    """The blocks of an eval.
-
-    Args:
-        series: the eval.
-        details: for each point, its data besides cells, for its piece or the page.
-        linked: sets of points; the page includes the first set that fits.
-
-    """
-    source = _Source(
+def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource:
+    """What the blocks of an eval are made from."""
+    return CellSource(
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
         held=documents_of_points(series.cells),
         cases=case_ids(series.points),
+        details=details,
     )
-    base, sizes = _sizes(source.cells, len(details))
-    embedded, block = _embedded_block(source, details, base, sizes, linked)
-    ranges = () if len(embedded) == len(details) else _piece_ranges(base, sizes)
-    return CellBlocks(embedded=embedded, block=block, ranges=ranges, pieces=_pieces(source, details, ranges))
-
-
-class _Source(Frozen):
-    """The inputs of all blocks of an eval."""
-
-    eval_id: str
-    cells: Sequence[Cell]
-    """The cells that were ever wrong: all others are right on both sides of any pair."""
-    held: Held
-    cases: frozenset[str]
 
 
 def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
@@ -110,33 +170,6 @@ def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
             texts |= new
             sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
     return base, sizes
-
-
-def _embedded_block(
-    source: _Source, details: Sequence[dict[str, Any]], base: int, sizes: Sequence[int], linked: Iterable[set[int]]
-) -> tuple[tuple[int, ...], dict[str, Any] | None]:
-    """Choose the first of the sets that fits, and as many of the newest points as fit into the page beside it."""
-    count = len(details)
-    likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes), initial=base)) - 1
-
-    @cache
-    def characters(place: int) -> int:
-        return len(json.dumps(details[place], ensure_ascii=False)) + len(", ")
-
-    for places in linked:
-        newest = max(0, likely)
-        while True:
-            chosen = tuple(sorted({*places, *range(count - newest, count)}))
-            room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
-            if _least_characters(source.cells, count - newest) <= room:  # as a rule there is no need to make it
-                stretches = _stretches(chosen)
-                block = _block(source, stretches, _wrong_at(source.cells, stretches), {})
-                if len(json.dumps(block, ensure_ascii=False)) <= room:
-                    return chosen, block
-            if not newest:
-                break
-            newest = newest * 3 // 4 if newest > FEWEST else 0
-    return (), None
 
 
 def _least_characters(cells: Iterable[Cell], first: int) -> int:
@@ -166,63 +199,6 @@ def _piece_ranges(base: int, sizes: Sequence[int]) -> tuple[range, ...]:
     totals = accumulate(base + sum(sizes[places.start : places.stop]) for places in reversed(ranges))
     fitting = sum(total <= MOST for total in totals)
     return tuple(ranges[len(ranges) - fitting :])
-
-
-def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence[range]) -> tuple[RawFile, ...]:
-    """Make the files: all have the same cells in the same order, and the same number for the same text."""
-    stamp = short_digest(json.dumps([cell.key for cell in source.cells]))
-    texts: dict[str, int] = {}
-    return tuple(
-        script_file(
-            links.compare_piece(source.eval_id, number),
-            "COMPARE",
-            {
-                "piece": number,
-                "stamp": stamp,
-                "points": [details[place] for place in places],
-                "block": _block(source, [places], source.cells, texts),
-            },
-        )
-        for number, places in enumerate(ranges)
-    )
-
-
-def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
-    """The states of some cells at some points, which are counted from 0 within the block.
-
-    ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that share
-    them.
-    """
-    place_of = {document: index for index, document in enumerate(source.held)}
-    fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
-    items = {item: index for index, item in enumerate(dict.fromkeys(item_of(cell, source.cases) for cell in cells))}
-    used: dict[int, str | None] = {}
-    rows = []
-    for cell in cells:
-        numbers: list[int] = []
-        for place, period in _periods_at(cell, stretches):
-            expected, actual = (
-                texts.setdefault(period.expected, len(texts)),
-                texts.setdefault(period.actual, len(texts)),
-            )
-            if expected not in used:
-                used[expected] = written(period.expected)
-            if actual not in used:
-                used[actual] = written(period.actual)
-            numbers += (place, _NUMBER_OF_STATE[period.state], expected, actual)
-        item = items[item_of(cell, source.cases)]
-        rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
-    return {
-        "documents": list(source.held),
-        "held": [
-            _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
-            for held in source.held.values()
-        ],
-        "fields": [[attribute, links.field(source.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
-        "least": least_discordant(ALPHA, len(items)),
-        "cells": rows,
-        "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
-    }
 
 
 def _wrong_at(cells: Iterable[Cell], stretches: Sequence[range]) -> list[Cell]:

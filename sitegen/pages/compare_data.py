@@ -32,7 +32,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
-from sitegen.pages.compare_cells import FEWEST, STATES, cell_blocks
+from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.formats import day
@@ -86,15 +86,15 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     ]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     linked = anchors | {place for step in steps for place in (step.before, step.at)}
-    blocks = cell_blocks(series, details, (linked, anchors))
-    piece_of = {place: number for number, places in enumerate(blocks.ranges) for place in places}
+    source = cell_source(series, details)
+    embedded, block = source.embedded((linked, anchors))
+    pieces = source.pieces() if len(embedded) < len(details) else {}
+    piece_of = {place: number for number, places in enumerate(pieces) for place in places}
     edits = editing_commits(series)
     first = max(0, last + 1 - POINTS)
-    held = set(blocks.embedded)
+    held = set(embedded)
     newest_and_best = (last - 1 if best is None else best, last)
-    judged = changes(
-        series, [(last - 1, last), newest_and_best, *judged_pairs(*newest_and_best, blocks.embedded, steps)]
-    )
+    judged = changes(series, [(last - 1, last), newest_and_best, *judged_pairs(*newest_and_best, embedded, steps)])
     listed = [place for place in range(last + 1) if place >= first or place in held]
     page = {
         "points": [
@@ -116,10 +116,14 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         "fates": [_fates(held=False), _fates(held=True)],
         "errors": list(series.info.nouns.errors),
         "letters": list(series.info.nouns.letters),
-        "block": blocks.block,
+        "block": block,
     }
     return CompareData(
-        page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits, changes=judged
+        page=page,
+        pieces=tuple(pieces.values()),
+        choosable=len(piece_of) or len(embedded),
+        edits=edits,
+        changes=judged,
     )
 
 

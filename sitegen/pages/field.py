@@ -16,12 +16,11 @@ from sitegen.analysis.blame import (
     CellBlame,
     ChangePoint,
     ExplainedPeriod,
-    by_attribute,
     change_points,
     worst_first,
 )
 from sitegen.analysis.deltas import Role
-from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.cells import Cell, State
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
@@ -51,16 +50,6 @@ _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
-
-
-class FieldWork(Frozen):
-    """A field page that a build may have to render."""
-
-    path: str
-    attribute: str
-    cells: tuple[Cell, ...]
-    last: int
-    """Index of the newest point at which one of the cells changed; the page shows nothing later."""
 
 
 class FieldView(Frozen):
@@ -212,28 +201,20 @@ class FieldView(Frozen):
         return f'<a href="{text(self.file(at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>'
 
 
-def field_work(eval_id: str, cells: CellMap) -> list[FieldWork]:
-    """The pages of an eval, one for every attribute that was ever judged."""
-    return [
-        FieldWork(
-            path=links.field(eval_id, attribute),
-            attribute=attribute,
-            cells=tuple(of_attribute),
-            last=max(cell.periods[-1].start for cell in of_attribute),
-        )
-        for attribute, of_attribute in by_attribute(cells).items()
-    ]
+def last_change(cells: Iterable[Cell]) -> int:
+    """Index of the newest point at which one of the cells changed; their page shows nothing later."""
+    return max(cell.periods[-1].start for cell in cells)
 
 
-def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
-    """The page of one attribute."""
-    points = series.points[: work.last + 1]
-    cells = tuple(blame.trace(cell, len(points)) for cell in work.cells)
+def field_page(series: Series, blame: Blame, attribute: str, of_attribute: Sequence[Cell]) -> Page:
+    """The page of one attribute, from its cells."""
+    points = series.points[: last_change(of_attribute) + 1]
+    cells = tuple(blame.trace(cell, len(points)) for cell in of_attribute)
     wrong = tuple(worst_first(cell for cell in cells if cell.ever_wrong))
     starts = {explained.period.start for cell in wrong for explained in cell.periods}
     changes = tuple(change for change in change_points(cells, len(points)) if change.point in starts)
-    view = FieldView(series.info, work.attribute, points=points, cells=cells, wrong=wrong, changes=changes)
-    return Page(work.path, "pages/field.html", view)
+    view = FieldView(series.info, attribute, points=points, cells=cells, wrong=wrong, changes=changes)
+    return Page(links.field(series.info.id, attribute), "pages/field.html", view)
 
 
 def number(point: Point) -> str:

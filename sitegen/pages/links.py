@@ -114,6 +114,11 @@ def field_in_eval(attribute: str) -> str:
     return f"fields/{slug(attribute)}.html"
 
 
+def in_eval(path: str) -> str:
+    """The address of a page or file of an eval relative to the folder of the eval, where its reports are."""
+    return path.split("/", 2)[2]
+
+
 def source_picture(eval_id: str, oid: str, ending: str) -> str:
     """A page of a source document as a picture, by the id of its blob: one file, however many reports show it."""
     return f"evals/{slug(eval_id)}/source/{oid}.{ending}"

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from posixpath import basename
 from typing import Final, TypeAlias
 
-from sitegen.analysis.recorded import CLOSE, DifferencePart, counted_by, recorded_convention, recorded_otherwise
-from sitegen.model.frozen import Frozen
+from sitegen.analysis.recorded import CLOSE, counted_by, recorded_convention
 from sitegen.model.metrics import Convention, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -35,61 +34,22 @@ RecordedRow: TypeAlias = tuple[str, float, float | None, bool]
 """A metric: its label, the recorded value and the computed one, and whether it is a count."""
 
 
-class RecordedView(Frozen):
-    """The recorded metrics of an iteration, compared with the computed ones."""
-
-    same: int
-    """Number of metrics that agree."""
-    rows: tuple[RecordedRow, ...]
-    """The metrics that differ."""
-    why: str
-    """The explanation of the differences; empty if there are none."""
-    file: str = ""
-    """Name of the record."""
-    headline: RecordedRow | None = None
-    """The main metric, if it differs."""
-    parts: tuple[DifferencePart, ...] = ()
-    """What leads from the recorded headline to the computed one; they sum to the difference. Empty if not known."""
-
-
 def record_name(at: Snapshot) -> str:
     """The name of the file with the record of a run."""
     return basename(at.recorded.path) if at.recorded else "record"
 
 
-def recorded_view(
-    at: Snapshot,
-    card: Scorecard,
-    specs: Sequence[MetricSpec],
-    previous: Point | None = None,
-    parts: tuple[DifferencePart, ...] = (),
-) -> RecordedView | None:
-    """Compare the record with the scorecard; None if they have no metric in common.
-
-    ``specs``: the kind's metrics; ``parts``: those of the difference of F1.
-    """
-    if not at.recorded_metrics or card.status == "no_ground_truth":
-        return None
+def why_otherwise(
+    at: Snapshot, card: Scorecard, specs: Sequence[MetricSpec], previous: Point | None, *, explained: bool
+) -> str:
+    """Why the record of a run differs from the scorecard. ``explained``: the parts of the difference are shown."""
     recorded = at.recorded_metrics
-    rows = _recorded_rows(recorded, card, specs)
-    if not rows:
-        return None
-    different = tuple(row for row in rows if not _agrees(row))
-    if not different:
-        return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
-    until = before is not None and all(_agrees(row) for row in _recorded_rows(recorded, before, specs))
-    by_f1 = parts if specs[0].name == "f1" else ()
-    why = _until(at) if until else _since(at) if by_f1 else _difference_reason(at, card, recorded)
-    is_headline = recorded_otherwise(at, card, specs[0].name) is not None
-    return RecordedView(
-        same=len(rows) - len(different),
-        rows=different,
-        why=why,
-        file=record_name(at),
-        headline=different[0] if is_headline else None,
-        parts=by_f1,
-    )
+    if before is not None and all(map(agrees, recorded_rows(recorded, before, specs))):
+        return (
+            f"The same output gave the recorded values until this commit: {', '.join(CAUSES[it] for it in at.cause)}."
+        )
+    return _since(at) if explained else _difference_reason(at, card, recorded)
 
 
 def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
@@ -100,17 +60,17 @@ def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
     recorded = point.snapshot.recorded_metrics
-    then, now = (_recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
-    return bool(now) and all(_agrees(row) for row in now) and not all(_agrees(row) for row in then)
+    then, now = (recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
+    return bool(now) and all(agrees(row) for row in now) and not all(agrees(row) for row in then)
 
 
-def _agrees(row: RecordedRow) -> bool:
+def agrees(row: RecordedRow) -> bool:
     """Whether both values are the same, but for rounding."""
     _, recorded, computed, _ = row
     return computed is not None and abs(recorded - computed) <= CLOSE
 
 
-def _recorded_rows(
+def recorded_rows(
     recorded: Mapping[str, float], card: Scorecard, specs: Sequence[MetricSpec]
 ) -> tuple[RecordedRow, ...]:
     """All metrics and counts that are both recorded and computed."""
@@ -129,11 +89,6 @@ def _same_output(at: Snapshot, previous: Point | None) -> Scorecard | None:
     """The previous scorecard if it is of the same output, and only ground truth or rules changed since."""
     same = previous is not None and previous.snapshot.iteration == at.iteration and "outputs" not in at.cause
     return previous.scorecard if previous and same else None
-
-
-def _until(at: Snapshot) -> str:
-    changed = ", ".join(CAUSES[cause] for cause in at.cause)
-    return f"The same output gave the recorded values until this commit: {changed}."
 
 
 def _since(at: Snapshot) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame
+from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.flips import flips
@@ -28,7 +28,7 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
-from sitegen.pages.field import field_page, field_work, fields_page
+from sitegen.pages.field import field_page, fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_found_page, problems_page
 from sitegen.pages.overview.page import SiteCounts, overview_page
@@ -136,8 +136,7 @@ def _with_flips_of_cells(series: Series) -> Series:
 
 def _field_pages(series: Series) -> list[Page]:
     blame = Blame(series.cells, [point.snapshot for point in series.points], lambda _: sample.result([]))
-    works = field_work(series.info.id, series.cells)
-    return [field_page(series, blame, work) for work in works]
+    return [field_page(series, blame, *one) for one in by_attribute(series.cells).items()]
 
 
 def _nasty_cells(series: Series) -> Series:

@@ -96,8 +96,8 @@ def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[Alig
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
 def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[FieldScore]) -> None:
-    shown = report_rows.fields(scores, "e")
-    assert report_rows.fields(scores, "e") == report_rows.fields([FieldScore(*one) for one in scores], "e") == shown
+    shown = report_rows.fields(scores)
+    assert report_rows.fields(scores) == report_rows.fields([FieldScore(*one) for one in scores]) == shown
     read = _Reader(shown)
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert all(_clean(one.attribute) in read.text for one in scores)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_patterns, pattern_of, without_errors
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Outcome, Value
-from sitegen.pages.report.discrepancies import Since, field_file, wrong_in
-from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
+from sitegen.pages.report.discrepancies import Since, wrong_in
+from sitegen.pages.report.patterns import headline_without, pattern_rows, pattern_summaries, pattern_words
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables
@@ -86,16 +86,15 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         Since(label="2", file="0002.html", points=1, new=True),
     )
     starts = [old, old, new, new, new, old, old, new]
-    view = patterns_view("e", sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
-    assert view is not None
-    assert [(row.name, row.errors, row.since, row.since_errors, row.without) for row in view.rows] == [
+    rows = pattern_rows(sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
+    assert [(row.name, len(row.errors), row.since, row.since_errors, row.without) for row in rows] == [
         ("a text cut short or continued", 4, old, 2, 5 / 9),
         ("a currency sign", 3, old, 2, 4 / 9),
     ]
-    assert view.rows[1].fields == {"p[].price": field_file("e", "p[].price")}
-    assert (view.rows[1].example, view.rows[0].more_fields) == (("10", "$10"), 1)
-    assert (view.errors, view.without) == (7, 8 / 9)
-    summaries = pattern_summaries(view, 8, 2 / 9)
+    assert (rows[1].fields, rows[1].example, len(rows[0].fields)) == (["p[].price"], ("10", "$10"), 4)
+    explained = [error for row in rows for error in row.errors]
+    assert (len(explained), headline_without(sample.SPECS[0], card, explained)) == (7, 8 / 9)
+    summaries = pattern_summaries(rows, 8, 2 / 9)
     assert [(summary.name, summary.since, summary.all_since) for summary in summaries] == [
         ("a text cut short or continued", "", False),
         ("a currency sign", "1", False),
@@ -105,7 +104,6 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         "3 of 8 errors come down to a currency sign, in 1 field, most of them since 1: "
         "if these were right, F1 0.222 would be 0.444"
     )
-    other = patterns_view("e", sample.SPECS[0], replace(result, scorecard=replace(card, metrics=())), wrong, starts)
-    assert other is not None
-    assert other.without is None  # the headline does not come from the counts alone
-    assert patterns_view("e", sample.SPECS[0], result, cut[:2], starts) is None
+    # The headline does not come from the counts alone.
+    assert headline_without(sample.SPECS[0], replace(card, metrics=()), explained) is None
+    assert pattern_rows(sample.SPECS[0], result, cut[:2], starts) == ()

@@ -8,7 +8,7 @@ from sitegen.analysis.mapping_lines import mapping_line
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
 from sitegen.pages.report.discrepancies import Since, wrong_in
-from sitegen.pages.report.patterns import PatternsView, patterns_view
+from sitegen.pages.report.patterns import headline_without, mapping_lines, pattern_rows
 from sitegen.scoring.fields import FieldsScorer, rule_sources
 from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -30,19 +30,11 @@ def _inputs(truth: list[object], output: list[object], mapping: str = "") -> Sco
     )
 
 
-def _patterns(inputs: ScoringInputs, result: Result) -> PatternsView:
+def _lines(inputs: ScoringInputs, result: Result) -> tuple[tuple[str, ...], list[Judgement]]:
     wrong = wrong_in(result)
     rules = compile_rules(rule_sources(inputs))[0]
-    view = patterns_view(
-        "e",
-        sample.SPECS[0],
-        result,
-        wrong,
-        [Since(label="1", file="1.html", points=1, new=True)] * len(wrong),
-        lambda: rules,
-    )
-    assert view is not None
-    return view
+    since = Since(label="1", file="1.html", points=1, new=True)
+    return mapping_lines(pattern_rows(sample.SPECS[0], result, wrong, [since] * len(wrong)), result, lambda: rules)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +59,13 @@ def test_a_line_is_offered_only_where_scoring_with_it_finds_these_values_equal(
 ) -> None:
     inputs = _inputs(truth, output)
     result = SCORER.score(inputs)
-    view = _patterns(inputs, result)
-    assert line is not None or view.lines == ()
+    lines, equal = _lines(inputs, result)
+    assert line is not None or lines == ()
     if line is not None:
-        assert view.lines == (line,)
+        assert lines == (line,)
         mapped = SCORER.score(_inputs(truth, output, f"fields:\n  {line}\n"))
-        assert (len(wrong_in(result)), view.equal, wrong_in(mapped)) == (3, 3, [])
-        assert mapped.scorecard.metric("f1") == view.with_lines
+        assert (len(wrong_in(result)), len(equal), wrong_in(mapped)) == (3, 3, [])
+        assert mapped.scorecard.metric("f1") == headline_without(sample.SPECS[0], result.scorecard, equal)
 
 
 def test_no_line_is_offered_that_makes_a_correct_value_wrong_or_where_identity_counts() -> None:
@@ -106,7 +98,7 @@ def test_a_line_is_tried_in_the_whole_mapping_and_keeps_what_it_states_of_the_fi
     output: list[object] = ["$1,200.00", "$17.50", "$3", "$4"]
     inputs = _inputs(truth, output, f"fields:\n  {mapping}\n")
     result = SCORER.score(inputs)
-    assert _patterns(inputs, result).lines == ((line,) if line else ())
+    assert _lines(inputs, result)[0] == ((line,) if line else ())
     if line:
         other = "" if "percent" in mapping else f"  {mapping}\n"
         assert wrong_in(SCORER.score(_inputs(truth, output, f"fields:\n{other}  {line}\n"))) == []

@@ -5,11 +5,11 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame
+from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.model.cells import Cell, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
-from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, field_work
+from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, last_change
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -32,7 +32,7 @@ def series(*cells: Cell, number: int = 6) -> Series:
 
 def pages(one: Series) -> list[Page]:
     blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: sample.result([]))
-    return [field_page(one, blame, work) for work in field_work(one.info.id, one.cells)]
+    return [field_page(one, blame, *of_field) for of_field in by_attribute(one.cells).items()]
 
 
 def views(one: Series) -> list[FieldView]:
@@ -114,8 +114,7 @@ def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
     renderer = renderer_of(SiteInfo("t", "1"))
     few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
     assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
-    works = [field_work(one.info.id, one.cells) for one in (few, many)]
-    assert [[work.last for work in of] for of in works] == [[4], [4]]
+    assert [list(map(last_change, by_attribute(one.cells).values())) for one in (few, many)] == [[4], [4]]
 
 
 def test_a_page_has_an_end_whatever_happened():

@@ -8,7 +8,8 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.recorded import agrees_with_now, recorded_view
+from sitegen.pages.recorded import agrees, agrees_with_now, recorded_rows, why_otherwise
+from sitegen.pages.report.page import report_page
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
@@ -37,19 +38,17 @@ def card(status: Status = "scored", f1: float = 0.5) -> Scorecard:
 
 
 def test_a_record_that_agrees_to_three_digits_is_only_counted():
-    view = recorded_view(snapshot({"f1": 0.5004, "true_positives": 2, "speed": 7}), card(), sample.SPECS)
-    assert view is not None
-    assert (view.same, view.rows, view.why) == (2, (), "")
+    rows = recorded_rows({"f1": 0.5004, "true_positives": 2, "speed": 7}, card(), sample.SPECS)
+    assert list(map(agrees, rows)) == [True, True]
 
 
 def test_what_differs_is_shown_with_both_numbers():
-    view = recorded_view(snapshot({"f1": 0.61, "precision": 0.5, "false_negatives": 4}), card(), sample.SPECS)
-    assert view is not None
-    assert view.same == 1
-    assert view.rows == (
+    rows = recorded_rows({"f1": 0.61, "precision": 0.5, "false_negatives": 4}, card(), sample.SPECS)
+    assert [row for row in rows if not agrees(row)] == [
         ("F1", 0.61, 0.5, False),
         ("False negatives", 4, 2, True),
-    )
+    ]
+    assert len(rows) == 3
 
 
 FURTHER = (
@@ -91,28 +90,35 @@ FURTHER = (
     ],
 )
 def test_the_reason_is_what_the_numbers_show(recorded, cause, why):
-    view = recorded_view(snapshot(recorded, *cause), card(), sample.SPECS)
-    assert view is not None
-    assert view.why == why
+    assert why_otherwise(snapshot(recorded, *cause), card(), sample.SPECS, None, explained=False) == why
 
 
 def test_values_that_were_computed_until_the_ground_truth_changed_are_those_of_before():
     before = replace(sample.series(1).points[0], snapshot=snapshot({}), scorecard=card(f1=0.7))
-    view = recorded_view(snapshot({"f1": 0.7}, "ground_truth"), card(), sample.SPECS, before)
-    assert view is not None
-    assert view.why == "The same output gave the recorded values until this commit: ground truth changed."
-    other = recorded_view(snapshot({"f1": 0.8}, "ground_truth"), card(), sample.SPECS, before)
-    assert other is not None
-    assert other.why == f"Since it was written: ground truth changed. {FURTHER}"
-    new = recorded_view(snapshot({"f1": 0.7}), card(), sample.SPECS, before)
-    assert new is not None
-    assert new.why == f"Its numbers do not show why. {FURTHER}"
+
+    def why(f1: float, *cause: Cause) -> str:
+        return why_otherwise(snapshot({"f1": f1}, *cause), card(), sample.SPECS, before, explained=False)
+
+    assert why(0.7, "ground_truth") == (
+        "The same output gave the recorded values until this commit: ground truth changed."
+    )
+    assert why(0.8, "ground_truth") == f"Since it was written: ground truth changed. {FURTHER}"
+    assert why(0.7) == f"Its numbers do not show why. {FURTHER}"
 
 
 def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():
-    assert recorded_view(snapshot({}), card(), sample.SPECS) is None
-    assert recorded_view(snapshot({"speed": 7}), card(), sample.SPECS) is None
-    assert recorded_view(snapshot({"f1": 0.5}), card("no_ground_truth"), sample.SPECS) is None
+    series = sample.series(1)
+    cases: tuple[tuple[dict[str, float], Status], ...] = (
+        ({}, "scored"),
+        ({"speed": 7.0}, "scored"),
+        ({"f1": 0.5}, "no_ground_truth"),
+    )
+    for recorded, status in cases:
+        point = replace(series.points[0], snapshot=snapshot(recorded), scorecard=card(status))
+        result = replace(sample.result([]), scorecard=point.scorecard)
+        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 0), 50)
+        view = sample.view_of(page)
+        assert (view.recorded, view.recorded_headline) == (([], 0), None)
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
         name.strip() for name in re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", heads)
     ]
     assert names == ["Category", "Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
-    assert report_rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
+    assert report_rows.fields([score], nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
 
 
 def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():

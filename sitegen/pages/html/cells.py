@@ -51,40 +51,33 @@ class DisplayValue(NamedTuple):
     """Number of characters omitted at the end."""
 
 
-class ShownPair(NamedTuple):
-    """The expected and the actual value of a cell, as a page shows them."""
-
-    expected: DisplayValue
-    actual: DisplayValue
-
-
-def shown_pair(judgement: Judgement) -> ShownPair:
+def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
     """Expected and actual value of a discrepancy; in a wrong text only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
         old, new = _marked(expected[:BOUND], actual[:BOUND])
         more = max(0, len(expected) - BOUND), max(0, len(actual) - BOUND)
-        return ShownPair(DisplayValue(old, "", more[0]), DisplayValue(new, "", more[1]))
+        return DisplayValue(old, "", more[0]), DisplayValue(new, "", more[1])
     if judgement.outcome == "hallucination":
-        return ShownPair(DisplayValue((), judgement.note or "expected blank"), _display_value(actual))
+        return DisplayValue((), judgement.note or "expected blank"), _display_value(actual)
     if judgement.outcome == "format_error" and (typed := texts_with_types(expected, actual)):
-        return ShownPair(_display_value(typed.expected), _display_value(typed.actual))
-    return ShownPair(_display_value(expected), _display_value(actual))
+        return _display_value(typed.expected), _display_value(typed.actual)
+    return _display_value(expected), _display_value(actual)
 
 
-def shown_run(state: State, expected: str, actual: str) -> ShownPair:
+def shown_run(state: State, expected: str, actual: str) -> tuple[DisplayValue, DisplayValue]:
     """Expected and actual value of a cell, which has them as bounded JSON; marked as by ``shown_pair``."""
     if state == "hallucination":
-        return ShownPair(DisplayValue((), "expected blank"), shown_value(actual))
+        return DisplayValue((), "expected blank"), shown_value(actual)
     if state == "true_negative":
-        return ShownPair(DisplayValue((), BLANK), shown_value(actual))
+        return DisplayValue((), BLANK), shown_value(actual)
     before, after = written(expected), written(actual)
     if state == "wrong_value" and before and after and expected[0] == actual[0] == '"':
         old, new = _marked(before, after)
-        return ShownPair(DisplayValue(old), DisplayValue(new))
+        return DisplayValue(old), DisplayValue(new)
     if state == "format_error" and before == after:
         before, after = expected, actual  # they differ only in the quotation marks
-    return ShownPair(_display_value(before), _display_value(after))
+    return _display_value(before), _display_value(after)
 
 
 def shown_value(text: str) -> DisplayValue:

@@ -263,11 +263,6 @@ class Discrepancy(Frozen):
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
 
 
-def field_file(eval_id: str, attribute: str) -> str:
-    """Address of the page of an attribute, relative to a report."""
-    return links.field(eval_id, attribute).split("/", 2)[2]
-
-
 def wrong_in(result: Result) -> list[Judgement]:
     """The judgements that are errors, in their order."""
     return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Role, differing_roles
-from sitegen.analysis.recorded import DifferencePart
+from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
@@ -28,7 +28,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.recorded import RecordedView, recorded_view
+from sitegen.pages.recorded import RecordedRow, agrees, recorded_rows, why_otherwise
 from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
     Discrepancies,
@@ -41,7 +41,7 @@ from sitegen.pages.report.discrepancies import (
     since,
     wrong_in,
 )
-from sitegen.pages.report.patterns import PatternsView, patterns_view
+from sitegen.pages.report.patterns import PatternRow, headline_without, mapping_lines, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.scorer import verdict
@@ -100,8 +100,12 @@ class ReportView(Frozen):
     error_changes: tuple[int | None, ...]
     """Change of the errors of each type; None where it is unknown."""
     sections: tuple[WeakSection, ...]
-    patterns: PatternsView | None
-    """The error patterns; None if no rule explains more than a few errors."""
+    patterns: tuple[PatternRow, ...]
+    """The error patterns, most errors first."""
+    without: float | None
+    """The headline if the errors of all patterns were right; None if it is not a ratio of the counts."""
+    lines: tuple[tuple[str, ...], int, float | None]
+    """Lines of the field mapping, the number of errors that they make correct, and the headline with them."""
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
     discrepancies: Discrepancies
@@ -112,8 +116,8 @@ class ReportView(Frozen):
     """The panels of the scorer, except alignments."""
     alignments: tuple[AlignmentPanel, ...]
     more_alignments: int
-    recorded: RecordedView | None
-    """The metrics that the run recorded, if they can be compared."""
+    parts: tuple[DifferencePart, ...]
+    """What leads from the recorded F1 to the computed one; empty if it is not known."""
     tree: str
     """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
 
@@ -174,6 +178,26 @@ class ReportView(Frozen):
     def notes(self) -> list[Problem]:
         """Problems that are only worth knowing."""
         return [problem for problem in self.problems if problem.severity == "note"]
+
+    @property
+    def recorded(self) -> tuple[list[RecordedRow], int]:
+        """The metrics that the run recorded otherwise than they are computed, and the number of those that agree."""
+        known = {} if self.card.status == "no_ground_truth" else self.snapshot.recorded_metrics
+        rows = recorded_rows(known, self.card, self.specs)
+        different = [row for row in rows if not agrees(row)]
+        return different, len(rows) - len(different)
+
+    @property
+    def recorded_headline(self) -> RecordedRow | None:
+        """The main metric, if the run recorded another value."""
+        different, _ = self.recorded
+        otherwise = recorded_otherwise(self.snapshot, self.card, self.specs[0].name) is not None
+        return different[0] if different and otherwise else None
+
+    @property
+    def why_otherwise(self) -> str:
+        """Why the record differs."""
+        return why_otherwise(self.snapshot, self.card, self.specs, self.previous, explained=bool(self.parts))
 
     @property
     def cause(self) -> str:
@@ -312,6 +336,8 @@ def report_page(
         group=group,
         questions=result.questions,
     )
+    patterns = pattern_rows(specs[0], result, wrong, started)
+    lines, equal = mapping_lines(patterns, result, rules) if rules else ((), [])
     view = ReportView(
         info=info,
         specs=specs,
@@ -322,7 +348,9 @@ def report_page(
         changes=changes(specs[:HEADLINES], info.nouns, previous, point) if previous and not info.recorded else (),
         error_changes=error_changes(previous.scorecard if previous else None, card, point.change),
         sections=schema_sections,
-        patterns=patterns_view(info.id, specs[0], result, wrong, started, rules),
+        patterns=patterns,
+        without=headline_without(specs[0], card, [error for row in patterns for error in row.errors]),
+        lines=(lines, len(equal), headline_without(specs[0], card, equal) if equal else None),
         documents=listed_documents(card.documents),
         discrepancies=listed if data is None else replace(listed, loadable=()),
         data=data or links.file_name(links.report_data(info.id, snapshot.slug)),
@@ -330,7 +358,7 @@ def report_page(
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
         alignments=tuple(map(bounded_alignment, alignments[:LISTS])),
         more_alignments=max(0, len(alignments) - LISTS),
-        recorded=recorded_view(snapshot, card, specs, previous, recorded),
+        parts=recorded if specs[0].name == "f1" else (),
         tree=links.file_name(links.report_tree(info.id, snapshot.slug))
         if data is None and has_tree(info, result)
         else "",

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
+from sitegen.analysis.error_patterns import ROUNDING, error_patterns, without_errors
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import PatternSummary
-from sitegen.pages.report.discrepancies import Since, field_file
+from sitegen.pages.report.discrepancies import Since
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
 from sitegen.text.values import ValueTexts, as_text, metric_text, texts_with_types
 
-_NAMED: Final = 3
-"""Number of named fields of a pattern: the ones with most of its errors."""
+NAMED: Final = 3
+"""Number of fields of a pattern that a report names."""
 
 
 _LINES: Final = 10
@@ -37,101 +37,64 @@ _BY_RULE: Final = (
 
 
 class PatternRow(Frozen):
-    """One pattern."""
+    """The errors of one pattern."""
 
     name: str
-    errors: int
-    fields: Mapping[str, str]
-    """The fields with most of its errors: address of the page, relative to the report, by attribute."""
-    more_fields: int
+    errors: tuple[Judgement, ...]
     since: Since
     """The point at which most of its errors began; of equal points the earliest."""
     since_errors: int
     """Number of errors that began there."""
-    example: ValueTexts
-    """The values of its first error."""
     without: float | None
     """The headline if these errors were right; None if the headline is not a ratio of the counts."""
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields, those with most of its errors first."""
+        return [attribute for attribute, _ in Counter(error.attribute for error in self.errors).most_common()]
 
-class PatternsView(Frozen):
-    """All patterns, most errors first."""
-
-    rows: tuple[PatternRow, ...]
-    errors: int
-    """Number of errors that any pattern explains."""
-    without: float | None
-    """The headline if all of these were right."""
-    lines: tuple[str, ...] = ()
-    """Lines below ``fields:`` of the field mapping that make values equal if a rule can exclude their difference."""
-    equal: int = 0
-    """Number of errors that these lines make correct."""
-    with_lines: float | None = None
-    """The headline with these lines."""
+    @property
+    def example(self) -> ValueTexts:
+        """The values of its first error."""
+        expected, actual = self.errors[0].expected, self.errors[0].actual
+        return texts_with_types(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
 
 
-def patterns_view(
-    eval_id: str,
-    headline: MetricSpec,
-    result: Result,
-    wrong: Sequence[Judgement],
-    started: Sequence[Since],
-    rules: Callable[[], FieldRules] | None = None,
-) -> PatternsView | None:
-    """Make the view of the patterns; None if no rule explains enough of the errors ``wrong``.
+def pattern_rows(
+    headline: MetricSpec, result: Result, wrong: Sequence[Judgement], started: Sequence[Since]
+) -> tuple[PatternRow, ...]:
+    """The patterns, most errors first; none if no rule explains enough of the errors ``wrong``.
 
-    Args:
-        eval_id: the eval.
-        headline: the first metric of the eval.
-        result: the result with all judgements.
-        wrong: the errors of the result.
-        started: the start of the streak of each error.
-        rules: makes the rules by which the output was scored; None if no field mapping applies.
-
+    ``started``: the start of the streak of each error.
     """
-    patterns = error_patterns(wrong, result.judgements)
-    if not patterns:
-        return None
-    card = result.scorecard
-    explained = [wrong[index] for pattern in patterns for index in pattern.errors]
     rows = []
-    for pattern in patterns:
-        errors = [wrong[index] for index in pattern.errors]
-        fields = Counter(error.attribute for error in errors).most_common()
+    for pattern in error_patterns(wrong, result.judgements):
+        errors = tuple(wrong[index] for index in pattern.errors)
         starts = Counter(started[index] for index in pattern.errors)
         since, since_errors = max(starts.items(), key=lambda start: (start[1], start[0].points))
         rows.append(
             PatternRow(
                 name=pattern.name,
-                errors=len(errors),
-                fields={attribute: field_file(eval_id, attribute) for attribute, _ in fields[:_NAMED]},
-                more_fields=max(0, len(fields) - _NAMED),
+                errors=errors,
                 since=since,
                 since_errors=since_errors,
-                example=_example(errors[0]),
-                without=_headline_without(headline, card, errors),
+                without=headline_without(headline, result.scorecard, errors),
             )
         )
-    lines, equal = _lines(patterns, result, wrong, rules) if rules else ((), [])
-    return PatternsView(
-        rows=tuple(rows),
-        errors=len(explained),
-        without=_headline_without(headline, card, explained),
-        lines=lines,
-        equal=len(equal),
-        with_lines=_headline_without(headline, card, equal) if equal else None,
-    )
+    return tuple(rows)
 
 
-def _lines(
-    patterns: Sequence[ErrorPattern], result: Result, wrong: Sequence[Judgement], rules: Callable[[], FieldRules]
+def mapping_lines(
+    rows: Iterable[PatternRow], result: Result, rules: Callable[[], FieldRules]
 ) -> tuple[tuple[str, ...], list[Judgement]]:
-    """Lines of the mapping, at most one for each field, and the errors that they make correct."""
+    """Lines below ``fields:`` of the field mapping that make values equal, and the errors that they make correct.
+
+    There is at most one line for each field. ``rules``: makes the rules by which the output was scored.
+    """
     by_field: dict[str, dict[str, list[Judgement]]] = {}
-    for pattern in patterns:
-        for error in (wrong[index] for index in pattern.errors):
-            if pattern.name in _BY_RULE:
-                by_field.setdefault(error.attribute, {}).setdefault(pattern.name, []).append(error)
+    for row in rows:
+        for error in row.errors if row.name in _BY_RULE else ():
+            by_field.setdefault(error.attribute, {}).setdefault(row.name, []).append(error)
     correct: dict[str, list[Judgement]] = {}
     for judgement in result.judgements if by_field else ():
         if judgement.outcome == "correct" and judgement.attribute in by_field:
@@ -149,20 +112,20 @@ def _lines(
     return tuple(lines), equal
 
 
-def pattern_summaries(view: PatternsView | None, total: int, value: float | None) -> tuple[PatternSummary, ...]:
+def pattern_summaries(rows: Iterable[PatternRow], total: int, value: float | None) -> tuple[PatternSummary, ...]:
     """Summaries of the patterns for other pages. ``total``: all errors of the output; ``value``: its headline."""
     return tuple(
         PatternSummary(
             name=row.name,
-            errors=row.errors,
+            errors=len(row.errors),
             total=total,
-            fields=len(row.fields) + row.more_fields,
-            since=row.since.label if 2 * row.since_errors > row.errors else "",
-            all_since=row.since_errors == row.errors,
+            fields=len(row.fields),
+            since=row.since.label if 2 * row.since_errors > len(row.errors) else "",
+            all_since=row.since_errors == len(row.errors),
             value=value,
             without=row.without,
         )
-        for row in (view.rows if view else ())
+        for row in rows
     )
 
 
@@ -185,12 +148,8 @@ def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> tu
     )
 
 
-def _example(error: Judgement) -> ValueTexts:
-    expected, actual = error.expected, error.actual
-    return texts_with_types(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
-
-
-def _headline_without(headline: MetricSpec, card: Scorecard, errors: Iterable[Judgement]) -> float | None:
+def headline_without(headline: MetricSpec, card: Scorecard, errors: Iterable[Judgement]) -> float | None:
+    """The headline if these errors were right; None if it is not a ratio of the counts."""
     before = share_of(headline.name, card.counts)
     after = share_of(headline.name, without_errors(card.counts, errors, card.convention))
     if before is None or after is None or not before.whole or card.metric(headline.name) != before.value:

@@ -16,11 +16,11 @@ from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.pages import links
 from sitegen.pages.html.cells import text as _text
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.labels import STATUSES
-from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import ACCURACY, RATIOS, CountRatio, errors, judged
 
 _FIELDS = Nouns()
@@ -101,20 +101,18 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     )
 
 
-def fields(scores: Sequence[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
+def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
     """Table rows of fields: a link to the field's page, then the columns of ``count_columns``.
 
     A field of which nothing is judged has no link, because it may have no page.
     """
     cells = _count_cells(nouns, ratios=True)
-    return Markup(
-        "".join([f"<tr><td class=label>{_field_label(score, eval_id)}{cells(score.counts)}" for score in scores])
-    )
+    return Markup("".join([f"<tr><td class=label>{_field_label(score)}{cells(score.counts)}" for score in scores]))
 
 
-def _field_label(score: FieldScore, eval_id: str) -> str:
+def _field_label(score: FieldScore) -> str:
     name = _text(score.attribute)
-    return f"<a href={field_file(eval_id, score.attribute)}>{name}</a>" if judged(score.counts) else name
+    return f"<a href={links.field_in_eval(score.attribute)}>{name}</a>" if judged(score.counts) else name
 
 
 def documents(

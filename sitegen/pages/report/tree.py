@@ -28,18 +28,6 @@ VALUES: Final = 2_000
 """Largest number of values on the page."""
 
 
-class SourcePicture(Frozen):
-    """A page of the source on the page."""
-
-    anchor: str
-    title: str
-    """``Page 3``, with the document if there are several."""
-    address: str
-    """Relative to the page."""
-    width: int
-    height: int
-
-
 class SourceNote(Frozen):
     """The place of a value in the source according to the output, and the result of its check."""
 
@@ -83,8 +71,8 @@ class TreeView(Frozen):
     """By node and name of a value below the node; the name is empty for the node itself."""
     doubtful: frozenset[TreeNode] = frozenset()
     """The nodes with a doubtful note at the node or below it."""
-    pictures: tuple[SourcePicture, ...] = ()
-    """The pages of the source that notes refer to."""
+    pictures: tuple[tuple[str, PagePicture], ...] = ()
+    """The pages of the source that notes refer to, each after its title; notes refer to the first as ``page-1``."""
 
     @property
     def tree_rows(self) -> Markup:

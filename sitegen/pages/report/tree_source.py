@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.pages.report.tree import PagePicture, SourceNote, SourcePicture, TreeView
+from sitegen.pages.report.tree import PagePicture, SourceNote, TreeView
 from sitegen.pages.report.value_tree import TreeNode
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.words import QuotedPassage, SearchedText
@@ -70,24 +70,25 @@ def with_source(
 ) -> TreeView:
     """Add a note for each citation. ``pages``: by document, then by number; None for the whole document."""
     pictures = _pictures(cited, pages)
+    anchors = {path: f"page-{number}" for number, path in enumerate(pictures, start=1)}
     notes = {}
     doubtful: set[TreeNode] = set()
     for citation in cited:
         of_document, (number, quote, confidence, _) = pages.get(citation.document, {}), citation.evidence
         page = of_document.get(number, of_document.get(None))
-        picture = pictures.get(page.path) if isinstance(page, PagePicture) else None
+        anchor = anchors.get(page.path, "") if isinstance(page, PagePicture) else ""
         passage, doubt = _passage(number, quote, of_document)
         if page is None and number and of_document:
             doubt = f"the source has no page {number}: a hint at a hallucination"
         remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
-        if isinstance(page, PagePicture) and not picture:
+        if isinstance(page, PagePicture) and not anchor:
             remark = f"only the first {_MOST_PICTURES} pages are shown"
         notes[citation.way[-1], citation.name] = SourceNote(
             page=number,
             quote="" if passage else quote,
             confidence=confidence,
             passage=passage,
-            anchor=picture.anchor if picture else "",
+            anchor=anchor,
             remark=doubt or remark,
             is_doubtful=bool(doubt),
         )
@@ -98,22 +99,16 @@ def with_source(
 
 def _pictures(
     cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, SourcePage]]
-) -> dict[str, SourcePicture]:
-    """The pictures that are shown, by address, in the order of the citations."""
+) -> dict[str, tuple[str, PagePicture]]:
+    """The titles and pictures that are shown, by address, in the order of the citations."""
     several = len(pages) > 1
-    pictures: dict[str, SourcePicture] = {}
+    pictures: dict[str, tuple[str, PagePicture]] = {}
     for document, _, _, (number, *_) in cited:
         of_document = pages.get(document, {})
         page = of_document.get(number, of_document.get(None))
         if isinstance(page, PagePicture) and page.path not in pictures and len(pictures) < _MOST_PICTURES:
             title = f"Page {number}" if number in of_document and number else "The document"
-            pictures[page.path] = SourcePicture(
-                anchor=f"page-{len(pictures) + 1}",
-                title=f"{title} of {document}" if several and document else title,
-                address=page.path.split("/", 2)[2],
-                width=page.width,
-                height=page.height,
-            )
+            pictures[page.path] = f"{title} of {document}" if several and document else title, page
     return pictures
 
 

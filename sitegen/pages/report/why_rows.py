@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -21,7 +21,7 @@ from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text,
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL
 from sitegen.pages.labels import bad_runs, exchanges, interval_basis
-from sitegen.pages.recorded import RecordedView
+from sitegen.pages.recorded import RecordedRow
 from sitegen.text.plain import counted
 from sitegen.text.values import SMALL, metric_text
 
@@ -188,7 +188,7 @@ def fates(flips: Flips) -> list[tuple[str, int, int, int, int]]:
 def fixed_values(flip: CellFlip) -> tuple[Markup, Markup, Markup]:
     """The expected value of a cell that was fixed, its value before, and its value now."""
     before, after = flip.before or ABSENT, flip.after or ABSENT
-    expected = shown_run(after.state, after.expected, after.actual).expected
+    expected, _ = shown_run(after.state, after.expected, after.actual)
     changed = f"<small>before: {value(shown_value(before.expected or _BLANK))}</small>" if flip.by_truth else ""
     shown = [shown_value(before.actual), shown_value(after.actual)]
     was, now = map(_side, shown)
@@ -201,12 +201,12 @@ def _side(display: DisplayValue) -> Markup:
     return Markup(content if content.isascii() else f"<div dir=auto>{content}</div>")
 
 
-def falls(view: RecordedView) -> list[tuple[DifferencePart, float, Markup]]:
+def falls(headline: RecordedRow, every: Iterable[DifferencePart]) -> list[tuple[DifferencePart, float, Markup]]:
     """The parts that lead from the recorded headline to the computed one, each with the value after it and a bar."""
-    _, recorded, computed, _ = view.headline or ("", 0.0, None, False)
+    _, recorded, computed, _ = headline
     if computed is None:
         return []
-    parts = [part for part in view.parts if abs(part.amount) >= SMALL]
+    parts = [part for part in every if abs(part.amount) >= SMALL]
     levels = list(accumulate((part.amount for part in parts), initial=recorded))
     low, high = min(*levels, computed), max(*levels, computed)
     return [

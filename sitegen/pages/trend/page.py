@@ -37,7 +37,6 @@ from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.other_pages import score_changes
 from sitegen.pages.recorded import agrees_with_now
-from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
@@ -421,7 +420,7 @@ def field_columns(info: EvalInfo) -> list[Column]:
     nouns = info.nouns
 
     def link(row: FieldOverPoints) -> Markup:
-        return Markup('<a href="{}">{}</a>').format(field_file(info.id, row[0]), printable(row[0]))
+        return Markup('<a href="{}">{}</a>').format(links.field_in_eval(row[0]), printable(row[0]))
 
     def of_now(count: Callable[[Counts], int]) -> Callable[[FieldOverPoints], int | str]:
         return lambda row: NIL if row[1] is None else count(row[1])
