@@ -24,7 +24,9 @@ from sitegen.scoring.judged.usual_columns import (
     GRADES,
     OBJECTS,
     PARTS,
+    PREDICTED_LABELS,
     SCORES,
+    TRUE_LABELS,
     WEAK_VERDICTS,
     is_verdict,
     plain_name,
@@ -103,7 +105,8 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
     list_key = {"list": table.key} if table.key else {}
-    why = f"a table of {counted(table.size, 'row')}, graded by {', '.join(graded)}"
+    by = ", ".join(graded) or f"comparing {columns['output']} with {columns['expected']}"
+    why = f"a table of {counted(table.size, 'row')}, graded by {by}"
     return Recognition({"kind": "judged", "settings": {**list_key, **settings}}, why)
 
 
@@ -167,7 +170,10 @@ _MOST_SCORES: Final = 12
 
 
 def guess_columns(table: FoundTable) -> dict[str, Any] | None:
-    """Return settings that map columns to parts of a case; None without verdict and score, or without id and input."""
+    """Return settings that map columns to parts of a case.
+
+    None without id and input, or without a verdict, a score, or the labels of a classification.
+    """
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
@@ -185,7 +191,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     verdict = _verdict_column(columns, by_name)
     scores, highest = _score_columns(columns, by_name)
     has_text = {"input", "expected", "output"} & parts.keys()
-    if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and has_text)):
+    is_classified = all(
+        plain_name(parts.get(part, "")) in names
+        for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))
+    )
+    if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and has_text)):
         return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict

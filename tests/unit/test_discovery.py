@@ -169,6 +169,19 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     )
 
 
+@pytest.mark.parametrize(
+    "names", [("y_true", "y_pred"), ("true_label", "predicted_label"), ("Gold Label", "pred-label")]
+)
+def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[str, str], tmp_path: Path):
+    repo = GitRepo(tmp_path / "labels")
+    rows = "1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
+    for table in (rows, rows.replace("hi,spam,spam", "hi,spam,ham")):
+        repo.commit({"evals/triage/results.csv": f"id,text,{','.join(names)}\n{table}"})
+    (found,) = _look(repo).proposed
+    assert (found.trial.points, found.trial.newest) == (2, "Score 0.500 over 4 cases")
+    assert found.why.endswith(f"a table of 4 rows, graded by comparing {names[1]} with {names[0]}")
+
+
 @pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
 def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path: str, tmp_path: Path):
     repo = GitRepo(tmp_path / "prompts")

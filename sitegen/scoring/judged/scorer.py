@@ -58,7 +58,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 26
+    version = 27
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

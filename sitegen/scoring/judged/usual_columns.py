@@ -12,6 +12,9 @@ from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.scoring.judged.columns import ColumnMap, ScoreColumns
 from sitegen.scoring.values import members, name_of
 
+TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
+PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
+"""Names that occur in pairs, in tables of a classification."""
 PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
         "datasourceitemid",  # of OpenAI's hosted evals, where an id is that of the output
@@ -26,11 +29,11 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "model": ("model", "modelid", "modelname"),
     "expected": (
         *("expected", "expectedoutput", "expectedanswer", "groundtruth", "target", "gold", "reference"),
-        *("referenceanswer", "ideal", "label"),
+        *("referenceanswer", "ideal", *TRUE_LABELS, "label"),
     ),
     "output": (
         *("output", "actual", "actualoutput", "modeloutput", "prediction", "predicted", "response", "modelresponse"),
-        *("agentresponse", "answer", "result", "completion"),
+        *("agentresponse", "answer", "result", "completion", *PREDICTED_LABELS),
     ),
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
