@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from sitegen.analysis.best import best_points
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.change import difference
+from sitegen.analysis.deltas import exchanges, overlap
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Change, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Window
+from sitegen.model.series import HEADLINES, Effect, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Edit
 
 
@@ -44,12 +45,13 @@ class BestVersion(Frozen):
     """The commit of an earlier edit of the file whose version may have been in force instead; None if it is certain."""
 
 
-def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
+def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], kind: str) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
     Args:
         points: points of the eval, each with its delta to the previous point.
         made_with: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
+        kind: kind of the eval.
 
     """
     made_by = [attributed_to(commits) for commits in made_with]
@@ -78,7 +80,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
                     before=before,
                     after=index,
                     by_rules=_by_rules(deltas),
-                    comparable=_comparable(deltas),
+                    over_common=None if before is None else _over_common(points[before], points[index], kind),
                     model=model,
                     judge=judge,
                     or_edit=other_edit(made_with[index]),
@@ -118,8 +120,11 @@ def _by_rules(deltas: Iterable[Change | None]) -> float | None:
     return total
 
 
-def _comparable(deltas: Iterable[Change | None]) -> bool:
-    return all(delta is not None and delta.overlap.verdict == "comparable" for delta in deltas)
+def _over_common(before: Point, after: Point, kind: str) -> tuple[float | None, ...] | None:
+    first, last = before.scorecard, after.scorecard
+    if overlap(first, last).verdict == "comparable":
+        return None
+    return tuple(difference(first, last, metric.name, kind) for metric in last.metrics[:HEADLINES])
 
 
 class EffectIndex:

@@ -112,7 +112,7 @@ class _EvalJob:
             beside = self._inputs.edits.beside
             steps = with_losses(series, steps_of(series, beside), beside)
             patterns = self._error_patterns(series, newest)
-        edit_windows = windows(series.points, self._inputs.edits.made_with)
+        edit_windows = windows(series.points, self._inputs.edits.made_with, series.info.kind)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = spans_of_edits(edit_windows, first_new)
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])

@@ -286,8 +286,9 @@ class Window(NamedTuple):
     by_rules: float | None = 0.0
     """The part of the headline's change that ground truth and rules made, summed over the points in between; None if it
     is undefined at any of them."""
-    comparable: bool = True
-    """Whether all points from ``before`` to ``after`` have the same documents."""
+    over_common: tuple[float | None, ...] | None = None
+    """The changes of the first metrics over what the points ``before`` and ``after`` have in common; None if both have
+    the same documents and cases, so that their values can be subtracted."""
     model: Exchange | None = None
     """The change of the model, if any: its part and that of the edit cannot be separated."""
     judge: Exchange | None = None
@@ -398,12 +399,21 @@ class Effect(Frozen):
     """The kind's words for documents and attributes."""
 
     @property
+    def changes(self) -> tuple[float | None, ...]:
+        """After minus before of each metric, over what both have; None if undefined, or if two judges graded them."""
+        if self.before is None or self.after is None:
+            return (None,) * max(1, len(self.specs))
+        pairs = zip(self.before.values, self.after.values, strict=False)
+        moved = self.window.over_common or [None if a is None or b is None else b - a for a, b in pairs]
+        names = [spec.name for spec in self.specs] or [""]
+        return tuple(
+            None if regraded(self.window.judge, name) else change for name, change in zip(names, moved, strict=False)
+        )
+
+    @property
     def change(self) -> float | None:
-        """After minus before of the headline metric; None unless both are defined, or if two judges graded them."""
-        if self.before is None or self.after is None or self.regraded:
-            return None
-        first, last = self.before.values[0], self.after.values[0]
-        return None if first is None or last is None else last - first
+        """The change of the headline metric."""
+        return self.changes[0]
 
     @property
     def regraded(self) -> bool:

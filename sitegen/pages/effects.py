@@ -20,7 +20,6 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
-from sitegen.model.usage import regraded
 from sitegen.pages.change_text import own_unit, range_of, verdict_words
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.labels import exchanges
@@ -28,8 +27,8 @@ from sitegen.text.plain import counted, line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
 """The verdict on a change, or why there is none. same output: it was only re-scored. recorded: runs recorded the
-numbers. not judged: the model or judge changed, or it is open which edit the output was made with. first output: there
-is nothing to compare with."""
+numbers. not judged: the model or judge changed, nothing is in common, or it is open which edit the output was made
+with. first output: there is nothing to compare with."""
 
 TONES: Final[dict[Grade, str]] = {
     "worse": "bad",
@@ -141,7 +140,7 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 
 def _effect_row(effect: Effect, after: Headline) -> EffectRow:
     specs = effect.specs or (_HEADLINE,)
-    metrics = metrics_of(effect.before, after, specs, _changes(effect, after, specs))
+    metrics = metrics_of(effect.before, after, specs, effect.changes)
     spec, change = metrics[0]
     grade = _grade(effect, change, spec)
     fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
@@ -175,18 +174,11 @@ def metrics_of(
     )
 
 
-def _changes(effect: Effect, after: Headline, specs: Sequence[MetricSpec]) -> Iterator[float | None]:
-    """The change of each metric; grades of two different judges have none."""
-    before = effect.before.values if effect.before else (None,) * len(specs)
-    for spec, first, last in zip(specs, before, after.values, strict=False):
-        yield None if first is None or last is None or regraded(effect.window.judge, spec.name) else last - first
-
-
 def _grade(effect: Effect, change: float | None, spec: MetricSpec) -> Grade:
     if effect.window.model or effect.regraded or effect.window.or_edit:
         return "not judged"
     if change is None:
-        return "first output"
+        return "first output" if effect.window.over_common is None else "not judged"
     if effect.window.verdict is not None:
         return effect.window.verdict.decision
     if spec.recorded:
@@ -203,6 +195,8 @@ def _why(effect: Effect, grade: Grade, spec: MetricSpec) -> str:
         return f"the output may have been made with {effect.window.or_edit.short} instead"
     if grade == "first output":
         return "nothing to compare with"
+    if grade == "not judged" and effect.change is None:
+        return "nothing in common to compare"
     if grade == "recorded":
         return ONLY_RECORDED
     return verdict_words(effect.window.verdict, spec, effect.nouns) if effect.window.verdict else ""
@@ -212,8 +206,8 @@ def _remarks(effect: Effect, change: float | None, spec: MetricSpec) -> Iterator
     if change is not None and effect.window.by_rules is not None and abs(effect.window.by_rules) >= NOTICED:
         yield f"{own_unit(effect.window.by_rules, spec)} of the change is by ground truth and rules, not by the output."
     yield from exchanges(effect.window.model, effect.window.judge)
-    if change is not None and not effect.window.comparable:
-        yield f"Not over the same {effect.nouns.documents}."
+    if change is not None and effect.window.over_common is not None:
+        yield f"Over the {effect.nouns.documents} that both have."
     flips = effect.window.flips
     if flips and flips.by_truth:
         yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from msgspec.structs import replace
 
@@ -6,14 +8,15 @@ from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, shift, toward_better
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of, written
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, renderer_of, text_of, written
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -56,12 +59,12 @@ def snapshot(
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), change=delta(0, 0, 0)) for one in snapshots]
-    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with)]
+    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with, "fields")]
 
 
-def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Change:
+def delta(outputs: float, truth: float, rules: float) -> Change:
     parts, whole = DeltaParts(outputs, truth, rules), outputs + truth + rules
-    return Change(Overlap(1, ("x",) if bridged else ()), (MetricDelta("f1", whole, parts),))
+    return Change(Overlap(1), (MetricDelta("f1", whole, parts),))
 
 
 def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():
@@ -102,7 +105,7 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
     points = [
         Point(one, card(value), (), change=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
     ]
-    certain, open_one = windows(points, made_with)
+    certain, open_one = windows(points, made_with, "fields")
     assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
     best = peak(points, made_with, F1, "fields")
     assert best
@@ -143,20 +146,70 @@ def test_an_output_that_is_scored_again_is_attributed_to_the_edit_it_was_made_wi
 
 
 def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
-    deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0, bridged=True), None]
+    deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0), None]
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), change=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, edits_of_outputs(places, every).made_with) == (
+    assert windows(points, edits_of_outputs(places, every).made_with, "fields") == (
         Window(1, None, 0),
         Window(edit=4, before=1, after=2, by_rules=0.0),
-        Window(edit=6, before=2, after=3, by_rules=0.25, comparable=False),
-        Window(edit=8, before=3, after=4, by_rules=None, comparable=False),
+        Window(edit=6, before=2, after=3, by_rules=0.25),
+        Window(edit=8, before=3, after=4, by_rules=None),
     )
 
 
-def card(value: float | None) -> Scorecard:
-    return Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", value),), documents=(), fields=())
+def card(value: float | None, **documents: Counts) -> Scorecard:
+    scores = (documents or {"a": Counts()}).items()
+    return Scorecard(
+        status="scored",
+        counts=Counts(),
+        metrics=(Metric("f1", value),),
+        documents=tuple(DocumentScore(name, "scored", counts) for name, counts in scores),
+        fields=(),
+    )
+
+
+RIGHT, WRONG = Counts(tp=1), Counts(fp=1, fn=1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "over_common", "change", "why"),
+    [
+        (card(1.0, a=RIGHT), card(0.0, a=WRONG), None, -1.0, ""),  # the same documents
+        (card(1.0, a=RIGHT, b=RIGHT), card(0.25, a=RIGHT, b=WRONG, c=WRONG, d=WRONG), (-0.5,), -0.5, ""),
+        (card(1.0, a=RIGHT), card(0.0, b=WRONG), (None,), None, "nothing in common to compare"),
+    ],
+)
+def test_the_change_across_an_edit_is_over_the_documents_that_both_outputs_have(
+    before, after, over_common, change, why
+):
+    places = [snapshot(1, 2), snapshot(2, 5)]
+    points = [Point(place, one) for place, one in zip(places, (before, after), strict=True)]
+    _, window = windows(points, edits_of_outputs(places, [edit(1), edit(4)]).made_with, "fields")
+    assert window.over_common == over_common
+    heads = tuple(headline(point.scorecard.metric("f1")) for point in points)
+    index = EffectIndex([replace(summary("x", window), headlines=heads)], {})
+    (row,) = effect_rows(index.effects_of(4))
+    assert (row.change, row.grade, row.why) == (change, "not judged", why)
+
+
+def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(tmp_path):
+    repo = GitRepo(tmp_path / "repo")
+    commits = []
+    for number, (documents, right) in enumerate(((30, 30), (60, 27)), 1):
+        names = [f"d{at}" for at in range(documents)]
+        rows = [{"id": name, "x": "1" if at < right else "7"} for at, name in enumerate(names)]
+        edited = repo.commit({"CLAUDE.md": f"Version {number}.\n"})
+        files = {
+            "evals/orders/ground_truth.csv": "id,x\n" + "".join(f"{name},1\n" for name in names),
+            f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows),
+        }
+        commits = [edited, repo.commit(files)]
+    repo.checkout()
+    build_site(repo.path, tmp_path / "site")
+    for sha in commits:
+        assert "down 0.100" in text_of(tmp_path / "site" / "commits" / f"{sha[:12]}.html")
+    assert not any("down 0.550" in text_of(page) for page in (tmp_path / "site").rglob("*.html"))
 
 
 def headline(value: float | None) -> Headline:
