@@ -49,12 +49,12 @@ def mapping_line(
     pattern = first.attribute.replace("[]", "[*]")
     stated = asdict(rules.mapping.fields.get(pattern, FieldSettings()))
     for settings, changed in _trials(rule, wrong if rounded else ()):
-        if not all(_is_equal(judgement, changed, rules) for judgement in tried):
+        if not all(_is_equal(judgement, changed) for judgement in tried):
             continue
         line = {name: value for name, value in stated.items() if value is not None} | settings
         mapped = rules.with_field(pattern, FieldSettings(**line))
         in_mapping = (mapped.field_rule(judgement.path, judgement.attribute) for judgement in tried)
-        if all(_is_equal(judgement, own, mapped) for judgement, own in zip(tried, in_mapping, strict=True)):
+        if all(_is_equal(judgement, own) for judgement, own in zip(tried, in_mapping, strict=True)):
             return f"{_yaml(pattern)}: {{{', '.join(f'{name}: {_yaml(value)}' for name, value in line.items())}}}"
     return None
 
@@ -84,9 +84,9 @@ def _distance(judgement: Judgement) -> Decimal | None:
     return abs(Decimal(str(expected)) - Decimal(str(actual)))
 
 
-def _is_equal(judgement: Judgement, rule: FieldRule, rules: FieldRules) -> bool:
+def _is_equal(judgement: Judgement, rule: FieldRule) -> bool:
     try:
-        judge = comparison(judgement.expected, rule, rules).judge
+        _, judge, _ = comparison(judgement.expected, rule)
     except TruthError:
         return False
     return judge(judgement.actual) == CORRECT

@@ -25,8 +25,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
-from sitegen.scoring.fields import rule_sources
-from sitegen.scoring.rules import FieldRules, compile_rules
+from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.usage import specs_with_usage
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class Reports:
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""
         inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
-        return compile_rules(rule_sources(inputs)).value
+        return rules_of(inputs).value
 
 
 def tree_with_source(

@@ -23,11 +23,8 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
-from sitegen.scoring.compiled_truth import CompiledTruths
 from sitegen.scoring.evidence import EvidenceByPath, evidence_in
-from sitegen.scoring.fields import documents_by_expected_names, rule_sources
-from sitegen.scoring.outputs import read_outputs
-from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.words import SearchedText
 
@@ -50,7 +47,7 @@ class EvalSources:
         self._folders = folders
         largest = min(context.max_blob_bytes, LARGEST)
         self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
-        self._truths = CompiledTruths()
+        self._scorer = FieldsScorer()
         self._pictures: dict[str, PagePicture | str] = {}
         self._texts: dict[str, SearchedText | str] = {}
         self._characters = 0
@@ -70,7 +67,7 @@ class EvalSources:
         """Add the source of every value with a place in a document; return its pictures and problems as well."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
-        cited = list(citations(view.root, _evidence_by_document(inputs, self._truths), several=several))
+        cited = list(citations(view.root, _evidence_by_document(inputs, self._scorer), several=several))
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
@@ -136,19 +133,15 @@ class EvalSources:
         return self._texts[oid]
 
 
-def _evidence_by_document(inputs: ScoringInputs, truths: CompiledTruths) -> dict[str, EvidenceByPath]:
+def _evidence_by_document(inputs: ScoringInputs, scorer: FieldsScorer) -> dict[str, EvidenceByPath]:
     """Return the evidence of an output by the ids of its documents, as in judgements.
 
-    ``truths``: compiles the ground truth of the eval, which names the documents, once for many outputs.
+    ``scorer``: compiles the ground truth of the eval, which names the documents, once for many outputs.
     """
-    sources = rule_sources(inputs)
-    rules, _ = compile_rules(sources)
     try:
-        truth = truths.compiled(inputs.ground_truth, sources)
+        documents = scorer.documents(inputs)
     except UnreadableError:
         return {}
-    output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
-    documents = documents_by_expected_names(truth, output)
     return {name: evidence_in(document) for name, document in documents.items()}
 
 

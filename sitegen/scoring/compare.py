@@ -12,12 +12,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Outcome, Unusable, Value
-from sitegen.scoring.rules import FieldRule, FieldRules
+from sitegen.scoring.rules import FieldRule
 from sitegen.scoring.values import (
     EXACT,
-    Emptiness,
     Number,
     coerced_number,
     is_number,
@@ -57,18 +55,11 @@ class TruthError(ValueError):
         """The quoted value. The reason never contains it, so that redaction can remove it."""
 
 
-class ExpectedValue(NamedTuple):
-    """An expected value that can be compared."""
-
-    value: Value
-    """In the form of pages: numbers are numbers, whatever the format of the file."""
-    judge: Comparison
-    missing: Outcome = "omission"
-    """The outcome of an output without the value."""
-
-
-def comparison(value: Value, rule: FieldRule, rules: FieldRules, marks: Set[str] | None = None) -> ExpectedValue:
+def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> tuple[Value, Comparison, Outcome]:
     """Make the function that judges actual values by an expected one. Raises TruthError.
+
+    Returns the value in the form of pages, where numbers are numbers whatever the format of the file, the function, and
+    the outcome of an output without the value.
 
     *marks*: the decimal marks that the column of a CSV file proves, whose undeclared types have to be inferred; None
     for a value of any other file.
@@ -76,50 +67,49 @@ def comparison(value: Value, rule: FieldRule, rules: FieldRules, marks: Set[str]
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
-        items = [None if rules.empty(item) else comparison(item, rule, rules, marks) for item in value]
-        values = [item.value if item else empty for item, empty in zip(items, value, strict=True)]
-        return ExpectedValue(values, _is_list([item and item.judge for item in items], rule.ordered, rules.empty))
+        items = [None if rule.words.empty(item) else comparison(item, rule, marks) for item in value]
+        values = [item[0] if item else empty for item, empty in zip(items, value, strict=True)]
+        return values, _is_list([item and item[1] for item in items], rule), "omission"
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
-    if marks is not None and isinstance(value, str) and rule.type != "string" and normalise(value) in _NOTHING:
-        return ExpectedValue(value, _is_nothing, missing="true_negative")
-    expected, judge = _scalar_comparison(value, rule, rules, marks)
-    if rules.mapping.equality == "strict":
+    is_cell = marks is not None and isinstance(value, str)
+    if is_cell and rule.type != "string" and normalise(str(value)) in _NOTHING:
+        return value, _is_nothing, "true_negative"
+    judge: Comparison
+    expected: Value = value
+    if rule.type is not None:
+        expected, judge = _declared_comparison(value, rule, marks or frozenset())
+    elif marks is not None and isinstance(value, str):
+        expected, judge = _inferred_comparison(value, rule, marks)
+    elif isinstance(value, bool):
+        judge = _is_boolean(value, rule)
+    elif isinstance(value, str):
+        judge = _is_text(value)
+    else:
+        assert value is not None
+        judge = _is_number(value, rule, coerced_number if rule.coerce else _never)
+    if rule.is_strict:
         if rule.type == "string":
             expected = str(expected)
         if marks is not None and rule.type is None and isinstance(expected, str):
-            return ExpectedValue(expected, _is_as_typed(expected, rules, marks, _is_identical))
-        return ExpectedValue(expected, _is_identical(expected))
-    return ExpectedValue(expected, judge)
-
-
-def _scalar_comparison(
-    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, marks: Set[str] | None
-) -> tuple[Value, Comparison]:
-    if rule.type is not None:
-        return _declared_comparison(value, rule, rules, marks or frozenset())
-    if marks is not None and isinstance(value, str):
-        return _inferred_comparison(value, rule, rules, marks)
-    if isinstance(value, bool):
-        return value, _is_boolean(value, rules)
-    if isinstance(value, str):
-        return value, _is_text(value)
-    assert value is not None
-    return value, _is_number(value, rule, coerced_number if rule.coerce else _never)
+            judge = _is_as_typed(expected, rule, marks, _is_identical)
+        else:
+            judge = _is_identical(expected)
+    return expected, judge, "omission"
 
 
 def _declared_comparison(
-    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, marks: Set[str]
+    value: bool | int | Decimal | str | None, rule: FieldRule, marks: Set[str]
 ) -> tuple[Value, Comparison]:
     if rule.type == "string":
         if isinstance(value, bool):
             raise TruthError("is not text", str(value).lower())
         return value, _is_text(value if isinstance(value, str) else str(value))
     if rule.type == "boolean":
-        boolean = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
+        boolean = _meant_boolean(value, rule)
         if boolean is None:
             raise TruthError("is neither true nor false", value)
-        return boolean, _is_boolean(boolean, rules)
+        return boolean, _is_boolean(boolean, rule)
     if rule.type == "date":
         day = read_date(value, rule.formats)
         if day is None:
@@ -140,7 +130,7 @@ def _readings(text: str, marks: Set[str]) -> list[Number]:
     return proven or list(dict.fromkeys(by_mark.values()))
 
 
-def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules, marks: Set[str]) -> tuple[Value, Comparison]:
+def _inferred_comparison(value: str, rule: FieldRule, marks: Set[str]) -> tuple[Value, Comparison]:
     plain = plain_number(value)
     numbers = [] if _ZEROS.match(value) else _readings(value, marks)
     if plain is not None and "," not in marks:
@@ -150,14 +140,14 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules, marks: 
         return numbers[0], _is_first_of([_is_number(number, rule, read) for number in numbers])
     word = normalise(value)
     if word in ("true", "false"):
-        return word == "true", _is_boolean(word == "true", rules)
+        return word == "true", _is_boolean(word == "true", rule)
 
     def judged_as(typed: Value) -> Comparison:
         if isinstance(typed, bool):
-            return _is_boolean(typed, rules)
+            return _is_boolean(typed, rule)
         return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule, _never)  # type: ignore[arg-type]
 
-    return value, _is_as_typed(value, rules, marks, judged_as)
+    return value, _is_as_typed(value, rule, marks, judged_as)
 
 
 def _is_first_of(judges: list[Comparison]) -> Comparison:
@@ -171,14 +161,14 @@ def _is_first_of(judges: list[Comparison]) -> Comparison:
     return judge if others else first
 
 
-def _is_as_typed(cell: str, rules: FieldRules, marks: Set[str], judged_as: Callable[[Value], Comparison]) -> Comparison:
+def _is_as_typed(cell: str, rule: FieldRule, marks: Set[str], judged_as: Callable[[Value], Comparison]) -> Comparison:
     """Compare with the text of a cell; where the output has a boolean or a number, with the one that people mean by it.
 
     ``Yes`` is true beside a boolean, and ``$1,200.50`` is 1200.5 beside a number. A number beside a cell that has
     several readings or a unit makes the cell doubtful.
     """
     as_text = judged_as(cell)
-    boolean = read_boolean(cell, rules.true_words | _YES, rules.false_words | _NO)
+    boolean = _meant_boolean(cell, rule)
     as_boolean = as_text if boolean is None else judged_as(boolean)
     as_numbers = [] if _ZEROS.match(cell) else [judged_as(number) for number in _readings(cell, marks)]
     is_doubtful = len(as_numbers) > 1 or (not as_numbers and _WITH_UNIT.fullmatch(cell.strip()) is not None)
@@ -282,11 +272,11 @@ def _is_angle(expected: Number, rule: FieldRule, read: NumberReader) -> Comparis
     return judge
 
 
-def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
+def _is_boolean(expected: bool, rule: FieldRule) -> Comparison:
     """Compare booleans by a fixed table of words, and the numbers 1 and 0."""
 
     def judge(actual: Value) -> Outcome:
-        boolean = read_boolean(actual, rules.true_words, rules.false_words)
+        boolean = rule.words.boolean(actual)
         if boolean is None:
             return _FORMAT
         return CORRECT if boolean is expected else WRONG
@@ -306,12 +296,12 @@ def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
     return judge
 
 
-def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness) -> Comparison:
+def _is_list(expected: list[Comparison | None], rule: FieldRule) -> Comparison:
     """Compare a list of scalars as one attribute, in order or as a multiset. None stands for an empty item."""
 
     def outcome(judge_item: Comparison | None, item: Value) -> Outcome | None:
-        if judge_item is None or empty(item):
-            return CORRECT if judge_item is None and empty(item) else WRONG
+        if judge_item is None or rule.words.empty(item):
+            return CORRECT if judge_item is None and rule.words.empty(item) else WRONG
         return judge_item(item)
 
     def judge(actual: Value) -> Outcome | None:
@@ -321,7 +311,7 @@ def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness)
             return WRONG
 
         def all_are(*outcomes: Outcome | None) -> bool:
-            if ordered or len(actual) > _MAX_UNORDERED:
+            if rule.ordered or len(actual) > _MAX_UNORDERED:
                 return all(outcome(each, item) in outcomes for each, item in zip(expected, actual, strict=True))
             choices = [
                 [place for place, item in enumerate(actual) if outcome(each, item) in outcomes] for each in expected
@@ -335,18 +325,13 @@ def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness)
     return judge
 
 
-def read_boolean(value: Value, true_words: frozenset[str], false_words: frozenset[str]) -> bool | None:
-    """Return the boolean for a boolean, 1, 0 or one of the words; None for anything else."""
-    if isinstance(value, bool):
-        return value
-    if is_number(value):
-        return None if value not in (0, 1) else value == 1
-    if not isinstance(value, str):
-        return None
-    word = normalise(value)
-    if word in true_words:
+def _meant_boolean(cell: Value, rule: FieldRule) -> bool | None:
+    """The boolean that people mean by a cell, for which they have more words than outputs do."""
+    word = normalise(cell) if isinstance(cell, str) else ""
+    if word in _YES:
         return True
-    return False if word in false_words else None
+    boolean = rule.words.boolean(cell)
+    return False if boolean is None and word in _NO else boolean
 
 
 def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
@@ -357,17 +342,14 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
         return None
     for date_format in formats:
         try:
-            return _read_in_format(value.strip(), date_format)
+            text = value.strip()
+            # ``strptime`` is slow to import, and takes fifty times as long for the usual format.
+            if date_format == "%Y-%m-%d" and len(text) == 10 and text.isascii() and text[4] == text[7] == "-":
+                return datetime.fromisoformat(text)
+            return datetime.strptime(text, date_format)
         except (ValueError, OverflowError, re.error):
             continue
     return None
-
-
-def _read_in_format(text: str, date_format: str) -> datetime:
-    """Read a date as ``strptime`` does, which is slow to import and takes fifty times as long for the usual format."""
-    if date_format == "%Y-%m-%d" and len(text) == 10 and text.isascii() and text[4] == text[7] == "-":
-        return datetime.fromisoformat(text)
-    return datetime.strptime(text, date_format)
 
 
 def _absolute_tolerance(expected: Number, rule: FieldRule) -> Decimal:

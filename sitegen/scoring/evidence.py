@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.panels import AlignmentPanel
+from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.paths import PathStep, parse_path, path_text, with_key
-from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.scorer import File
 from sitegen.scoring.values import is_number
 from sitegen.text.keys import plain_key
@@ -168,18 +168,9 @@ def may_state_evidence(files: Iterable[File]) -> bool:
     return any(trace in file.content for file in files if file.content for trace in _TRACES)
 
 
-def without_evidence(
-    root: dict[str, Value], expected: Set[str], objects: Set[str], rules: FieldRules
-) -> dict[str, Value]:
-    """Return a document with each wrapped value replaced by the value, and without evidence beside expected values.
-
-    Args:
-        root: the document of an output. It is not changed.
-        expected: the attributes of the ground truth that are no objects.
-        objects: the attributes of the ground truth that are objects, or lists of these.
-        rules: declare types of fields.
-
-    """
+def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, Value]:
+    """Return a document with each wrapped value replaced by the value, and without evidence beside expected values."""
+    expected, objects, rules = truth.attributes.keys(), truth.objects, truth.rules
     attributes = expected | objects
 
     def value_below(value: Value, path: str, attribute: str, *, in_list: bool = False) -> Value:

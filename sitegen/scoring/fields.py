@@ -8,21 +8,21 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement, Value, changed_judgements
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
-from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
+from sitegen.scoring.compiled_truth import CompiledTruth, forget
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence
-from sitegen.scoring.ground_truth.truth import located
+from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.ground_truth.truth import GroundTruth, located
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.outputs import ReadOutput, named_documents, path_of_documents, read_outputs
-from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, unscored_result
-from sitegen.scoring.truth_tree import CountedField, forget
+from sitegen.scoring.outputs import ReadOutput
+from sitegen.scoring.rules import FieldRules, rules_of
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -31,17 +31,10 @@ METRICS: Final = (
     MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
 )
 
+MAX_REMEMBERED: Final = 20_000
+"""The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
 _MOST_REMEMBERED: Final = 20_000
 """The most judgements of an output that are remembered for the next: untrusted outputs may have any number."""
-
-
-def rule_sources(inputs: ScoringInputs) -> RuleSources:
-    """The files and settings that the rules of these inputs are compiled from."""
-    return RuleSources(
-        mapping=inputs.mapping.content if inputs.mapping else None,
-        settings=inputs.settings,
-        schema=inputs.schema.content if inputs.schema else None,
-    )
 
 
 class FieldsScorer:
@@ -53,32 +46,59 @@ class FieldsScorer:
     nouns = Nouns()
 
     def __init__(self) -> None:
-        self._truths = CompiledTruths()
-        self._reading: tuple[tuple[File, ...], Mapping, int, str | None] | None = None
-        self._output: ReadOutput | None = None
+        self._truths: dict[tuple[str, bytes, FieldRules], CompiledTruth] = {}
+        """Compiled ground truths by content, because many outputs of a history share one."""
+        self._last_used: CompiledTruth | None = None
+        """Most often a correction changes few values, and other rules none, so that the next takes over the others."""
+        self._truth: tuple[tuple[str, bytes, Mapping], GroundTruth] | None = None
+        """The ground truth that was read last, and how. It is never changed."""
+        self._output: tuple[tuple[tuple[File, ...], Mapping, int, str | None], ReadOutput] | None = None
         """The output that was read last, and how. It is never changed."""
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
-        sources = rule_sources(inputs)
-        rules, findings = compile_rules(sources)
+        rules, findings = rules_of(inputs)
         findings = (*_missing_rules(inputs), *findings)
         try:
-            truth = self._truths.compiled(inputs.ground_truth, sources)
+            truth = self._compiled_truth(inputs.ground_truth, rules)
         except UnreadableError as error:
             return _unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
         if any(file is not None and file.content is None for file in (inputs.mapping, inputs.schema)):
             return _unscored(rules, findings)  # by other rules, right values would be errors of the model
-        output = self._read(inputs.outputs, rules.of_files, len(truth.documents), truth.key)
-        has_evidence = may_state_evidence(inputs.outputs)
-        return _FieldsScoring(rules, truth, output, findings, has_evidence=has_evidence).result()
+        return _FieldsScoring(truth, self._read(inputs, truth), findings).result(may_state_evidence(inputs.outputs))
 
-    def _read(self, files: tuple[File, ...], mapping: Mapping, expected: int, key: str | None) -> ReadOutput:
+    def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
+        """Return the documents of an output by their expected names. Raises UnreadableError without a ground truth."""
+        truth = self._compiled_truth(inputs.ground_truth, rules_of(inputs).value)
+        return self._read(inputs, truth).by_expected_names(truth.truth)
+
+    def _compiled_truth(self, file: File | None, rules: FieldRules) -> CompiledTruth:
+        """Compile a ground truth file. Raises UnreadableError.
+
+        Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one.
+        """
+        content = content_of(file, "the file is missing", "Add the ground truth.")
+        ending = file.path.rpartition(".")[2] if file else ""
+        compiled = self._truths.pop((ending, content, rules), None)
+        if compiled is None:
+            reading = ending, content, rules.of_files
+            if self._truth is None or self._truth[0] != reading:
+                self._truth = reading, read_ground_truth(f".{ending}", content, rules.of_files)
+            compiled = CompiledTruth(self._truth[1], rules, self._last_used)
+            remembered = compiled.values + sum(truth.values for truth in self._truths.values())
+            while remembered > MAX_REMEMBERED and self._truths:
+                remembered -= self._truths.pop(next(iter(self._truths))).values
+        self._truths[ending, content, rules] = compiled  # the most recently used comes last
+        self._last_used = compiled
+        return compiled
+
+    def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> ReadOutput:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
-        reading = files, mapping, expected, key
-        if self._output is None or self._reading != reading:
-            self._output, self._reading = read_outputs(files, mapping, expected=expected, key=key), reading
-        return self._output
+        truth, of_files = compiled.truth, compiled.rules.of_files
+        reading = inputs.outputs, of_files, len(truth.documents), truth.key
+        if self._output is None or self._output[0] != reading:
+            self._output = reading, ReadOutput(inputs.outputs, of_files, truth)
+        return self._output[1]
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
@@ -111,58 +131,59 @@ def _field_metrics(
 
 
 class _FieldsScoring:
-    def __init__(
-        self,
-        rules: FieldRules,
-        truth: CompiledTruth,
-        output: ReadOutput,
-        findings: tuple[Finding, ...],
-        *,
-        has_evidence: bool = False,
-    ) -> None:
-        """*has_evidence*: whether the output may state evidence, which is not scored."""
-        self._has_evidence = has_evidence
-        self._rules = rules
+    def __init__(self, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]) -> None:
         self._truth = truth
         self._output = output
         self._findings = [*findings, *truth.findings, *output.findings]
         self._judgements: list[Judgement] = []
         self._panels: list[AlignmentPanel] = []
 
-    def result(self) -> Result:
+    def result(self, has_evidence: bool = False) -> Result:
+        """*has_evidence*: whether the output may state evidence, which is not scored."""
         roots = self._roots()
-        text = self._output.text if len(self._truth.documents) == 1 else ""  # searching it for each takes longer
+        expected, rules = self._truth.truth, self._truth.rules
+        convention, unreadable = rules.mapping.convention, self._output.unreadable
+        text = self._output.text if len(expected.documents) == 1 else ""  # searching it for each takes longer
         documents: list[DocumentScore] = []
         misplaced: list[str] = []
-        for name, branch, lines in self._truth.documents:
-            judge = Judge(name, self._rules)
+        for document, branch in zip(expected.documents, self._truth.trees, strict=True):
+            name = document.id
+            judge = Judge(name, rules)
             status: Status = "scored"
             root = roots.get(name)
             if root is None:
                 status = "unreadable"
-                judge.unreadable(branch, self._reason(name))
+                judge.omit(branch, unreadable.get(name) or unreadable.get("") or "the document is missing")
             else:
-                key = self._truth.key
+                key = expected.key
                 stated = root if key is None else {k: v for k, v in root.items() if k != key}
-                root = stated
-                if self._has_evidence:
-                    root = without_evidence(root, frozenset(self._truth.attributes), self._truth.objects, self._rules)
+                root = without_evidence(stated, self._truth) if has_evidence else stated
                 judge.document(branch, root)
                 if root is not stated:
                     judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
             judgements, pairs = with_places(judge.judgements, root or {}, text)
             misplaced += pairs
-            documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
+            documents.append(DocumentScore(name, status, stats.tally(judgements, convention)))
             self._judgements += judgements
             self._panels += judge.panels
-            self._findings += [located(finding, lines) if finding.path else finding for finding in judge.findings]
+            for finding in judge.findings:
+                self._findings.append(located(finding, document.lines) if finding.path else finding)
         counts = stats.total(document.counts for document in documents)
-        counted = self._fields()
-        fields = tuple([field.score for field in counted])
+        if len(self._judgements) > _MOST_REMEMBERED:
+            for branch in self._truth.trees:
+                forget(branch)
+        by_attribute = stats.by_attribute(self._judgements, self._truth.attributes)
+        fields = tuple(
+            FieldScore(attribute, stats.tally(of_attribute, convention))
+            for attribute, of_attribute in by_attribute.items()
+            if of_attribute
+        )
         self._findings[:0] = (*self._nothing_in_common(counts, fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
-        macro_fields, fields_without = stats.mean([field.f1 for field in counted])
+        macro_fields, fields_without = stats.mean([stats.f1(field.counts) for field in fields])
         readable = any(document.status == "scored" for document in documents)
+        # A whole list with a format error is no expected value.
+        whole_lists = sum(one.outcome == "format_error" and one.expected is None for one in self._judgements)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
@@ -170,10 +191,10 @@ class _FieldsScoring:
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),
-            expected_values=_expected_values(self._judgements, counts),
+            expected_values=counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists,
             actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
             algorithm=", ".join(sorted({panel.algorithm for panel in self._panels})),
-            convention=self._convention,
+            convention=convention,
         )
         notes = (
             *_left_out_note(without, len(documents), "document", "Macro F1"),
@@ -185,15 +206,10 @@ class _FieldsScoring:
             panels=(*self._panels, *notes),
         )
 
-    @property
-    def _convention(self) -> Convention:
-        return self._rules.mapping.convention
-
     def _roots(self) -> dict[str, dict[str, Value]]:
         """Return the documents of the output by the names of the expected ones; report those without a counterpart."""
-        actual = _documents(self._truth, self._output)
-        names = dict.fromkeys(document.id for document in self._truth.documents)
-        roots = documents_by_expected_names(self._truth, self._output)
+        truth = self._truth.truth
+        names, actual, roots = truth.names, self._output.by_name(truth), self._output.by_expected_names(truth)
         if len(roots) == len(actual) == len(names):
             return roots
         if not roots and any(actual.values()):
@@ -214,98 +230,33 @@ class _FieldsScoring:
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return roots
 
-    def _reason(self, name: str) -> str:
-        unreadable = self._output.unreadable
-        return unreadable.get(name) or unreadable.get("") or "the document is missing"
-
     def _nothing_in_common(self, counts: Counts, fields: Iterable[FieldScore]) -> Iterator[Finding]:
         """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
         if counts.tp or counts.wrong_value or counts.format_error:
             return
         expected = [field.attribute for field in fields if field.counts.omission]
         actual = [field.attribute for field in fields if field.counts.hallucination]
-        what = "field"
-        if not actual and self._output.documents and not documents_by_expected_names(self._truth, self._output):
-            what, expected = "document", [document.id for document in self._truth.documents]
+        what, truth = "field", self._truth.truth
+        if not actual and self._output.documents and not self._output.by_expected_names(truth):
+            what, expected = "document", [document.id for document in truth.documents]
             actual = list(self._output.documents)
             if len(actual) == 1:
                 actual = [key for root in self._output.documents.values() for key in root]
         if expected and actual and not {*expected} & {*actual}:
             sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
             message = f"No {what} of the output is expected. {sides}"
-            path = path_of_documents(self._output, *_expected_documents(self._truth))
+            path = self._output.path_of_documents(truth)
             fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
             if what == "document":
-                fix = f"Name the documents by their {self._truth.key or 'id'!r}, or set `documents` in the mapping."
+                fix = f"Name the documents by their {truth.key or 'id'!r}, or set `documents` in the mapping."
             if path:
                 fix = f"Write `documents: {{path: {path}}}` into the mapping, which is where they are."
             yield Finding.of_type("nothing_in_common", message, fix)
-
-    def _fields(self) -> list[CountedField]:
-        """Return the counts of each attribute.
-
-        Only attributes with a judgement that the previous output lacks are counted anew.
-        """
-        before = self._truth.last
-        new, gone = changed_judgements(before.judgements, self._judgements)
-        changed: dict[str, list[Judgement]] = {judgement.attribute: [] for judgement in (*new, *gone)}
-        for judgement in self._judgements if changed else ():
-            if judgement.attribute in changed:
-                changed[judgement.attribute].append(judgement)
-        counted = before.fields.copy()
-        for attribute, judgements in changed.items():
-            if judgements:
-                counts = stats.tally(judgements, self._convention)
-                counted[attribute] = CountedField(FieldScore(attribute, counts), stats.f1(counts))
-            else:
-                del counted[attribute]
-        names = [attribute for attribute in self._truth.attributes if attribute in counted]
-        if len(names) < len(counted):
-            names = list(dict.fromkeys((*names, *(judgement.attribute for judgement in self._judgements))))
-        if len(self._judgements) > _MOST_REMEMBERED:
-            before.judgements, before.fields = (), {}
-            for document in self._truth.documents:
-                forget(document.tree)
-        else:
-            before.judgements, before.fields = self._judgements, counted
-        return [counted[name] for name in names]
-
-
-def _documents(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
-    return named_documents(output, *_expected_documents(truth))
-
-
-def _expected_documents(truth: CompiledTruth) -> tuple[set[str], str | None, set[str]]:
-    """The names of the expected documents, the key that names them, and their fields."""
-    names = {document.id for document in truth.documents}
-    return names, truth.key, {field for document in truth.documents for field in document.tree.members}
-
-
-def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
-    """Return the documents of an output that have a counterpart in the ground truth, by the counterpart's name.
-
-    A single document belongs to the single expected one if either has no name.
-    """
-    names = dict.fromkeys(document.id for document in truth.documents)
-    actual = _documents(truth, output)
-    if len(names) == len(actual) == 1 and ("" in actual or "" in names):
-        return {next(iter(names)): next(iter(actual.values()))}
-    return {name: root for name, root in actual.items() if name in names}
 
 
 def _first_names(attributes: Sequence[str]) -> str:
     names = ", ".join(name[:60] for name in attributes[:8])
     return f"{names} and {len(attributes) - 8} more" if len(attributes) > 8 else names
-
-
-def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
-    """Return the number of expected values: right, wrong or omitted. A whole list with a format error is left out."""
-    whole_lists = 0
-    if counts.format_error:
-        whole_lists = sum(
-            judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
-        )
-    return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 
 def _left_out_note(left_out: int, total: int, noun: str, mean: str) -> list[NotePanel]:

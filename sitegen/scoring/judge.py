@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.scoring.compare import doubt
+from sitegen.scoring.compiled_truth import Branch, ItemList, JudgedNode, Leaf, Node, invalid_expected_value
 from sitegen.scoring.lists import paired_items
-from sitegen.scoring.paths import ANY, ListItem, ValuePlace, follow, item_names, objects_of, project
+from sitegen.scoring.paths import ANY, ValuePlace, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules
-from sitegen.scoring.truth_tree import (
-    Branch,
-    Item,
-    ItemList,
-    JudgedNode,
-    LastJudged,
-    Leaf,
-    Node,
-    PairedItems,
-    invalid_expected_value,
-    judgement_at,
-)
 from sitegen.scoring.values import is_same
 
 BLANK: Final = "expected blank"
@@ -33,7 +23,7 @@ _NOT_A_LIST: Final = "not a list of objects"
 
 
 class Judge:
-    """Judges one document: call ``document`` or ``unreadable`` once, then read the collected results."""
+    """Judges one document: call ``document`` or ``omit`` once, then read the collected results."""
 
     __slots__ = ("_document", "_empty", "_rules", "findings", "judgements", "panels")
 
@@ -44,10 +34,6 @@ class Judge:
         self.judgements: list[Judgement] = []
         self.panels: list[AlignmentPanel] = []
         self.findings: list[Finding] = []
-
-    def unreadable(self, expected: Branch, note: str) -> None:
-        """Count every non-empty expected value as an omission; expected blanks are not counted (rule 8)."""
-        self._omit(expected, note, blanks=False)
 
     def document(self, expected: Branch, actual: dict[str, Value]) -> None:
         """Judge a document that could be read, or an object inside it."""
@@ -63,47 +49,46 @@ class Judge:
                     judgements.append(node.same)
                     continue
                 self._leaf(node, value)
-            elif node is not None:
-                self._once(node.last, value, self._judge, node, value)
+            elif isinstance(node, Branch | ItemList):
+                node.last = self._once(node.last, value, partial(self._node, node, value))
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
                 if key not in members:
                     self._extra(value, expected.place.member(key), EXTRA)
 
-    def _once(self, last: LastJudged, actual: Value, judge: Callable[..., None], *args: object) -> None:
+    def _once(self, last: JudgedNode | None, actual: Value, judge: Callable[[], None]) -> JudgedNode:
         """Judge a value, or reuse the judgements of the value that was judged last at a node, if it is the same."""
-        node = last.node
-        if node is not None and is_same(node.actual, actual):
-            self.judgements += node.judgements
-            self.panels += node.panels
-            self.findings += node.findings
-            return
+        if last is not None and is_same(last.actual, actual):
+            self.judgements += last.judgements
+            self.panels += last.panels
+            self.findings += last.findings
+            return last
         before = len(self.judgements), len(self.panels), len(self.findings)
-        judge(*args)
-        last.node = JudgedNode(
+        judge()
+        return JudgedNode(
             actual=actual,
             judgements=tuple(self.judgements[before[0] :]),
             panels=tuple(self.panels[before[1] :]),
             findings=tuple(self.findings[before[2] :]),
         )
 
-    def _judge(self, node: Branch | ItemList, actual: Value) -> None:
-        if isinstance(node, Branch):
-            members = actual
-            if node.by_index and isinstance(actual, list):
-                members = {str(index): item for index, item in enumerate(actual) if str(index) in node.members}
-            if isinstance(members, dict) and members:
-                self.document(node, members)
-                return
-            self._omit(node, "", blanks=True)
-            if not self._empty(members):
-                self._add(node.place, "hallucination", None, actual, _NOT_AN_OBJECT)
-        else:
+    def _node(self, node: Branch | ItemList, actual: Value) -> None:
+        if isinstance(node, ItemList):
             self._list(node, actual)
+            return
+        members = actual
+        if node.by_index and isinstance(actual, list):
+            members = {str(index): item for index, item in enumerate(actual) if str(index) in node.members}
+        if isinstance(members, dict) and members:
+            self.document(node, members)
+            return
+        self.omit(node, "", blanks=True)
+        if not self._empty(members):
+            self._add(node.place, "hallucination", None, actual, _NOT_AN_OBJECT)
 
     def _leaf(self, leaf: Leaf, actual: Value) -> None:
         """Judge the value of a leaf as ``_once`` does. Another comparison most often finds the same outcome."""
-        last = leaf.last.node
+        last = leaf.last
         same = last is not None and is_same(last.actual, actual)
         if last is not None and same and last.compare is leaf.compare:
             self.judgements += last.judgements
@@ -120,83 +105,53 @@ class Judge:
             if last is not None and same and last.judgements and last.judgements[0].outcome == outcome:
                 self.judgements += last.judgements
                 return
-            if outcome is None:
-                self._doubt(leaf)
+            if outcome is None:  # nobody can tell what the expected value says of the output's: no error of the model
+                why, fix = doubt(leaf.read)
+                self.findings.append(invalid_expected_value(leaf.place, why, fix, repr(leaf.read)))
             else:
                 self._add(leaf.place, outcome, leaf.value, actual)
-        leaf.last.node = JudgedNode(
+        leaf.last = JudgedNode(
             actual=actual,
             judgements=tuple(self.judgements[start:]),
             findings=tuple(self.findings[findings_before:]),
             compare=leaf.compare,
         )
 
-    def _doubt(self, leaf: Leaf) -> None:
-        """Report an expected value of which nobody can tell what it says of the output's, in place of an error."""
-        path = leaf.place.path
-        why, fix = doubt(leaf.read)
-        self.findings.append(invalid_expected_value(f"{path} {why}", fix, repr(leaf.read), path))
-
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):
-            self._omit(node, MISSING_ITEM, blanks=False)
+            self.omit(node, MISSING_ITEM)
             return
         if not isinstance(actual, list):
             self._add(node.place, "format_error", None, actual, _NOT_A_LIST)
-            self._omit(node, MISSING_ITEM, blanks=False)
+            self.omit(node, MISSING_ITEM)
             return
         non_objects = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
         if non_objects:
             verb = "is not an object" if len(non_objects) == 1 else "are not objects"
             note = f"{_NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
             self._add(node.place, "format_error", None, non_objects[0], note)
-        self._items(node, [item for item in objects_of(actual) if not self._empty(item.value)])
-
-    def _items(self, node: ItemList, actual: list[ListItem]) -> None:
-        pairing = self._pairing(node, actual)
-        for place, item in enumerate(node.items):
-            if place in pairing.partners:
-                value = actual[pairing.partners[place]].value
-                self._once(item.branch.last, value, self._item, node, item, value)
-            else:
-                self._once(item.branch.last, None, self._missing_item, item)
-        for place, name in pairing.unmatched.items():
-            index, extra = actual[place]
-            last = node.extra.setdefault(index, LastJudged())
-            self._once(last, [name, extra], self._extra_item, node, node.place.item(index, name), extra)
+        items = [item for item in objects_of(actual) if not self._empty(item[1])]
+        pairing = paired_items(node, items, self._document, self._rules)
+        fields = node.rule.score_fields
+        for position, item in enumerate(node.items):
+            branch, value = item.branch, None
+            judge = partial(self.omit, branch, MISSING_ITEM)
+            if position in pairing.partners:
+                value = items[pairing.partners[position]][1]
+                judge = partial(self.document, branch, project(value, fields))
+            branch.last = self._once(branch.last, value, judge)
+        for position, name in pairing.unmatched.items():
+            index, extra = items[position]
+            counted = project(extra, fields)
+            if self._rules.mapping.extra_fields == "ignore" and node.items:
+                counted = {key: value for key, value in counted.items() if key in node.expected_keys}
+            judge = partial(self._extra, counted, node.place.item(index, name), EXTRA_ITEM)
+            node.extra[index] = self._once(node.extra.get(index), [name, extra], judge)
         self.findings += pairing.findings
         self.panels.append(pairing.panel)
 
-    def _item(self, node: ItemList, item: Item, actual: dict[str, Value]) -> None:
-        self.document(item.branch, project(actual, node.rule.score_fields))
-
-    def _missing_item(self, item: Item) -> None:
-        self._omit(item.branch, MISSING_ITEM, blanks=False)
-
-    def _extra_item(self, node: ItemList, place: ValuePlace, extra: dict[str, Value]) -> None:
-        self._extra(self._counted_fields(node, project(extra, node.rule.score_fields)), place, EXTRA_ITEM)
-
-    def _pairing(self, node: ItemList, actual: list[ListItem]) -> PairedItems:
-        """Return the pairs of a list, reusing those of the last items if these have the same keys and names."""
-        fields = node.rule.keys
-        keys: Any = [part for index, item in actual for part in (index, *[follow(item, key) for key in fields])]
-        last = node.paired.items
-        if last is not None and is_same(last.keys, keys):
-            return last
-        pairing = paired_items(node, actual, keys, self._document, self._rules)
-        if pairing.by_keys_alone:
-            node.paired.items = pairing
-        return pairing
-
-    def _counted_fields(self, node: ItemList, extra: dict[str, Value]) -> dict[str, Value]:
-        """The fields of an extra item that count; with ``extra_fields: ignore`` only those of expected items."""
-        if self._rules.mapping.extra_fields == "count" or not node.items:
-            return extra
-        expected_keys = node.expected_keys
-        return {key: value for key, value in extra.items() if key in expected_keys}
-
-    def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
-        """Judge a node that the output lacks: its values are omissions, its blanks true negatives if *blanks*."""
+    def omit(self, node: Node, note: str, *, blanks: bool = False) -> None:
+        """Judge a node that the output lacks: its values are omissions, its *blanks* true negatives (rule 8)."""
         if isinstance(node, Leaf):
             if node.missing.outcome == "omission":
                 self._add(node.place, "omission", node.value, None, note)
@@ -210,7 +165,7 @@ class Judge:
             below = [item.branch for item in node.items]
             blanks, note = False, note or MISSING_ITEM
         for child in below:
-            self._omit(child, note, blanks=blanks)
+            self.omit(child, note, blanks=blanks)
 
     def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
         """Judge an unexpected value: each of its non-empty leaves in scope is a hallucination."""
@@ -234,4 +189,4 @@ class Judge:
             self._add(place, "hallucination", None, value, note)
 
     def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
-        self.judgements.append(judgement_at(place, self._document, outcome, expected, actual, note))
+        self.judgements.append(place.judgement(self._document, outcome, expected, actual, note))

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import itemgetter
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.outcomes import Value
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
-from sitegen.scoring.compare import read_boolean, read_date
+from sitegen.scoring.compare import read_date
+from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import (
     LEAST,
@@ -27,8 +28,7 @@ from sitegen.scoring.pairing import (
 )
 from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names
 from sitegen.scoring.rules import FieldRule, FieldRules
-from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
-from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
+from sitegen.scoring.values import coerced_number, is_number, is_same, plain_number
 from sitegen.text.similarity import Comparable, Exact, SimilarPair, normalise, similarity
 
 PairedPositions: TypeAlias = tuple[int, int, float | None, PairedBy]
@@ -57,7 +57,7 @@ def _aligned(
     *expected_values* counts the values of an expected item.
     """
     rule = node.rule
-    items = [item.value for item in (*expected, *actual)]
+    items = [item for _, item in (*expected, *actual)]
     match_fields = rule.match_fields or next(
         ((key,) for key in KEYS if not all(rules.empty(follow(item, key)) for item in items)),  # type: ignore[arg-type]
         (),
@@ -68,7 +68,7 @@ def _aligned(
         every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
         match_fields = tuple(every)[: max(_FIELDS_OF_LONG_LISTS, MAX_COMPARED // max(1, len(expected) * len(actual)))]
     fields = dict(zip(match_fields, rules.key_rules(node.place, match_fields), strict=True))
-    keys = _item_keys(items, match_fields, fields, rules)
+    keys = _item_keys(items, fields)
     expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]
     exceeded = ""
     paired_by: PairedBy = "key" if has_key else "agreement"
@@ -76,10 +76,8 @@ def _aligned(
     pairs: list[SimilarPair] | None = None
     if algorithm == "position":
         paired_by = "position"
-        position_of = {item.list_index: position for position, item in enumerate(actual)}
-        places = [
-            (i, position_of[item.list_index]) for i, item in enumerate(expected) if item.list_index in position_of
-        ]
+        position_of = {index: position for position, (index, _) in enumerate(actual)}
+        places = [(i, position_of[index]) for i, (index, _) in enumerate(expected) if index in position_of]
         pairs = [SimilarPair(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
     elif not has_key:
         # Longer lists are first paired by how similar all their fields are, which takes much less time.
@@ -103,35 +101,29 @@ def _aligned(
     return sorted(item_pairs), algorithm, is_incomplete, exceeded
 
 
-def _item_keys(
-    items: Sequence[dict[str, Value]],
-    match_fields: tuple[tuple[str, ...], ...],
-    fields: Mapping[tuple[str, ...], FieldRule],
-    rules: FieldRules,
-) -> list[ItemKey]:
-    """The match fields of the items of both lists.
+def _item_keys(items: Sequence[dict[str, Value]], fields: Mapping[tuple[str, ...], FieldRule]) -> list[ItemKey]:
+    """The match fields of the items of both lists, by the rule of each field.
 
     A plain digit string counts as a number if any item has a number in that field, so that CSV cells match JSON
     numbers; otherwise it is a text.
     """
     columns: list[list[Comparable]] = []
-    for match_field in match_fields:
-        rule = fields[match_field]
+    for match_field, rule in fields.items():
         values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
         numbers = any(map(is_number, values))
-        columns.append([_match_cell(value, rule, rules, numbers) for value in values])
+        columns.append([_match_cell(value, rule, numbers) for value in values])
     return list(zip(*columns, strict=True)) or [()] * len(items)
 
 
-def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Comparable:
-    if rules.empty(value):
+def _match_cell(value: Value, rule: FieldRule, numbers: bool) -> Comparable:
+    if rule.words.empty(value):
         return None
     if rule.type == "date":
         day = read_date(value, rule.formats)
         if day is not None:
             return Exact(day)
     if rule.type == "boolean" or isinstance(value, bool):
-        boolean = read_boolean(value, rules.true_words, rules.false_words)
+        boolean = rule.words.boolean(value)
         if boolean is not None:
             return Exact(("boolean", boolean))
     if is_number(value) and rule.type != "string":
@@ -145,12 +137,15 @@ def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool)
     return str(value) if is_number(value) else Exact(repr(value))
 
 
-def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: str, rules: FieldRules) -> PairedItems:
+def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: FieldRules) -> PairedItems:
     """Pair the items of an output's list with those of a list of the ground truth, and describe the pairs.
 
-    Items that the mapping places at an index take the item of the output there, before any others are paired.
-    *keys* are stored in the result, by which the next output can tell whether it has the same pairs.
+    Items that the mapping places at an index take the item of the output there, before any others are paired. Pairs of
+    the last items are reused if these have the same keys and names.
     """
+    keys: Any = [part for index, item in actual for part in (index, *[follow(item, key) for key in node.rule.keys])]
+    if node.paired is not None and is_same(node.paired.keys, keys):
+        return node.paired
     path = node.place.path
     compared = False
 
@@ -164,13 +159,13 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
 
     @cache
     def values_below(j: int) -> Counter[str]:
-        return _values_below(actual[j].value, rules.empty)
+        return _values_below(actual[j][1], rules.empty)
 
     def equal_fields(i: int, j: int) -> int:
         nonlocal compared
         compared = True
         if own_values(i):
-            return sum(_equal_values(node.items[i].branch, actual[j].value, rules.empty))
+            return sum(_equal_values(node.items[i].branch, actual[j][1]))
         return (values_expected_below(i) & values_below(j)).total()
 
     position_of = {index: position for position, (index, _) in enumerate(actual)}
@@ -179,12 +174,12 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     right = sorted({*range(len(actual))} - {*by_index.values()})
     aligned, algorithm, too_many, exceeded = _aligned(
         node,
-        [ListItem(node.items[place].index, node.items[place].raw) for place in left],
+        [(node.items[place].index, node.items[place].raw) for place in left],
         [actual[place] for place in right],
         rules,
         lambda i, j: equal_fields(left[i], right[j]),
         lambda i: own_values(left[i]) or values_expected_below(left[i]).total(),
-        (lambda i: _own_texts(node.items[left[i]].raw), lambda j: _own_texts(actual[right[j]].value)),
+        (lambda i: _own_texts(node.items[left[i]].raw), lambda j: _own_texts(actual[right[j]][1])),
     )
     pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
@@ -203,7 +198,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     rows = [
         AlignmentRow(
             expected=node.items[place].index,
-            actual=actual[partner].list_index,
+            actual=actual[partner][0],
             similarity=alike,
             paired_by=paired_by,
             label=node.items[place].label,
@@ -217,7 +212,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         if place not in partners and not rules.empty(item.raw)
     ]
     rows += [AlignmentRow(actual=index, label=item_name(item, match_fields)) for index, item in unmatched]
-    return PairedItems(
+    pairing = PairedItems(
         keys=keys,
         partners=partners,
         unmatched=dict(zip(places, item_names(unmatched, match_fields, of_output=True), strict=True)),
@@ -225,8 +220,10 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
             document=document, path=path, algorithm=algorithm, threshold=node.rule.threshold, rows=tuple(rows)
         ),
         findings=findings,
-        by_keys_alone=not compared and algorithm != "agreement",
     )
+    if not compared and algorithm != "agreement":  # only the keys decided
+        node.paired = pairing
+    return pairing
 
 
 def _too_long(node: ItemList, actual: int, exceeded: str, document: str) -> Finding:
@@ -237,15 +234,15 @@ def _too_long(node: ItemList, actual: int, exceeded: str, document: str) -> Find
     return Finding("warning", message, fix)
 
 
-def _equal_values(expected: Branch, actual: dict[str, Value], empty: Emptiness) -> Iterator[bool]:
+def _equal_values(expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
     """Whether each value of an item that both sides have is equal; lists inside it have their own pairing."""
     for key, node in expected.members.items():
         value = actual.get(key)
         if isinstance(node, Leaf):
-            if node.compare is not None and not empty(value):
+            if node.compare and node.rule and not node.rule.words.empty(value):
                 yield node.compare(value) == "correct"
         elif isinstance(node, Branch) and isinstance(value, dict):
-            yield from _equal_values(node, value, empty)
+            yield from _equal_values(node, value)
 
 
 def _expected_values_of(expected: Branch) -> int:
@@ -263,7 +260,7 @@ def _own_texts(item: dict[str, Value]) -> set[str]:
     }
 
 
-def _values_below(value: Value, empty: Emptiness) -> Counter[str]:
+def _values_below(value: Value, empty: Callable[[Value], bool]) -> Counter[str]:
     """The values on every level of an item, by which items that have only lists are told apart."""
     if isinstance(value, dict | list):
         below: Counter[str] = Counter()

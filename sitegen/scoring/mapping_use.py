@@ -13,7 +13,7 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping, read_mapping
-from sitegen.scoring.outputs import named_documents, read_outputs
+from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.paths import ANY, PathError, PathStep, Pattern, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
@@ -90,14 +90,11 @@ def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
         truth = read_ground_truth(truth_file.path, truth_file.content, mapping)
     except UnreadableError:
         return None
-    output = read_outputs(inputs.outputs, mapping, expected=len(truth.documents), key=truth.key)
+    output = ReadOutput(inputs.outputs, mapping, truth)
     if output.unreadable or not output.documents:
         return None
     fields: _Fields = {}
-    expected = [document.root for document in truth.documents]
-    names = {document.id for document in truth.documents}
-    documents = named_documents(output, names, truth.key, set().union(*expected))
-    for root in (*expected, *documents.values()):
+    for root in (*(document.root for document in truth.documents), *output.by_name(truth).values()):
         _collect_fields(root, (), fields)
     if truth.key is not None:  # the key that names documents was removed from them
         with suppress(PathError):

@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Value
+from sitegen.model.outcomes import Judgement, Outcome, Value
 
-T = TypeVar("T")
 PathStep: TypeAlias = str | int
 """A key, or an index of a list."""
 
@@ -154,13 +153,6 @@ class Pattern(Frozen):
         return (is_suffix or _step_fits(first, step)) and all(map(_step_fits, self.steps[1:], tail[1:]))
 
 
-class PatternValue(NamedTuple, Generic[T]):
-    """The value that a mapping or a schema states for the paths that a pattern matches."""
-
-    pattern: Pattern
-    value: T
-
-
 def pattern(text: str) -> Pattern:
     """Compile a pattern. Raises PathError."""
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
@@ -197,17 +189,28 @@ class ValuePlace(NamedTuple):
         named = f"{self.named_path or self.path}[{name or index}]" if name or self.named_path else ""
         return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
+    def judgement(self, document: str, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> Judgement:
+        """The judgement of the value here."""
+        path, attribute, named_path = self
+        return Judgement(
+            document=document,
+            path=path,
+            attribute=attribute,
+            outcome=outcome,
+            expected=expected,
+            actual=actual,
+            note=note,
+            named_path=named_path,
+        )
 
-class ListItem(NamedTuple):
-    """An object of a list, and its index there."""
 
-    list_index: int
-    value: dict[str, Value]
+ListItem: TypeAlias = tuple[int, dict[str, Value]]
+"""An object of a list, after its index there."""
 
 
 def objects_of(items: Sequence[Value]) -> list[ListItem]:
     """The items of a list that are objects."""
-    return [ListItem(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
+    return [(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
 
 
 DOCUMENT: Final = ValuePlace("", "", "")
@@ -215,7 +218,13 @@ DOCUMENT: Final = ValuePlace("", "", "")
 
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:
     """An item's match fields, or without any its description, name or id; empty if it has none."""
-    parts = [part for key in match_fields or KEYS if (part := _name_part(follow(item, key)))]
+    values = [follow(item, key) for key in match_fields or KEYS]
+    parts = [
+        part
+        for value in values
+        if isinstance(value, str | int | Decimal) and not isinstance(value, bool)
+        if (part := " ".join(str(value).split())[:_MAX_NAME_PART])
+    ]
     return ", ".join(parts if match_fields else parts[:1])
 
 
@@ -237,9 +246,3 @@ def item_names(
         else:
             unique_names.append(f"{name}, {number}" if name in repeated else name)
     return unique_names
-
-
-def _name_part(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        return ""
-    return " ".join(str(value).split())[:_MAX_NAME_PART]

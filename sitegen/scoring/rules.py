@@ -19,14 +19,15 @@ from sitegen.scoring.paths import (
     KEYS,
     PathError,
     PathStep,
-    PatternValue,
+    Pattern,
     ValuePlace,
     parse_path,
     path_text,
     pattern,
 )
 from sitegen.scoring.schema_types import SchemaRules, read_schema
-from sitegen.scoring.values import Emptiness
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.values import ValueWords, is_number
 from sitegen.text.similarity import normalise
 
 _PERCENT: Final = Decimal("0.5")
@@ -36,15 +37,6 @@ _THRESHOLD: Final = 0.8
 _MAX_CACHED: Final = 20_000
 """The most paths for which a cache holds whether they are in scope, or how they are compared."""
 _T = TypeVar("_T")
-
-
-class RuleSources(Frozen):
-    """The files and settings that the rules of an eval are compiled from."""
-
-    mapping: bytes | None
-    settings: str
-    """Canonical JSON."""
-    schema: bytes | None
 
 
 class FieldRule(Frozen):
@@ -59,6 +51,8 @@ class FieldRule(Frozen):
     formats: tuple[str, ...]
     coerce: bool
     ordered: bool
+    is_strict: bool
+    words: ValueWords
 
 
 class ListRule(Frozen):
@@ -86,14 +80,14 @@ class ListRule(Frozen):
 class _PatternTable(Generic[_T]):
     """Values by pattern. Its index by the last step avoids matching each path against hundreds of patterns."""
 
-    def __init__(self, entries: Iterable[PatternValue[_T]]) -> None:
-        ranked = sorted(entries, key=lambda entry: entry.pattern.weight, reverse=True)
-        self.names_index = any(entry.pattern.indexed for entry in ranked)
-        self._by_last_step: dict[str, list[tuple[int, PatternValue[_T]]]] = {}
+    def __init__(self, entries: Iterable[tuple[Pattern, _T]]) -> None:
+        ranked = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
+        self.names_index = any(stated.indexed for stated, _ in ranked)
+        self._by_last_step: dict[str, list[tuple[int, tuple[Pattern, _T]]]] = {}
         for rank, entry in enumerate(ranked):
-            self._by_last_step.setdefault(str(entry.pattern.steps[-1]), []).append((rank, entry))
+            self._by_last_step.setdefault(str(entry[0].steps[-1]), []).append((rank, entry))
 
-    def ending_in(self, *last_steps: str) -> list[PatternValue[_T]]:
+    def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
         """The entries that end in one of these steps or in ``ANY``: the most specific first, then in their order."""
         entries = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
         entries.sort(key=itemgetter(0))
@@ -112,9 +106,14 @@ class FieldRules:
         self.of_files = mapping.of_files()
         self._schema = schema
         self.lists_of_objects = schema.lists
-        self.empty = Emptiness(mapping.null_values)
-        self.true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
-        self.false_words = frozenset({"false", "0", *map(normalise, mapping.false_values)}) - self.true_words
+        true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
+        self.words = ValueWords(
+            null_words=frozenset(normalise(word) for word in mapping.null_values if isinstance(word, str)),
+            null_numbers=frozenset(number for number in mapping.null_values if is_number(number)),
+            true_words=true_words,
+            false_words=frozenset({"false", "0", *map(normalise, mapping.false_values)}) - true_words,
+        )
+        self.empty = self.words.empty
         self.findings: list[Finding] = []
         self._types = _PatternTable(
             self._compiled(("field_types", text, kind) for kind, texts in mapping.field_types.items() for text in texts)
@@ -156,13 +155,11 @@ class FieldRules:
 
     def judges_like(self, other: FieldRules) -> bool:
         """Whether both judge alike where the rules of fields are equal: all else that decides a judgement."""
-        return self._decisive == other._decisive
-
-    @property
-    def _decisive(self) -> tuple[object, ...]:
-        mapping = self.mapping
-        of_values = (mapping.equality, mapping.null_values, self.true_words, self.false_words)
-        return *of_values, mapping.extra_fields, mapping.ignore, mapping.lists
+        of_both = [
+            (rules.mapping.equality, rules.words, rules.mapping.extra_fields, rules.mapping.ignore, rules.mapping.lists)
+            for rules in (self, other)
+        ]
+        return of_both[0] == of_both[1]
 
     def key_rules(self, place: ValuePlace, keys: Sequence[tuple[str, ...]]) -> tuple[FieldRule, ...]:
         """Return how the fields at these keys of the items of a list are compared to pair them."""
@@ -223,6 +220,8 @@ class FieldRules:
             formats=own.formats or ("%Y-%m-%d",),
             coerce=self.mapping.coerce if own.coerce is None else own.coerce,
             ordered=True if own.ordered is None else own.ordered,
+            is_strict=self.mapping.equality == "strict",
+            words=self.words,
         )
 
     def _category(self, steps: tuple[PathStep, ...]) -> str | None:
@@ -243,11 +242,11 @@ class FieldRules:
                 of_end = name
         return of_end
 
-    def _compiled(self, entries: Iterable[tuple[str, str, _T]]) -> list[PatternValue[_T]]:
+    def _compiled(self, entries: Iterable[tuple[str, str, _T]]) -> list[tuple[Pattern, _T]]:
         compiled = []
         for key, text, value in entries:
             try:
-                compiled.append(PatternValue(pattern(text), value))
+                compiled.append((pattern(text), value))
             except PathError as error:
                 self._add_finding(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
         return compiled
@@ -298,13 +297,19 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
     return tolerance is not None and tolerance.is_finite() and tolerance >= 0
 
 
+def rules_of(inputs: ScoringInputs) -> Parsed[FieldRules]:
+    """The rules by which an output is scored, and the findings about their sources. Never raises."""
+    mapping, schema = (file.content if file else None for file in (inputs.mapping, inputs.schema))
+    return compile_rules(mapping, inputs.settings, schema)
+
+
 @lru_cache(maxsize=256)
-def compile_rules(sources: RuleSources) -> Parsed[FieldRules]:
-    """The rules of one eval, and the findings about their sources. Never raises.
+def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None = None) -> Parsed[FieldRules]:
+    """The rules of a mapping file, settings in canonical JSON, and a schema. Never raises.
 
     All outputs with the same sources share the rules, even across evals.
     """
-    mapping, findings = read_mapping(sources.mapping, sources.settings)
-    schema = read_schema(sources.schema)
-    rules = FieldRules(mapping, schema)
-    return Parsed(rules, (*findings, *schema.findings, *rules.findings))
+    read, findings = read_mapping(mapping, settings)
+    read_types = read_schema(schema)
+    rules = FieldRules(read, read_types)
+    return Parsed(rules, (*findings, *read_types.findings, *rules.findings))

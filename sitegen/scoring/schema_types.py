@@ -14,7 +14,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
-from sitegen.scoring.paths import ANY, PathStep, Pattern, PatternValue, follow, path_text
+from sitegen.scoring.paths import ANY, PathStep, Pattern, follow, path_text
 from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[PathStep, ...], str | Tolerance | Finding]
@@ -24,8 +24,8 @@ _Statement: TypeAlias = tuple[tuple[PathStep, ...], str | Tolerance | Finding]
 class SchemaRules(Frozen):
     """The types and tolerances that a schema states, and its errors."""
 
-    types: tuple[PatternValue[FieldType], ...] = ()
-    tolerances: tuple[PatternValue[Tolerance], ...] = ()
+    types: tuple[tuple[Pattern, FieldType], ...] = ()
+    tolerances: tuple[tuple[Pattern, Tolerance], ...] = ()
     lists: frozenset[str] = frozenset()
     """The paths of lists of objects, as ``walls[*]``."""
     findings: tuple[Finding, ...] = ()
@@ -61,19 +61,19 @@ def read_schema(content: bytes | None) -> SchemaRules:
         )
     if not isinstance(root, dict):
         return SchemaRules(findings=(_schema_error("The schema is not an object", "Write a JSON Schema."),))
-    types: list[PatternValue[FieldType]] = []
-    tolerances: list[PatternValue[Tolerance]] = []
+    types: list[tuple[Pattern, FieldType]] = []
+    tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
     findings: dict[Finding, None] = {}
     for steps, stated in _statements(root, root, (), ()):
         if isinstance(stated, Tolerance):
-            tolerances.append(PatternValue(Pattern(steps, open_end=False), stated))
+            tolerances.append((Pattern(steps, open_end=False), stated))
         elif isinstance(stated, Finding):
             findings[stated] = None
         elif stated == "list":
             lists.add(".".join(map(str, steps)))
         elif stated in _TYPES and steps:
-            types.append(PatternValue(Pattern(steps, open_end=False), _TYPES[stated]))
+            types.append((Pattern(steps, open_end=False), _TYPES[stated]))
         if len(types) + len(tolerances) >= _MAX_FIELDS:
             break
     return SchemaRules(

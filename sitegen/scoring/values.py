@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
+from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import LARGEST_NUMBER, Unusable, Value
 from sitegen.text.similarity import normalise
 
@@ -133,44 +134,53 @@ def _has_form(value: Value, other: Value) -> bool:
     if kind is not type(other):
         return False
     if isinstance(value, dict) and isinstance(other, dict):
-        return list(value) == list(other) and _have_form(value.values(), other.values())
-    if isinstance(value, list) and isinstance(other, list):
-        return _have_form(value, other)
-    return kind is not Decimal or str(value) == str(other)
-
-
-def _have_form(values: Iterable[Value], others: Iterable[Value]) -> bool:
-    for value, other in zip(values, others, strict=True):
-        # Most values are texts, of which equal ones need no call.
-        if value is not other and not (type(value) is str and type(other) is str) and not _has_form(value, other):
+        if list(value) != list(other):
             return False
-    return True
+        below: Iterable[tuple[Value, Value]] = zip(value.values(), other.values(), strict=True)
+    elif isinstance(value, list) and isinstance(other, list):
+        below = zip(value, other, strict=True)
+    else:
+        return kind is not Decimal or str(value) == str(other)
+    # Most values are texts, of which equal ones need no call.
+    return all(one is two or type(one) is type(two) is str or _has_form(one, two) for one, two in below)
 
 
-class Emptiness:
-    """Recognises empty values: null, white space, ``null_values``, and lists and objects that hold only these."""
+class ValueWords(Frozen):
+    """What values mean nothing, true and false in an eval. Words are normalised."""
 
-    __slots__ = ("_is_configured", "_numbers", "_words")
+    null_words: frozenset[str] = frozenset()
+    null_numbers: frozenset[Number] = frozenset()
+    true_words: frozenset[str] = frozenset({"true", "1"})
+    false_words: frozenset[str] = frozenset({"false", "0"})
 
-    def __init__(self, null_values: tuple[Any, ...] = ()) -> None:
-        self._words = frozenset(normalise(word) for word in null_values if isinstance(word, str))
-        self._numbers = frozenset(number for number in null_values if is_number(number))
-        self._is_configured = bool(null_values)
-
-    def __call__(self, value: Value) -> bool:
-        """Whether the value is empty."""
+    def empty(self, value: Value) -> bool:
+        """Whether a value is null, white space, a null value of the eval, or a list or object that holds only these."""
         if value is None:
             return True
         if isinstance(value, str):
-            return not value or value.isspace() or (self._is_configured and self._is_null_text(value))
+            if not value or value.isspace():
+                return True
+            return bool(self.null_words or self.null_numbers) and (
+                normalise(value) in self.null_words or plain_number(value) in self.null_numbers
+            )
         if isinstance(value, list):
-            return all(map(self, value))
+            return all(map(self.empty, value))
         if isinstance(value, dict):
-            return all(map(self, value.values()))
-        return self._is_configured and is_number(value) and value in self._numbers
+            return all(map(self.empty, value.values()))
+        return bool(self.null_numbers) and is_number(value) and value in self.null_numbers
 
-    def _is_null_text(self, text: str) -> bool:
-        return normalise(text) in self._words or plain_number(text) in self._numbers
+    def boolean(self, value: Value) -> bool | None:
+        """Return the boolean for a boolean, 1, 0 or one of the words; None for anything else."""
+        if isinstance(value, bool):
+            return value
+        if is_number(value):
+            return None if value not in (0, 1) else value == 1
+        if not isinstance(value, str):
+            return None
+        word = normalise(value)
+        if word in self.true_words:
+            return True
+        return False if word in self.false_words else None
 
 
 LONGEST: Final = 10_000

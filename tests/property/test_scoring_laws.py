@@ -14,10 +14,10 @@ from sitegen.scoring.compare import read_date
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.values import Emptiness
+from sitegen.scoring.values import ValueWords
 from sitegen.stats import counts as stats
 
-EMPTY = Emptiness()
+EMPTY = ValueWords().empty
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),

@@ -19,7 +19,7 @@ from sitegen.recognition import Discovery
 from sitegen.recognition.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import path_text
-from sitegen.scoring.rules import RuleSources, compile_rules
+from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.schema_types import read_schema
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
@@ -142,7 +142,7 @@ def test_a_file_where_a_folder_is_needed_is_an_error_that_says_so(project):
 def test_the_skeletons_are_read_without_a_complaint(project):
     run("init", project.path)
     manifest = manifest_in_force((project.path / PATHS[0]).read_bytes(), PATHS[0], "evals").value
-    _, findings = compile_rules(RuleSources((project.path / PATHS[1]).read_bytes(), "{}", None))
+    _, findings = compile_rules((project.path / PATHS[1]).read_bytes(), "{}")
     assert (manifest.evals, findings) == ((), ())
 
 
@@ -151,7 +151,7 @@ def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(proje
     texts = [(project.path / path).read_text() for path in PATHS[:2]]
     manifest, mapping = (text.replace(": {}\n#", ":\n#").replace(": []\n", ": []\n") for text in texts)
     read = manifest_in_force(manifest.replace("\n#  ", "\n  ").encode(), PATHS[0], "evals").value
-    _, findings = compile_rules(RuleSources(mapping.replace("\n#  ", "\n  ").encode(), "{}", None))
+    _, findings = compile_rules(mapping.replace("\n#  ", "\n  ").encode(), "{}")
     assert ([entry.id for entry in read.evals], findings) == (["receipts"], ())
 
 

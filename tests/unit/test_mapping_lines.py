@@ -9,8 +9,8 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
 from sitegen.pages.report.discrepancies import Since, wrong_in
 from sitegen.pages.report.patterns import headline_without, mapping_lines, pattern_rows
-from sitegen.scoring.fields import FieldsScorer, rule_sources
-from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.rules import rules_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests import pages_sample as sample
 
@@ -32,7 +32,7 @@ def _inputs(truth: list[object], output: list[object], mapping: str = "") -> Sco
 
 def _lines(inputs: ScoringInputs, result: Result) -> tuple[tuple[str, ...], list[Judgement]]:
     wrong = wrong_in(result)
-    rules = compile_rules(rule_sources(inputs))[0]
+    rules = rules_of(inputs)[0]
     since = Since(label="1", file="1.html", points=1, new=True)
     return mapping_lines(pattern_rows(sample.SPECS[0], result, wrong, [since] * len(wrong)), result, lambda: rules)
 
@@ -72,14 +72,14 @@ def test_no_line_is_offered_that_makes_a_correct_value_wrong_or_where_identity_c
     inputs = _inputs([12, 7, 9], ["12", "7", "9"])
     result = SCORER.score(inputs)
     wrong = wrong_in(result)
-    rules = compile_rules(rule_sources(inputs))[0]
+    rules = rules_of(inputs)[0]
     right = [
         Judgement(document="", path="w[9].x", attribute="w[].x", outcome="correct", expected=value, actual=value)
         for value in ("n7", 5)
     ]
     assert mapping_line(rules, wrong, [], rounded=False) == '"w[*].x": {type: "numeric", coerce: true}'
     assert mapping_line(rules, wrong, right, rounded=False) is None
-    strict = compile_rules(rule_sources(_inputs([], [], "equality: strict\n")))[0]
+    strict = rules_of(_inputs([], [], "equality: strict\n"))[0]
     assert mapping_line(strict, wrong, [], rounded=False) is None
 
 

@@ -19,7 +19,7 @@ def test_values_with_more_than_three_fields_are_built_by_keyword():
         if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in values
         if len(call.args) > 3 or (len(call.args) > 1 and any(isinstance(item, ast.Starred) for item in call.args))
     ]
-    assert len(values) > 500
+    assert len(values) > 300
     assert positional == []
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring import fields, lists, pairing
-from sitegen.scoring.compiled_truth import MAX_REMEMBERED, CompiledDocument, CompiledTruth
-from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.compiled_truth import CompiledTruth
+from sitegen.scoring.fields import MAX_REMEMBERED, FieldsScorer
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
+from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.pairing import MAX_ASSIGNED, MAX_SIMILAR
-from sitegen.scoring.paths import DOCUMENT
-from sitegen.scoring.rules import RuleSources, compile_rules
+from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.truth_tree import Branch
 
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
@@ -96,13 +96,14 @@ class CountedName(str):
 
 
 def test_documents_are_found_by_their_names_without_comparing_each_with_each():
-    rules, _ = compile_rules(RuleSources(None, "{}", None))
+    rules, _ = compile_rules(None, "{}")
     number = 300
-    truth = tuple(CompiledDocument(str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
-    output = ReadOutput({CountedName(one + 10): {} for one in range(number)}, {}, [])
+    documents = tuple(TruthDocument(str(CountedName(one)), {}) for one in range(number))
+    truth = GroundTruth(documents=documents, written=False, key="id", findings=())
+    output = ReadOutput((File("extracted.json", b"[]"),), Mapping(), truth)
+    output.documents = {CountedName(one + 10): {} for one in range(number)}
     CountedName.compared = 0
-    compiled = CompiledTruth(documents=truth, attributes=(), key="id", findings=(), rules=rules, marks=None)
-    fields._FieldsScoring(rules, compiled, output, ()).result()
+    fields._FieldsScoring(CompiledTruth(truth, rules, None), output, ()).result()
     assert CountedName.compared < 10 * number
 
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.paths import PatternValue, parse_path, pattern
-from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
+from sitegen.scoring.paths import parse_path, pattern
+from sitegen.scoring.rules import _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
 
@@ -154,7 +154,7 @@ tolerance_categories: {aera: [x]}
 lists: {l: {threshold: 2}}
 ignore: ["a[", ok]
 """
-    rules, findings = compile_rules(RuleSources(content, "{}", None))
+    rules, findings = compile_rules(content, "{}")
     assert [each.message for each in findings] == [
         "In 'ignore': 'a[' is not a field path",
         "The tolerance category 'aera' has no tolerance",
@@ -166,7 +166,7 @@ ignore: ["a[", ok]
 
 
 def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
-    _, findings = compile_rules(RuleSources(None, "{}", b"{"))
+    _, findings = compile_rules(None, "{}", b"{")
     assert [(each.severity, each.about) for each in findings] == [("error", "schema")]
 
 
@@ -195,7 +195,7 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
 def test_each_of_many_patterns_is_found_for_its_path() -> None:
     fields = {f"field_{place}": {"percent": place % 7} for place in range(200)}
     content = json.dumps({"fields": fields, "ignore": ["*.confidence", "meta.*"]}).encode()
-    rules, _ = compile_rules(RuleSources(content, "{}", None))
+    rules, _ = compile_rules(content, "{}")
     assert [rules.field_rule(name, name).percent for name in fields] == [Decimal(place % 7) for place in range(200)]
     ignored = [rules.ignored(path, path) for path in ("a.confidence", "meta.a", "meta", "a.b")]
     assert ignored == [True, True, False, False]
@@ -217,11 +217,11 @@ def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -
         '[""]',
         "ceiling_area",
     ]
-    patterns = [PatternValue(pattern(text), text) for text in texts]
+    patterns = [(pattern(text), text) for text in texts]
     steps = parse_path(path)
-    ranked = sorted(patterns, key=lambda entry: entry.pattern.weight, reverse=True)
+    ranked = sorted(patterns, key=lambda entry: entry[0].weight, reverse=True)
     assert _PatternTable(patterns).matching(steps) == [text for each, text in ranked if each.matches(steps)]
     categories = {"tolerance_categories": {text: (text,) for text in texts}, "tolerances": {text: {} for text in texts}}
-    rules, _ = compile_rules(RuleSources(json.dumps(categories).encode(), "{}", None))
+    rules, _ = compile_rules(json.dumps(categories).encode(), "{}")
     whole = next((text for each, text in ranked if each.matches(steps)), None)
     assert rules._category(steps) == (whole or next((text for each, text in ranked if each.matches_end(steps)), None))

@@ -9,8 +9,9 @@ import pytest
 
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.scoring.elsewhere import with_places
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.scorer import File
 
 
@@ -42,8 +43,11 @@ def test_an_omitted_value_is_noted_where_it_stands_once_at_another_path(omitted,
         assert with_places(judgements, output, text)[1] == pairs
 
 
+ONE_DOCUMENT = GroundTruth(documents=(TruthDocument("", {}),), written=False, key=None, findings=())
+
+
 @pytest.mark.parametrize("value", ["ABC", "Grün", "Straße", "İzmir", "\u212aELVIN", "\ufb01n", "ŐZ", "ÜBER"])
 def test_the_text_of_an_output_is_case_folded_to_be_searched(value):
     content = json.dumps({"Key": value}, ensure_ascii=False)
-    output = read_outputs((File("extracted.json", content.encode()),), Mapping(), expected=1, key=None)
+    output = ReadOutput((File("extracted.json", content.encode()),), Mapping(), ONE_DOCUMENT)
     assert output.text == content.casefold()

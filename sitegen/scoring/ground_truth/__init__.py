@@ -1,45 +1,47 @@
 """Reads ground truth files, by their ending and layout (rules 17 and 18).
 
-JSON, YAML and JSON Lines have the form of an output already. Each layout of CSV files has a module, which ``_LAYOUTS``
-lists.
+JSON, YAML and JSON Lines have the form of an output already. CSV files have one of three layouts: ``long`` has a row
+for each field, with an id column if there are several documents; ``wide`` has a row for each document;
+``building_summary_csv`` is a module.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from collections import Counter
+from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, csv_rows, each_line
+from sitegen.data_files.reading import UnreadableError, check_distinct, csv_rows, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
-from sitegen.scoring.ground_truth import building_summary_csv, long, wide
-from sitegen.scoring.ground_truth.truth import COLUMNS, GroundTruth, TruthDocument
+from sitegen.scoring.ground_truth import building_summary_csv
+from sitegen.scoring.ground_truth.truth import (
+    COLUMNS,
+    GroundTruth,
+    Tree,
+    TruthDocument,
+    is_plain_path,
+    mapped_path,
+    truth_warning,
+    unmapped,
+)
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 
-
-class CsvLayout(Protocol):
-    """A module that reads one layout of CSV files; its name is the value of ``ground_truth_format``."""
-
-    def is_layout(self, rows: list[list[str]], mapping: Mapping) -> bool:
-        """Whether the rows look like this layout."""
-
-    def read_rows(self, rows: list[list[str]], mapping: Mapping) -> GroundTruth:
-        """Read the rows. Raises UnreadableError."""
-
-
-_LAYOUTS: Final[dict[str, CsvLayout]] = {
-    "long": long,
-    "building_summary_csv": building_summary_csv,
-    "wide": wide,
-}
-"""In the order in which ``auto`` tries them; the last one accepts any file."""
-
 _TREES: Final = ("json", "jsonl", "ndjson", "yaml", "yml")
 """Endings of files that have the form of an output."""
+
+
+_FIELD: Final = frozenset({"field", "attribute", "name", "path"})
+_VALUE: Final = frozenset({"value", "expected"})
+_FIELD_OF_TWO: Final = _FIELD | frozenset(
+    {"field name", "field path", "attribute name", "column", "column name", "parameter", "property", "key"}
+)
+_VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "true value", "ground truth", "gold"})
+"""Words that count only as the two headers of a file of several rows."""
 
 
 def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
@@ -50,16 +52,16 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if ending in _TREES:
         return _truth_of_tree(ending, content, mapping)
     rows = csv_rows(content)
-    for name, layout in _LAYOUTS.items():
-        if mapping.ground_truth_format == name or (
-            mapping.ground_truth_format == "auto" and layout.is_layout(rows, mapping)
-        ):
-            truth = layout.read_rows(rows, mapping)
-            if not any(document.root for document in truth.documents):
-                how = building_summary_csv.SECTIONS if layout is building_summary_csv else COLUMNS
-                raise UnreadableError(f"nothing of it is mapped (read as {name})", f"{how}.")
-            return truth
-    raise UnreadableError("no layout fits", "Set ground_truth_format.")
+    layout: str = mapping.ground_truth_format
+    if layout == "auto":
+        is_summary = building_summary_csv.is_layout(rows)
+        layout = "long" if _is_long(rows, mapping) else "building_summary_csv" if is_summary else "wide"
+    readers = {"long": _read_long, "wide": _read_wide, "building_summary_csv": building_summary_csv.read_rows}
+    truth = readers[layout](rows, mapping)
+    if not any(document.root for document in truth.documents):
+        how = building_summary_csv.SECTIONS if layout == "building_summary_csv" else COLUMNS
+        raise UnreadableError(f"nothing of it is mapped (read as {layout})", f"{how}.")
+    return truth
 
 
 def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
@@ -122,3 +124,153 @@ def _document_name(value: object, number: int, key: str) -> str:
     if value is None or isinstance(value, dict | list | bool):
         raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
     return str(value).strip()
+
+
+def _is_long(rows: list[list[str]], mapping: Mapping) -> bool:
+    """Whether each row seems to hold one field, which its first cell (the label) names.
+
+    The first two headers are a word for the field and a word for the value; or there are two headers and at least two
+    rows, no label repeats, and one of these is true: the headers are such words in more spellings; labels are mapped;
+    every label is a field path and one of them leads to an item of a list. Headers that are mapped themselves are
+    fields of the wide layout, unless labels are mapped too.
+    """
+    header = _header_row(rows)
+    if len(header) < 2:
+        return False
+    labels = [row[0].strip() for row in rows[_first_data_row(rows) :] if _has_cells(row)]
+    are_mapped = any(label in mapping.csv_to_json for label in labels)
+    if not are_mapped and any(column in mapping.csv_to_json for column in header[:2]):
+        return False
+    words = [_header_word(column) for column in header]
+    if words[0] in _FIELD and words[1] in _VALUE:
+        return True
+    if len(header) != 2 or len(labels) < 2 or len({*labels}) < len(labels) or _id_column(header, mapping) is not None:
+        return False
+    if (words[0] in _FIELD_OF_TWO and words[1] in _VALUE_OF_TWO) or are_mapped:
+        return True
+    return all(map(is_plain_path, labels)) and any("[" in label for label in labels)
+
+
+def _read_long(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+    """Read the documents. Without a mapping, each field is a path.
+
+    Words of the header identify the columns of field and value. If one of them is not recognised, they are the first
+    two columns that do not name the document.
+    """
+    header = _header_row(rows)
+    check_distinct(header, 1)
+    words = [_header_word(column) for column in header]
+    field = next((place for place, word in enumerate(words) if word in _FIELD_OF_TWO), None)
+    value = next((place for place, word in enumerate(words) if word in _VALUE_OF_TWO), None)
+    if field is None or value is None:
+        first_two = [place for place, column in enumerate(header) if column != (mapping.id_column or "id")][:2]
+        if len(first_two) < 2:
+            raise UnreadableError("it has no column for the field and one for its value", "Write both columns.", 1)
+        field, value = first_two
+    id_name = mapping.id_column or "id"
+    id_place = header.index(id_name) if id_name in header else None
+    if mapping.id_column is not None and id_place is None:
+        raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
+    blanks = [""] * len(header)
+    trees: dict[str, Tree] = {}
+    left_over: Counter[str] = Counter()
+    for number, row in enumerate(rows[_first_data_row(rows) :], _first_data_row(rows) + 1):
+        if not _has_cells(row):
+            continue
+        cells = [*row, *blanks]
+        name = cells[field].strip()
+        path = mapped_path(name, mapping)
+        tree = trees.setdefault(cells[id_place].strip() if id_place is not None else "", Tree())
+        if path:
+            tree.put(path, cells[value], number, is_mapped=name in mapping.csv_to_json)
+        else:
+            left_over[name] += bool(cells[value].strip())
+    if not trees:
+        raise UnreadableError("it has a header and no rows", "Write one row a field.")
+    findings = [finding for tree in trees.values() for finding in tree.findings]
+    documents = tuple(TruthDocument(name, tree.value(), tree.lines) for name, tree in trees.items())
+    key = None if id_place is None else (mapping.documents.key if mapping.documents else "id")
+    return GroundTruth(documents=documents, written=True, key=key, findings=(*findings, *unmapped(left_over)))
+
+
+def _has_cells(row: list[str]) -> bool:
+    return any(map(str.strip, row))
+
+
+def _first_data_row(rows: list[list[str]]) -> int:
+    return next((place for place, row in enumerate(rows, 1) if _has_cells(row)), len(rows))
+
+
+def _header_word(column: str) -> str:
+    return " ".join(column.lower().replace("_", " ").replace("-", " ").split())
+
+
+def _header_row(rows: list[list[str]]) -> list[str]:
+    return [cell.strip() for cell in next(filter(_has_cells, rows), [])]
+
+
+def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+    """Layout ``wide``: a header row, then one row for each document. Without a mapping, each header is a field path."""
+    start = next(number for number, row in enumerate(rows) if any(cell.strip() for cell in row))
+    header = [cell.strip() for cell in rows[start]]
+    check_distinct(header, start + 1)
+    id_name = _id_column(header, mapping)
+    paths = {column: mapped_path(column, mapping) for column in header}
+    documents: list[TruthDocument] = []
+    filled: set[str] = set()
+    findings: list[Finding] = []
+    for number, row in enumerate(rows[start + 1 :], start + 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if any(cell.strip() for cell in row[len(header) :]):
+            message = f"Line {number} has more cells than the header; the rest is not scored"
+            findings.append(truth_warning(message, "Quote cells that contain commas.", number))
+        tree = Tree()
+        cells = dict(zip(header, [*row, *[""] * len(header)], strict=False))
+        for column in header:
+            path = paths.get(column)
+            if path and column != id_name:
+                tree.put(path, cells[column], is_mapped=column in mapping.csv_to_json)
+        filled.update(column for column, cell in cells.items() if cell.strip())
+        findings += [finding for finding in tree.findings if finding not in findings]
+        name = cells[id_name].strip() if id_name is not None else ""
+        documents.append(TruthDocument(name, tree.value(), {"": number}))
+    if not documents:
+        raise UnreadableError("it has a header and no rows", "Write one row a document.")
+    documents, key = _named_documents(documents, id_name, mapping, findings)
+    left_over: dict[str, int] = {
+        column: column in filled for column in header if column and not paths.get(column) and column != id_name
+    }
+    return GroundTruth(documents=tuple(documents), written=True, key=key, findings=(*findings, *unmapped(left_over)))
+
+
+def _id_column(header: list[str], mapping: Mapping) -> str | None:
+    """Return the column that names documents: the configured one, else the one mapped to their key, else ``id``."""
+    if mapping.id_column is not None:
+        if mapping.id_column in header:
+            return mapping.id_column
+        raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
+    key = mapping.documents.key if mapping.documents else "id"
+    mapped = [column for column in header if mapping.csv_to_json.get(column) == key]
+    return mapped[0] if mapped else ("id" if "id" in header else None)
+
+
+def _named_documents(
+    documents: list[TruthDocument], id_name: str | None, mapping: Mapping, findings: list[Finding]
+) -> tuple[list[TruthDocument], str | None]:
+    """Return the documents with distinct names, and the key that names them in the output."""
+    if id_name is None and len(documents) == 1:
+        return documents, None
+    if id_name is None:
+        message = "Several rows and no column that names them; they are paired with the output by their order"
+        findings.append(truth_warning(message, "Add a column 'id', or set id_column.", 1))
+        return [replace(document, id=str(number)) for number, document in enumerate(documents, 1)], None
+    distinct: dict[str, TruthDocument] = {}
+    for document in documents:
+        if document.id in distinct:
+            message = f"The document {document.id[:80]!r} occurs twice; the first one counts"
+            findings.append(replace(truth_warning(message, "Give every document a name of its own."), severity="error"))
+        distinct.setdefault(document.id, document)
+    return list(distinct.values()), (
+        mapping.documents.key if mapping.documents else mapping.csv_to_json.get(id_name, "id")
+    )

@@ -38,7 +38,7 @@ class CsvSection(Frozen):
     """Names of the columns, by their index in the row."""
 
 
-def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
+def is_layout(rows: list[list[str]]) -> bool:
     """Whether there are sections, or mostly rows with an empty cell followed by a name and a value."""
     if any(_section_header(row) for row in rows):
         return True

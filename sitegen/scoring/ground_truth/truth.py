@@ -43,6 +43,16 @@ class GroundTruth(Frozen):
     """The key that names documents in the file and in the output, not scored itself; None if they have no names."""
     findings: tuple[Finding, ...]
 
+    @property
+    def names(self) -> dict[str, None]:
+        """The ids of the documents, each once."""
+        return dict.fromkeys(document.id for document in self.documents)
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields of all documents on their highest level."""
+        return set().union(*(document.root for document in self.documents))
+
 
 def truth_warning(message: str, fix: str, line: int | None = None, value: str = "") -> Finding:
     """A warning about the file of the ground truth."""
