@@ -109,7 +109,7 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
                 return f"not comparable: the ground truth of {where} cannot be read"
             if not point.scorecard.documents:
                 return f"not comparable: {where} has no {nouns.documents} that count"
-        return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
+        return f"not comparable: no {overlap.noun(nouns, 1)} in common with {before.snapshot.label}"
     common = overlap.noun(nouns, overlap.common)
     sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
     return "; ".join(
