@@ -70,9 +70,9 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.engine.commits import write_commits
-    from sitegen.engine.engine import build_pool
     from sitegen.engine.evals import score_evals, write_evals, write_older_reports
     from sitegen.engine.instructions import count_effects, write_instructions
+    from sitegen.engine.pool import build_pool
     from sitegen.engine.site import SiteWriter
     from sitegen.engine.timeline import keep_end_of_walk, read_timeline
 

@@ -5,21 +5,17 @@ processes; each task opens git and the templates itself (``worker_context.py``).
 
 The modules in the order in which a build uses them:
 
-1. The output folder: ``output_folder`` and ``below`` (what a build may touch there), ``writer`` (whole files, by key),
-   ``built_site`` (what the last build left), ``site_files`` and ``recorded_files`` (what this build writes),
-   ``layer_files`` (for ``watch``).
-2. Where tasks are run: ``engine`` chooses between this process, a ``pool`` of processes and a ``cluster``.
-   ``sent_files`` is what is sent to other machines.
+1. The output folder: ``output_folder`` (what a build may touch there), ``writer`` (whole files, by key), ``built_site``
+   (what the last build left), ``site_files`` (what this build writes).
+2. Where tasks are run: ``pool`` chooses between this process, several processes and a ``cluster``.
 3. History: ``configuration``, then ``timeline``.
 4. Evals. ``evals`` is the stage. For each eval, ``eval_task`` makes a task, and ``eval_job`` runs it:
-   ``scorecard_store`` reads the scores that the memo has, ``scoring`` computes the others, and ``kept_results`` encodes
-   them for the memo. Further tasks write the pages from these: ``eval_pages`` those that show all points, ``reports``
-   the reports. ``sources`` finds the documents behind the outputs.
-5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects``;
-   ``history_lists``.
-6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems.
+   ``scorecard_store`` reads the scores that the memo has, ``scoring`` computes the others. Further tasks write the
+   pages from these, in ``eval_pages``. ``sources`` finds the documents behind the outputs.
+5. Edits and commits: ``instructions``; ``commits`` with ``commit_effects``.
+6. The whole site: ``site``, with ``summary``; ``unmatched`` and ``missing_files`` find its last problems.
 
-Pages are rendered by ``environment`` with Jinja, which ``jinja_classes`` and ``jinja_setup`` adapt.
-``own_templates`` has the sandbox for templates of a project. ``memo`` is the SQLite file, ``cached_kinds`` declares
-what it keeps, and ``failures`` turns faults of sitegen into problems.
+Pages are rendered with Jinja, which ``jinja_classes`` and ``jinja_setup`` adapt. ``own_templates`` has the sandbox for
+templates of a project. ``memo`` is the SQLite file, ``cached_kinds`` declares what it keeps, and ``failures`` turns
+faults of sitegen into problems.
 """

@@ -36,10 +36,8 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.config import extensions
 from sitegen.data_files.project_files import open_file
-from sitegen.engine.environment import bytecode_folder
-from sitegen.engine.pool import COLLECTION, Pool
 from sitegen.engine.template_files import find_templates, own_files, read_template, template_digest, template_folders
-from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.worker_context import COLLECTION, WorkerContext, bytecode_folder
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import share_processes
@@ -338,8 +336,10 @@ def look_at_worker(history: HistoryRead) -> WorkerAnswer:
 
 
 @contextmanager
-def cluster_pool(address: str, context: WorkerContext) -> Iterator[Pool]:
-    """The workers of a dask scheduler, as a pool for tasks with this context.
+def cluster_workers(
+    address: str, context: WorkerContext
+) -> Iterator[tuple[Callable[..., Any], int, Callable[[Any], Any]]]:
+    """The workers of a dask scheduler, for tasks with this context: the arguments of a ``Pool``.
 
     Raises ConfigurationError without dask, and WorkerError if there is no scheduler, if it has no worker, or if any
     worker has other versions installed.
@@ -353,7 +353,7 @@ def cluster_pool(address: str, context: WorkerContext) -> Iterator[Pool]:
         with _cluster_answers(address):
             sent = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
         try:
-            yield Pool(partial(_submit, client, sent), len(answers), partial(result_of_task, client))
+            yield partial(_submit, client, sent), len(answers), partial(result_of_task, client)
         finally:
             with suppress(OSError, WorkerError):  # the scheduler may be gone
                 _within(PATIENCE, address, lambda: client.run(remove_folders, files.build, on_error="ignore"))

@@ -29,11 +29,10 @@ from sitegen.engine.commit_effects import (
     spans_of_commits,
     spans_of_edits,
 )
-from sitegen.engine.eval_pages import derived_values, newest_inputs
+from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
 from sitegen.engine.eval_task import EvalDone, EvalTask, inputs_of, sources_of
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.pool import Pool
-from sitegen.engine.reports import Reports, tree_with_source
 from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext

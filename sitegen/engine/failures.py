@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.engine.environment import Renderer
+from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer
 from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem

@@ -1,21 +1,28 @@
-"""Runs the tasks of a stage, here or wherever a function sends them."""
+"""Runs the tasks of a stage: in this process, in several, or on a dask cluster. The only module that knows which."""
 
 from __future__ import annotations
 
+import gc
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from operator import methodcaller
 from typing import Any, Final, Generic, TypeVar
 
+from sitegen.engine.configuration import kept_site_config
+from sitegen.engine.memo import Memo
+from sitegen.engine.worker_context import COLLECTION, WorkerContext
+from sitegen.errors import WorkerError
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.process import end_shared_processes, share_processes, share_processes_until_exit
+from sitegen.history.repository import Repository
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.project import Project
 
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""
-
-COLLECTION: Final = 1_000_000
-"""Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
-time, the more the longer the history."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -68,3 +75,142 @@ class Pool:
         finally:
             for _, future in begun:
                 future.cancel()
+
+
+_WORTH_A_PROCESS: Final = 300
+"""Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
+_PROCESSES_A_CORE: Final = 4
+"""Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
+
+_M_ARENA_MAX: Final = -8
+"""Number of glibc's option for the number of heaps, from its header ``malloc.h``."""
+
+
+def _explained(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls another, and says what to do if a worker process was ended from outside."""
+    from concurrent.futures import BrokenExecutor
+
+    def explained(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except BrokenExecutor as error:
+            raise WorkerError(
+                "A process of this build was ended from outside, most likely by the system for want of memory.",
+                fix="Build with fewer processes: --jobs 1.",
+            ) from error
+
+    return explained
+
+
+@contextmanager
+def pool_for(
+    units: int, jobs: int | None = None, dask: str | None = None, context: WorkerContext | None = None
+) -> Iterator[Pool]:
+    """Open the pool for a number of units of work: a dask cluster if one is named, otherwise as many processes as pay.
+
+    ``dask``: the address of the scheduler; ``context``: the context of the tasks, which workers of a cluster need.
+    Raises the errors of ``cluster.cluster_workers``.
+    """
+    if dask and context:
+        from sitegen.engine.cluster import cluster_workers
+
+        with cluster_workers(dask, context) as workers:
+            yield Pool(*workers)
+        return
+    processes = processes_for(units, jobs)
+    if processes == 1:
+        with share_processes():
+            yield Pool()
+        return
+    import multiprocessing  # takes milliseconds, which a build with few new commits does not spend
+    from concurrent.futures import ProcessPoolExecutor
+
+    end_shared_processes()
+    _share_one_heap()
+    # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
+    start = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor:
+        executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
+        yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
+
+
+@contextmanager
+def build_pool(
+    project: Project, memo: Memo, *, trusted_head: str | None
+) -> Iterator[Callable[[int, int | None, WorkerContext], Pool]]:
+    """Yield the function that returns the pool of a build: ``pool_for`` without the cluster, which the project names.
+
+    The processes of a long history start before it is read. One that starts later begins with a copy of the whole
+    timeline, and keeps it to its end: for 20,000 commits, 80 MB. ``trusted_head``: as for ``read_timeline``; unless it
+    is None, only new commits are read.
+    """
+    gc.set_threshold(COLLECTION)
+    processes = 1
+    if project.head and not trusted_head and not project.dask:
+        jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).value.engine.jobs
+        commits = 0 if jobs else Repository(project.place).count_commits(project.head)
+        processes = processes_for(commits, jobs)
+    with ExitStack() as opened:
+        if processes == 1:
+            opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
+            yield lambda units, jobs, context: opened.enter_context(pool_for(units, jobs, project.dask, context))
+        else:
+            pool = opened.enter_context(pool_for(0, processes))
+            yield lambda units, jobs, context: pool
+
+
+def processes_for(units: int, jobs: int | None) -> int:
+    """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
+    cores = os.cpu_count() or 1
+    if jobs is None:
+        return min(cores, units // _WORTH_A_PROCESS + 1)
+    return max(1, min(jobs, _PROCESSES_A_CORE * cores))
+
+
+def _share_one_heap() -> None:
+    """Let all threads of this process and of its workers allocate from one heap, if the C library is glibc.
+
+    Tasks and results go to the workers through two threads. glibc would give each a heap of its own, which keeps free
+    memory that no other thread can use. Python runs one thread at a time, so that none waits for another's allocation.
+    """
+    try:
+        libc = os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError):  # Windows has no confstr, and other C libraries do not know the name
+        return
+    if libc:
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def _begin_worker() -> None:
+    """Prepare a worker process, whose tasks all read the repository through one git process."""
+    share_processes_until_exit()
+    _end_with_parent()
+    _import_what_most_tasks_need()
+
+
+def _import_what_most_tasks_need() -> None:
+    """Import Jinja, the parser of Markdown and rapidfuzz, while the building process reads history."""
+    import sitegen.engine.jinja_setup  # noqa: F401
+    from sitegen.text import markdown, similarity
+
+    markdown.document("")
+    similarity.similarity(["a"], ["b"])
+
+
+def _end_with_parent() -> None:
+    """End this worker when the build ends: a worker that outlived the build could overwrite pages of the next one."""
+    import multiprocessing
+    from multiprocessing.connection import wait
+    from threading import Thread
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

@@ -20,11 +20,10 @@ from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
-from sitegen.engine.commits import Commits, newest_commit
+from sitegen.engine.commits import Commits, newest_commit, write_search_log
 from sitegen.engine.configuration import manifest_content
 from sitegen.engine.evals import Evals, ScoredEvals, addresses
 from sitegen.engine.failures import attempt
-from sitegen.engine.history_lists import write_search_log
 from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.memo import Memo
 from sitegen.engine.site_files import SiteFiles

@@ -17,11 +17,10 @@ from sitegen.config.searched_files import SearchedFiles, work_tree_files
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
-from sitegen.engine.environment import bytecode_folder
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.template_files import template_folders
-from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt

@@ -1,20 +1,160 @@
-"""The values with which a task of a build opens the repository and the templates in any process."""
+"""The values with which a task opens the repository and renders pages, in any process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from sitegen.engine.configuration import KeptMappings
-from sitegen.engine.environment import Renderer
 from sitegen.engine.memo import PageRow
+from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
 from sitegen.engine.writer import ContentsWriter, Writer
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.frozen import Frozen
-from sitegen.model.site import SiteInfo
+from sitegen.model.site import Page, RawFile, SiteInfo
+from sitegen.pages import links
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+_STYLES: Final = (
+    "tokens",
+    "base",
+    "frame",
+    "numbers",
+    "tables",
+    "charts",
+    "lists",
+    "report",
+    "why",
+    "fields",
+    "compare",
+    "variants",
+    "steps",
+    "spans",
+    "diff",
+    "effects",
+    "search",
+    "small",
+    "print",
+)
+"""Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
+
+_SCRIPTS: Final = (
+    "dom",
+    "neighbours",
+    "toggle",
+    "point",
+    "trend",
+    "compare",
+    "tables",
+    "spans",
+    "sort",
+    "later",
+    "copy",
+    "search",
+)
+"""Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
+
+
+class Renderer:
+    """Turns pages into bytes.
+
+    A template or asset is taken from the first folder that has it, so that a project's own folder, given first,
+    overrides file by file. The last folder is ours; the templates of the others are run in a sandbox.
+    """
+
+    def __init__(self, template_folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> None:
+        self._own = own_files(template_folders[:-1])
+        self._ours = template_folders[-1]
+        self._site = site
+        self._bytecode = bytecode
+        self._environment: jinja2.Environment | None = None
+        self._templates: dict[str, jinja2.Template] = {}
+
+    def render(self, page: Page) -> bytes:
+        """The page as UTF-8. Depends on the page, the templates and the site alone.
+
+        Raises ConfigurationError if a project's own template is wrong, or takes too long or too much memory.
+        """
+        if not self._own:
+            return self._rendered(page)
+        from sitegen.engine.own_templates import own_template_error, within_bounds
+
+        try:
+            with within_bounds():
+                return self._rendered(page)
+        except Exception as error:
+            if failure := own_template_error(error, self._own):
+                raise failure from error
+            raise
+
+    def _rendered(self, page: Page) -> bytes:
+        template = self._templates.get(page.template)
+        if template is None:
+            template = self._templates[page.template] = self._load().get_template(page.template)
+        html = template.render(view=page.view, nav="", root=links.up(page.path), path=page.path)
+        # Names from the file system may contain lone surrogates, which become "?" instead of an error.
+        return html.encode("utf-8", "replace")
+
+    def assets(self) -> tuple[RawFile, ...]:
+        """Style sheet, scripts and pictures as files of the site: readable sources, one request each."""
+        sheets = [f"assets/css/{name}.css" for name in _STYLES]
+        styles = "\n".join(map(self._text, sheets + [THEME] * (THEME in self._own)))
+        scripts = "\n".join(self._text(f"assets/js/{name}.js") for name in _SCRIPTS)
+        files = [
+            RawFile(links.asset("app.css"), styles.encode()),
+            RawFile(links.asset("app.js"), f'(() => {{\n"use strict";\n{scripts}}})();\n'.encode()),
+            RawFile(links.asset("theme.js"), self._text("assets/js/theme.js").encode()),
+        ]
+        assembled = {file.path for file in files}
+        pictures = (
+            name
+            for name in sorted(self._files())
+            if name.startswith("assets/") and name.count("/") == 1 and name not in assembled
+        )
+        files.extend(RawFile(name, self._read(name)) for name in pictures)
+        return tuple(files)
+
+    def _text(self, name: str) -> str:
+        return self._read(name).decode()
+
+    def _read(self, name: str) -> bytes:
+        own = self._own.get(name)
+        return read_template(own) if own else (self._ours / name).read_bytes()
+
+    def _files(self) -> dict[str, Path]:
+        return {**shipped_files(self._ours), **self._own}
+
+    def _load(self) -> jinja2.Environment:
+        if self._environment is None:
+            from sitegen.engine.jinja_setup import make_environment
+
+            self._environment = make_environment(self._own, self._ours, self._site, self._bytecode)
+        return self._environment
+
+
+def bytecode_folder() -> Path | None:
+    """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
+
+    It is never in the project, which anybody may have written. None if the user has no home directory.
+    """
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME")
+        return (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
+    except RuntimeError:
+        return None
+
+
+COLLECTION: Final = 1_000_000
+"""Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
+time, the more the longer the history."""
 
 
 class WorkerContext(Frozen):

@@ -13,9 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
-from sitegen.engine.below import Parents, read_regular
 from sitegen.engine.memo import PageRow
-from sitegen.engine.output_folder import TEMPORARY, FileList, content_digest
+from sitegen.engine.output_folder import TEMPORARY, FileList, Parents, content_digest, read_regular
 from sitegen.errors import OutputFolderError
 from sitegen.model.frozen import Frozen
 

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.data_files.project_files import named_place
-from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import template_folders
+from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer
 from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit

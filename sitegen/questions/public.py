@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.config.site import read_site
-from sitegen.engine.below import remove
 from sitegen.engine.cached_kinds import CLEAN_FILES
 from sitegen.engine.memo import Memo
-from sitegen.engine.output_folder import LIST, claimed, files_not_in_memo
+from sitegen.engine.output_folder import LIST, claimed, files_not_in_memo, remove
 from sitegen.engine.writer import digest
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at

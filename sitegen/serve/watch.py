@@ -30,9 +30,9 @@ from sitegen.config.site import read_site
 from sitegen.data_files.project_files import SITE_FILES, read_inside
 from sitegen.engine.built_site import Site
 from sitegen.engine.cached_kinds import RESULTS, SCORECARDS
-from sitegen.engine.layer_files import LayerFiles
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import claimed
+from sitegen.engine.site_files import LayerFiles
 from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import Layout

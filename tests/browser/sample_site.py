@@ -13,8 +13,8 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
 from sitegen.config.models import Mute
-from sitegen.engine.environment import Renderer
 from sitegen.engine.summary import summary_file
+from sitegen.engine.worker_context import Renderer
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.changes import EditedFile, Moved
 from sitegen.model.commits import WORKTREE

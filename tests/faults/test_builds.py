@@ -344,7 +344,9 @@ def test_one_more_commit_reads_no_style_script_or_picture(
     build_site(small.path, tmp_path / "more", jobs=1)
     small.commit({"evals/names/extracted.json": output(2)})
     with monkeypatch.context() as patched:
-        patched.setattr("sitegen.engine.environment.Renderer.assets", lambda renderer: pytest.fail("assets were read"))
+        patched.setattr(
+            "sitegen.engine.worker_context.Renderer.assets", lambda renderer: pytest.fail("assets were read")
+        )
         build_site(small.path, tmp_path / "more", jobs=1)
     build_site(small.path, tmp_path / "cold", jobs=1)
     assert differences(tmp_path / "more", tmp_path / "cold") == []

@@ -20,7 +20,8 @@ import pytest
 
 from sitegen import __version__
 from sitegen.engine import cluster, commits, evals, instructions
-from sitegen.engine.cluster import BuildFiles, cluster_pool, result_of_task
+from sitegen.engine.cluster import BuildFiles, cluster_workers, result_of_task
+from sitegen.engine.pool import Pool
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
@@ -212,8 +213,8 @@ def test_an_error_in_a_template_names_the_file_where_the_build_runs(running, pro
 
 
 def test_an_error_of_the_system_of_a_worker_is_not_taken_for_one_of_this_machine(running, context):
-    with cluster_pool(running.address, context) as pool, pytest.raises(WorkerError) as error:
-        list(pool.map(fill_disk, [Task(context)]))
+    with cluster_workers(running.address, context) as workers, pytest.raises(WorkerError) as error:
+        list(Pool(*workers).map(fill_disk, [Task(context)]))
     assert re.sub("[0-9]+$", "", error.value.where or "") == "tcp://127.0.0.1:"
     assert (error.value.message, error.value.fix) == (
         "The system of a dask worker says: [Errno 28] No space left on device: '/scratch/page'.",
@@ -227,14 +228,14 @@ def test_what_a_build_sent_to_workers_is_deleted_at_its_end(running):
 
 def test_a_worker_with_another_version_is_refused_before_any_task(running, context):
     running.run(setattr, cluster, "__version__", "0.0.1")
-    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+    with pytest.raises(WorkerError) as error, cluster_workers(running.address, context):
         pass
     assert (error.value.message, error.value.fix) == (
         f"A dask worker would not write the same site: sitegen 0.0.1 there, {__version__} here.",
         "Install the same versions on both sides, and start the worker again.",
     )
     running.run(delattr, cluster, "look_at_worker")
-    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+    with pytest.raises(WorkerError) as error, cluster_workers(running.address, context):
         pass
     assert error.value.message.startswith("A dask worker cannot run this version of sitegen: ")
     running.run(importlib.reload, cluster)
@@ -257,10 +258,10 @@ def test_a_scheduler_that_falls_silent_ends_the_wait_for_a_task(running, context
     monkeypatch.setattr(cluster, "SILENCE", 1)
     monkeypatch.setattr(cluster, "PATIENCE", 1)
     scheduler = running.processes[0]
-    with pytest.raises(WorkerError, match="says nothing for 1 s"), cluster_pool(running.address, context) as pool:
+    with pytest.raises(WorkerError, match="says nothing for 1 s"), cluster_workers(running.address, context) as workers:
         scheduler.send_signal(signal.SIGSTOP)
         try:
-            list(pool.map(do_nothing, [Task(context)]))
+            list(Pool(*workers).map(do_nothing, [Task(context)]))
         finally:
             scheduler.send_signal(signal.SIGCONT)
 
@@ -268,13 +269,13 @@ def test_a_scheduler_that_falls_silent_ends_the_wait_for_a_task(running, context
 def test_a_worker_that_dies_and_a_scheduler_without_workers_end_the_build_with_what_to_do(
     running, context, monkeypatch
 ):
-    with cluster_pool(running.address, context) as pool, pytest.raises(WorkerError) as error:
-        list(pool.map(end, [Task(context)]))
+    with cluster_workers(running.address, context) as workers, pytest.raises(WorkerError) as error:
+        list(Pool(*workers).map(end, [Task(context)]))
     assert error.value.message.endswith("while they ran one and the same task, most likely for want of memory.")
     for worker in running.processes[1:]:
         worker.kill()
     monkeypatch.setattr(cluster, "CONNECT", 1)
-    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+    with pytest.raises(WorkerError) as error, cluster_workers(running.address, context):
         pass
     assert (error.value.message, error.value.where) == ("The dask scheduler has no worker.", running.address)
     assert error.value.fix == (
@@ -309,7 +310,7 @@ def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, m
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
     for wrong in (address, "nonsense://a"):
-        with pytest.raises(WorkerError, match="^No dask scheduler answers") as error, cluster_pool(wrong, context):
+        with pytest.raises(WorkerError, match="^No dask scheduler answers") as error, cluster_workers(wrong, context):
             pass
         assert error.value.where == wrong
         assert (error.value.fix or "").startswith("Start one (dask scheduler), or correct the address in --dask")
@@ -321,7 +322,7 @@ def test_an_address_that_accepts_and_says_nothing_is_an_error_soon(context, monk
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(WorkerError, match="says nothing for 1.5 s") as error, cluster_pool(address, context):
+        with pytest.raises(WorkerError, match="says nothing for 1.5 s") as error, cluster_workers(address, context):
             pass
     assert error.value.where == address
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.engine import pool_for
 from sitegen.engine.memo import Memo
+from sitegen.engine.pool import pool_for
 from sitegen.errors import CacheFolderError, MemoError, Notice, WorkerError
 from sitegen.history.cache_folder import cache_folder
 from tests.gitrepo import GitRepo

@@ -13,8 +13,8 @@ import jinja2
 import pytest
 from jinja2.bccache import bc_magic
 
-from sitegen.engine.environment import bytecode_folder
 from sitegen.engine.template_files import find_templates
+from sitegen.engine.worker_context import bytecode_folder
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 

@@ -9,9 +9,9 @@ import pytest
 
 import sitegen
 from sitegen.engine import own_templates
-from sitegen.engine.environment import Renderer
 from sitegen.engine.own_templates import own_template_error
 from sitegen.engine.template_files import find_templates
+from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page

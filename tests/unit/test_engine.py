@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.engine import pool_for, processes_for
-from sitegen.engine.pool import WAITING, Pool
+from sitegen.engine.pool import WAITING, Pool, pool_for, processes_for
 
 
 def _made(number: int, made: list[int]) -> Iterator[int]:
@@ -54,7 +53,7 @@ def test_what_a_task_raises_is_raised_where_its_result_is_taken():
 CORES = os.cpu_count() or 1
 HEAPS = """
 import ctypes, os
-from sitegen.engine.engine import pool_for
+from sitegen.engine.pool import pool_for
 
 if __name__ == "__main__":
     with pool_for(2, jobs=2) as pool:

@@ -11,8 +11,8 @@ from jinja2.runtime import Context
 from msgspec.structs import replace
 
 from sitegen.engine import worker_context
-from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates, template_digest
+from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page, not_found_page

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
-from sitegen.engine.environment import Renderer
 from sitegen.engine.template_files import find_templates
+from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec

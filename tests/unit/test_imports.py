@@ -25,7 +25,7 @@ sitegen.build
 sitegen.commands sitegen.commands.build sitegen.commands.main sitegen.commands.printing
 sitegen.config sitegen.config.extensions
 sitegen.data_files sitegen.data_files.project_files sitegen.data_files.project_files
-sitegen.engine sitegen.engine.below sitegen.engine.built_site sitegen.engine.memo sitegen.engine.memo
+sitegen.engine sitegen.engine.output_folder sitegen.engine.built_site sitegen.engine.memo sitegen.engine.memo
 sitegen.engine.output_folder sitegen.engine.template_files
 sitegen.errors
 sitegen.history sitegen.history.cache_folder sitegen.history.memo_rows sitegen.history.repository_place

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from sitegen.engine.environment import Renderer
 from sitegen.engine.jinja_setup import GLOBALS
 from sitegen.engine.template_files import KINDS, find_templates
+from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.history.repository_place import find_repository
 from sitegen.model.site import Page

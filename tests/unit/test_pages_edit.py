@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.engine.environment import Renderer
+from sitegen.engine.worker_context import Renderer
 from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Interval, Why
 from sitegen.model.metrics import MetricSpec

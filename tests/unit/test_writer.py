@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.below import Removal, remove
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
     LIST,
     Claim,
     FilesNotInMemo,
+    Removal,
     claimed,
     content_digest,
     files_not_in_memo,
     folder_times,
     read_list,
+    remove,
     same_times,
     shorten_list,
 )

@@ -1,5 +1,5 @@
 /* The few helpers that the other scripts share. All of them run in one scope (see the ordered list in
-   sitegen/engine/environment.py); every page is complete without them, they only add to the markup that is there. */
+   sitegen/engine/worker_context.py); every page is complete without them, they only add to the markup that is there. */
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 const element = (tag, className, text) => {
