@@ -69,8 +69,7 @@ def history_lines(series: Series) -> list[str]:
 def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.change_text import changes, origin, own_unit, span, verdict_words
-    from sitegen.pages.labels import STALE, STATUSES, spread_words
+    from sitegen.pages.labels import STALE, STATUSES, changes, origin, own_unit, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot

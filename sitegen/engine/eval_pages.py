@@ -29,8 +29,8 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import short_report
-from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page

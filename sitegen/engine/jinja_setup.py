@@ -22,7 +22,6 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
 from sitegen.pages import (
-    change_text,
     commit,
     compare,
     edit,
@@ -33,16 +32,15 @@ from sitegen.pages import (
     labels,
     links,
     other_pages,
-    recorded,
     regressions,
     suspect_truth,
     variants,
 )
-from sitegen.pages.html import cells, charts, elements, formats, tables
+from sitegen.pages.html import cells, charts, formats, tables
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
-from sitegen.pages.report import discrepancy_rows, patterns, report_rows, spans, tree, why_rows
 from sitegen.pages.report import page as report
+from sitegen.pages.report import patterns, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
@@ -119,14 +117,11 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
 }
 
 _MODULES: Final[tuple[ModuleType, ...]] = (
-    change_text,
     charts,
     commit,
     compare,
-    discrepancy_rows,
     edit,
     effects,
-    elements,
     field,
     instruction,
     instructions,
@@ -134,7 +129,6 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     links,
     other_pages,
     patterns,
-    recorded,
     regressions,
     report_rows,
     spans,

@@ -19,12 +19,10 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.pages.change_text import in_points, split
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, outputs
-from sitegen.pages.overview.focus import focus_view, words_of
+from sitegen.pages.labels import CAUSES, STATES, exchange, in_points, outputs, split
+from sitegen.pages.overview.focus import Phrase, focus_view, words_of
 from sitegen.pages.overview.news import news
-from sitegen.pages.overview.phrases import Phrase
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
 from sitegen.text.values import amount

@@ -19,7 +19,6 @@ from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord, Edit
 from sitegen.pages import effects, links
-from sitegen.pages.change_text import changes, origin, verdict_words
 from sitegen.pages.edit import RenderedPatch
 from sitegen.pages.effects import (
     ONLY_RECORDED,
@@ -37,7 +36,7 @@ from sitegen.pages.effects import (
     how,
     metrics_of,
 )
-from sitegen.pages.labels import CAUSES
+from sitegen.pages.labels import CAUSES, changes, origin, verdict_words
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500

@@ -21,10 +21,10 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.change_text import MINUS
 from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
 from sitegen.pages.html.cells import text, where
 from sitegen.pages.html.charts import around_zero, tenths
+from sitegen.pages.labels import MINUS
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
 from sitegen.text.values import written

@@ -31,12 +31,11 @@ from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
 from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.formats import day
-from sitegen.pages.labels import SAME_OUTPUT, in_both, spread_words
+from sitegen.pages.labels import SAME_OUTPUT, in_both, own_unit, smallest_change, span_of_change, spread_words
 from sitegen.pages.report.why_rows import because, decision
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line

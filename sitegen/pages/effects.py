@@ -20,9 +20,8 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
-from sitegen.pages.change_text import own_unit, range_of, verdict_words
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import exchanges
+from sitegen.pages.labels import exchanges, own_unit, range_of, verdict_words
 from sitegen.text.plain import counted, line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]

@@ -18,9 +18,9 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.change_text import range_of
 from sitegen.pages.effects import NOTICED, Grade, spec_of
 from sitegen.pages.instruction import line_counts
+from sitegen.pages.labels import range_of
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 

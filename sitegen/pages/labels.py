@@ -1,22 +1,38 @@
-"""The words of pages for causes, statuses, fates and reasons of the model."""
+"""The words of pages and of the terminal for causes, statuses, and changes in the unit of a metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from types import MappingProxyType
 from typing import Final
 
 from sitegen.analysis.deltas import Role
+from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.model.cells import Fate
-from sitegen.model.changes import Overlap, StepStatus, Unit
+from sitegen.model.changes import (
+    Change,
+    ChangeVerdict,
+    DeltaParts,
+    Ends,
+    Interval,
+    MetricDelta,
+    Noise,
+    Overlap,
+    StepStatus,
+    Unit,
+)
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Nouns
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
-from sitegen.model.usage import Exchange
+from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import line
+from sitegen.text.values import SMALL, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -152,3 +168,231 @@ def spread_words(spread: VariantSpread) -> str:
 def subject_of(commit: Commit, longest: int) -> str:
     """The first line of a commit's message, cut after ``longest`` characters."""
     return line(commit.subject, longest) or "(no subject)"
+
+
+NAMED: Final = 3
+"""Number of documents of only one side that a note names; further documents are counted."""
+
+_NOTHING: Final = 1e-9
+"""Parts up to this size, in hundredths of the metric's range, are rounding errors of a sum and count as no change."""
+
+
+class DisplayedChange(Frozen):
+    """The change of one metric between two points of an eval."""
+
+    amount: float | None
+    """In the unit of the metric; None if the points cannot be compared or either side is undefined, and the note states
+    the reason."""
+    parts: Mapping[str, float] = MappingProxyType({})
+    """The parts due to "outputs", "ground truth" and "rules" that are not zero, which sum to ``amount``; empty if
+    nothing moved or the change cannot be split."""
+    note: str = ""
+    """A restriction of the number, such as a comparison over fewer documents; empty without any."""
+
+    @property
+    def by_outputs(self) -> bool:
+        """Whether the metric moved because of the outputs alone."""
+        return [*self.parts] == ["outputs"]
+
+
+def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
+    """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
+    if after.change is None:
+        return ()
+    model = exchange("model", after.change.model)
+    shared = "; ".join(filter(None, (_overlap_note(after.change.overlap, nouns, before, after), model)))
+    return tuple(
+        _displayed_change(spec, delta, shared, before, after)
+        for spec, delta in zip(specs, after.change.metrics, strict=False)
+    )
+
+
+def range_of(spec: MetricSpec) -> float:
+    """The size of the range of a metric; 1 for an amount, whose range has no end."""
+    size = spec.high - spec.low
+    return size if size and isfinite(size) else 1.0
+
+
+def in_points(change: float, spec: MetricSpec) -> float:
+    """Convert a change of a metric to hundredths of its range, so that changes of different metrics can be compared."""
+    return 100 * change / (spec.high - spec.low)
+
+
+def split(parts: DeltaParts, spec: MetricSpec) -> dict[str, float]:
+    """The parts that are not zero, by what they are due to. A recorded metric has none: its change cannot be split."""
+    if spec.recorded:
+        return {}
+    named = (("outputs", parts.outputs), ("ground truth", parts.ground_truth), ("rules", parts.rules))
+    return {name: value for name, value in named if value and abs(in_points(value, spec)) > _NOTHING}
+
+
+def refused(delta: Change) -> bool:
+    """Whether the two points have no document in common, so that they cannot be compared."""
+    return delta.overlap.verdict == "refused"
+
+
+def _displayed_change(
+    spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
+) -> DisplayedChange:
+    if after.change and refused(after.change):
+        return DisplayedChange(None, note=shared)
+    if delta.change is None:
+        judge = after.change.judge if after.change else None
+        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before, after)
+        return DisplayedChange(None, note=note)
+    if delta.parts is None:
+        unsplit = "a mixture of both sides is undefined, so that it cannot be split"
+        return DisplayedChange(delta.change, note="; ".join(filter(None, (shared, unsplit))))
+    return DisplayedChange(delta.change, split(delta.parts, spec), shared)
+
+
+def _undefined_note(spec: MetricSpec, before: Point, after: Point) -> str:
+    for point, where in ((before, f"at {before.snapshot.label}"), (after, "here")):
+        if point.scorecard.metric(spec.name) is None:
+            return f"{spec.label} is undefined {where}"
+    return f"{spec.label} cannot be computed over what both have in common"
+
+
+def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+    if overlap.verdict == "comparable":
+        return ""
+    if overlap.verdict == "refused":
+        for point, where in ((before, before.snapshot.label), (after, "this output")):
+            if point.scorecard.status == "no_ground_truth":
+                return f"not comparable: the ground truth of {where} cannot be read"
+            if not point.scorecard.documents:
+                return f"not comparable: {where} has no {nouns.documents} that count"
+        return f"not comparable: no {overlap.noun(nouns, 1)} in common with {before.snapshot.label}"
+    common = overlap.noun(nouns, overlap.common)
+    sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
+    return "; ".join(
+        [f"over {overlap.common:,} common {common}", *(_side_documents(*side) for side in sides if side[1])]
+    )
+
+
+def _side_documents(name: str, documents: Sequence[str]) -> str:
+    more = len(documents) - NAMED
+    return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+MINUS = "\u2212"
+
+
+def own_unit(change: float, spec: MetricSpec) -> str:
+    """A signed change in the unit of its metric, ``+0.036``; ``0`` if it is only a rounding error."""
+    if abs(change) < ROUNDING:
+        return "0"
+    size = abs(change)
+    # Without an exponent, which is hard to compare with +0.036.
+    digits = (
+        f"{float(f'{size:.2g}'):.9f}".rstrip("0")
+        if size < SMALL and not spec.unit
+        else metric_text(size, unit=spec.unit)
+    )
+    return f"{'+' if change > 0 else MINUS}{digits}"
+
+
+def origin(change: DisplayedChange, spec: MetricSpec) -> str:
+    """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
+    split = [f"{name} {own_unit(amount, spec)}" for name, amount in change.parts.items()]
+    return "; ".join(filter(None, (", ".join(split), change.note)))
+
+
+def span(interval: Interval | None) -> str:
+    """The ends of an interval around a value, ``0.614 to 0.889``; empty if there is none."""
+    return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
+
+
+def span_of_change(interval: Ends, spec: MetricSpec) -> str:
+    """The ends of the interval of a change, in the unit of the metric: ``−0.021 to +0.098``."""
+    return f"{own_unit(interval.low, spec)} to {own_unit(interval.high, spec)}"
+
+
+def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> str:
+    """The reason for the decision, after a colon: ``results[].unit broke in all 15 values; 0 fixed, 15 broken``.
+
+    It contains names of fields, which each format must escape. With *noise*, it says how far repeats differ.
+    """
+    moved = _moved(verdict, spec, nouns)
+    match verdict.why:
+        case "another judge":
+            return "another judge graded it, and two do not grade alike"
+        case "nothing moved":
+            return f"no {nouns.attribute} became right or wrong"
+        case "nothing to compare":
+            return "there is nothing in common to compare"
+        case "a field was lost":
+            return f"{lost_words(verdict)}; {moved}"
+        case "within the noise of repeats":
+            limit = (
+                f", by up to {metric_text(noise.limit, unit=spec.unit)}"
+                if noise and noise.limit is not None and abs(verdict.change or 0.0) <= noise.limit
+                else ""
+            )
+            left_out = f" ({bad_runs(noise.bad_runs).rstrip('.')})" if noise and noise.bad_runs else ""
+            return f"{moved}, but reruns with the same instructions vary as much{limit}{left_out}"
+        case "flips go the other way":
+            return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}"
+        case "flips may be chance" | "beyond chance":
+            return moved
+
+
+def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What the change says of further cases: ``also beyond these 10 documents: between -0.112 and -0.069``.
+
+    Empty if nothing changed or nothing can be compared.
+    """
+    interval, change = verdict.interval, verdict.change
+    if change is None or verdict.decision == "same" or verdict.why == "another judge":
+        return ""
+    if interval is None or verdict.unit is None:
+        return "nothing is known beyond these values"
+    ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
+    if interval.low > -ROUNDING and interval.high < ROUNDING:
+        return f"each of these {interval_basis(verdict.unit, verdict.n, nouns)} has the value that it had"
+    others = {
+        "documents": f"other {nouns.documents}",
+        "fields": f"other {nouns.attributes} of these {nouns.documents}",
+        "cases": "other cases",
+        "runs": "other runs",
+    }[verdict.unit]
+    if interval.low <= 0 <= interval.high:
+        return f"for {others} it could be zero: {ends}"
+    if verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse"):
+        return f"also beyond these {interval_basis(verdict.unit, verdict.n, nouns).partition(' of ')[0]}: {ends}"
+    return f"for {others}: {ends}"
+
+
+def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What follows the word of a verdict: the reason for it, and what holds beyond these cases."""
+    return "; ".join(filter(None, (on_these_cases(verdict, spec, nouns), beyond_them(verdict, spec, nouns))))
+
+
+def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    """From which size on a change can be told from chance here; empty unless the change may be chance."""
+    if not verdict.is_open or verdict.detectable is None:
+        return ""
+    if verdict.detectable > range_of(spec):
+        return "too few values: no change can be told from chance"
+    least = metric_text(verdict.detectable, unit=spec.unit)
+    return f"too few values: only changes above about {least} can be told from chance"
+
+
+def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
+    counts_cases = verdict.unit == "cases"
+    if is_counted(spec.name):
+        moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
+        if not verdict.is_open or verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):
+            return moved
+        fixed, broken = verdict.counted
+        return f"{moved} ({fixed:,} and {broken:,} if each {'case' if counts_cases else 'list item'} counts once)"
+    one, several = ("case", "cases") if counts_cases else (nouns.document, nouns.documents)
+    return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
+
+
+def lost_words(verdict: ChangeVerdict) -> str:
+    """Which fields broke wherever they were right."""
+    named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:NAMED]]
+    more = len(verdict.lost_fields) - NAMED
+    return ", ".join(named) + (f" and {more:,} more likewise" if more > 0 else "")

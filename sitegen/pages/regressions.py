@@ -25,10 +25,9 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.change_text import split
 from sitegen.pages.html import charts
 from sitegen.pages.html.charts import ChartLine
-from sitegen.pages.labels import CAUSES, exchange
+from sitegen.pages.labels import CAUSES, exchange, split
 from sitegen.stats.intervals import median
 
 LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}

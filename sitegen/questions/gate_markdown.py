@@ -13,7 +13,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import short_id
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
 from sitegen.model.metrics import traits_of
-from sitegen.pages.change_text import split
+from sitegen.pages.labels import split
 from sitegen.questions.gate_report import (
     allowed_drop,
     change_text,

@@ -22,8 +22,7 @@ from sitegen.model.changes import MetricDelta
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import MetricSpec, Nouns, traits_of
-from sitegen.pages.change_text import MINUS, smallest_change, verdict_words
-from sitegen.pages.labels import spread_words
+from sitegen.pages.labels import MINUS, smallest_change, spread_words, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed

@@ -34,8 +34,8 @@ from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_
 from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
-from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView, report_page
+from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
 from sitegen.pages.trend.page import TrendView, trend_page

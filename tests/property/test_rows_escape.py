@@ -17,10 +17,10 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.html import cells, formats, tables
 from sitegen.pages.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
-from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
+from sitegen.pages.labels import DisplayedChange
+from sitegen.pages.report import report_rows, tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import FieldOverPoints, field_columns, trend_page
@@ -148,7 +148,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
 def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
-    read = _Reader(discrepancy_rows.discrepancies([row], past, several, Nouns()))
+    read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
     assert read.tags <= {
         *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"),
     }
@@ -181,12 +181,12 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 )
 def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
-    plain = [value_tree.tree_value.write(judgement) for judgement in judged]
-    assert [[value_tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
-    assert [value_tree.tree_value.rows_of(page) for page in pages] == [plain] * 3
+    plain = [tree.tree_value.write(judgement) for judgement in judged]
+    assert [[tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
+    assert [tree.tree_value.rows_of(page) for page in pages] == [plain] * 3
     errors = [placed_error(judgement) for judgement in judged if judgement.outcome in ERROR_TYPES]
     assert errors == [placed_error.write(placed.error) for placed in errors]
-    error_cells, places = discrepancy_rows.error_cells(Nouns()), [(), ("", ""), ("a", "Is it?")]
+    error_cells, places = report_rows.error_cells(Nouns()), [(), ("", ""), ("a", "Is it?")]
     cells_by_place = [[error_cells(error, *place) for error in errors] for place in places for _ in range(2)]
     assert cells_by_place == [
         [error_cells.write(error, *place) for error in errors] for place in places for _ in range(2)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.changes import Change, DeltaParts, Ends, MetricDelta, MetricStep, Overlap
 from sitegen.model.metrics import Metric
-from sitegen.pages.html import charts, elements
+from sitegen.pages.html import charts, tables
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
@@ -67,12 +67,12 @@ def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
 
 
 def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
-    paths = elements.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
+    paths = tables.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
     assert paths == ("M-.5 .5m0 0h2m0 1h1", "", "", "", "M-.5 .5m3 0h1")
 
 
 def test_levels_of_the_heat_map_are_equally_wide_and_0_is_one_of_its_own():
-    assert [elements.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)] == [
+    assert [tables.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)] == [
         0,
         0,
         1,
@@ -172,7 +172,7 @@ def test_low_values_do_not_leave_half_of_the_chart_empty():
         replace(point, now=None, scorecard=replace(point.scorecard, metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
         for nth, point in enumerate(points)
     ]
-    series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds=()))
+    series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds={}))
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
     assert chart.island["y"] == pytest.approx([0.1, 0.35])
 
@@ -199,7 +199,7 @@ def test_a_day_stands_where_it_changes():
 
 def test_what_was_not_judged_is_told_from_what_was_right():
     shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
-    assert elements.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
+    assert tables.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
 
 
 def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last_point():

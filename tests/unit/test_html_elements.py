@@ -1,6 +1,6 @@
 from markupsafe import Markup
 
-from sitegen.pages.html.elements import crumbs, kpi
+from sitegen.pages.html.tables import crumbs, kpi
 
 
 def test_crumbs_link_to_all_pages_above_and_name_the_page_itself():

@@ -14,10 +14,9 @@ from sitegen.engine.summary import summary_file
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
-from sitegen.pages.overview.focus import focus_view
+from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts, overview_page
-from sitegen.pages.overview.phrases import Sentence
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary

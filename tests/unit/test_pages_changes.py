@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.change_text import DisplayedChange, changes, origin, own_unit
+from sitegen.pages.labels import DisplayedChange, changes, origin, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]

@@ -8,8 +8,8 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.recorded import agrees, agrees_with_now, recorded_rows, why_otherwise
 from sitegen.pages.report.page import report_page
+from sitegen.pages.report.why_rows import agrees, agrees_with_now, recorded_rows, why_otherwise
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 

@@ -17,10 +17,10 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.site import Page
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
-from sitegen.pages.report import discrepancy_rows, report_rows
+from sitegen.pages.report import report_rows
 from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints, section
-from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView, report_page
+from sitegen.pages.report.report_rows import rows_file
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -95,7 +95,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     )
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
-    assert json.loads(script[1]) == discrepancy_rows.discrepancies(whole.discrepancies.drawn[2:5], True, False, Nouns())
+    assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies.drawn[2:5], True, False, Nouns())
     assert rows_file(whole) is None
 
 
@@ -114,7 +114,7 @@ def test_a_named_list_item_is_found_by_its_index_too():
     named = replace(TWO, path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
     rows = sample.view_of(_page([named, TWO])).discrepancies.drawn
     assert [row.indices for row in rows] == ["13,2", ""]
-    html = discrepancy_rows.discrepancies(rows, False, False, Nouns())
+    html = report_rows.discrepancies(rows, False, False, Nouns())
     assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
 
 
@@ -152,7 +152,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     )
     view = sample.view_of(_page(wrong, limit=2))
     every = sample.view_of(_page(wrong))
-    html = discrepancy_rows.discrepancies(every.discrepancies.drawn, True, False, Nouns())
+    html = report_rows.discrepancies(every.discrepancies.drawn, True, False, Nouns())
     bodies = [
         (
             body[0],
@@ -198,14 +198,12 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies.drawn
-    assert "<td class=c-type>Omission<td class=c-place>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
+    assert "<td class=c-type>Omission<td class=c-place>" in report_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(
         errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
         letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
     )
-    assert "<td class=c-type data-l=M>Missed<td class=c-place>" in discrepancy_rows.discrepancies(
-        found, True, False, nouns
-    )
+    assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():

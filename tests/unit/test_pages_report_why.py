@@ -24,8 +24,8 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.change_text import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.instructions import FileEdit
+from sitegen.pages.labels import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
 from sitegen.pages.report.page import report_page

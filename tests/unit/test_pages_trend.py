@@ -17,7 +17,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange
+from sitegen.pages.labels import DisplayedChange
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats, trend_page

@@ -1,6 +1,6 @@
 /* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
    `data-key` (on the field) the name of its text in the address. `data-rows` names a script with `data-loadable` more rows
-   (sitegen/pages/report/discrepancy_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
+   (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
 const hash = () => new URLSearchParams(location.hash.slice(1));
 const isPressed = button => button.getAttribute("aria-pressed") === "true";
 

@@ -27,8 +27,8 @@ from sitegen.model.series import PatternSummary, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import verdict_words
 from sitegen.pages.data.exports import patterns_data
+from sitegen.pages.labels import verdict_words
 from sitegen.stats.counts import errors_by_type, in_file_order
 from sitegen.text.plain import spreadsheet_safe
 from sitegen.text.values import to_json_bytes

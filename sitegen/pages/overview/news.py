@@ -20,12 +20,11 @@ from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.change_text import lost_words
 from sitegen.pages.html.formats import day
 from sitegen.pages.instruction import go_back_command
-from sitegen.pages.labels import subject_of
-from sitegen.pages.overview.focus import FocusView
-from sitegen.pages.overview.phrases import (
+from sitegen.pages.labels import lost_words, subject_of
+from sitegen.pages.overview.focus import (
+    FocusView,
     Phrase,
     Sentence,
     eval_phrase,

@@ -24,9 +24,8 @@ from sitegen.pages import links
 from sitegen.pages.commit import CommitView
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.other_pages import score_changes
-from sitegen.pages.overview.focus import FocusView, focus_view
+from sitegen.pages.overview.focus import FocusView, Phrase, Sentence, focus_view
 from sitegen.pages.overview.news import Undo, loss, news
-from sitegen.pages.overview.phrases import Phrase, Sentence
 from sitegen.stats.counts import mean
 from sitegen.stats.intervals import mean as mean_of_values
 from sitegen.text.patch import PatchCounts

@@ -25,10 +25,8 @@ from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, Weak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.instructions import FileEdit
-from sitegen.pages.labels import CAUSES
-from sitegen.pages.recorded import RecordedRow, agrees, recorded_rows, why_otherwise
+from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
     Discrepancies,
@@ -43,6 +41,7 @@ from sitegen.pages.report.discrepancies import (
 )
 from sitegen.pages.report.patterns import PatternRow, headline_without, mapping_lines, pattern_rows
 from sitegen.pages.report.tree import has_tree
+from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs

@@ -1,11 +1,9 @@
-"""The page that shows ground truth and output side by side, as one tree with list items paired as in scoring.
-
-The HTML of the tree is written by f-strings, as the tables of a report are.
-"""
+"""The page that shows ground truth and output side by side, as one tree with list items paired as in scoring."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -14,15 +12,176 @@ from markupsafe import Markup
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Nouns
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
+from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.html.cells import LONGEST, text
+from sitegen.pages.html.cells import LONGEST, RowCache, text, value_cells
 from sitegen.pages.html.formats import bounded
-from sitegen.pages.report.value_tree import TreeNode, value_tree
+from sitegen.pages.labels import ERROR_LABELS
 from sitegen.text.words import QuotedPassage
+
+_STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
+_DEEPEST: Final = 12
+"""Number of levels of the tree; deeper values are named by their paths."""
+_WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
+
+
+class TreePlace(Frozen):
+    """The place of values in the tree: their nodes."""
+
+    nodes: tuple[str, ...]
+    """Keys of the nodes above it, the outermost first; an extra item has another key than the expected item there."""
+    items: tuple[int, ...]
+    """Indices of the nodes that are list items."""
+    item_name: str
+    """The name of the innermost list item."""
+    whole: str
+    """``missing`` or ``extra`` if only one side has that item."""
+
+
+class TreeValue(Frozen):
+    """A value in the tree; the same object for the same judgement in any report."""
+
+    place: TreePlace
+    name: str
+    """Its name below the innermost node."""
+    is_wrong: bool
+    row: str
+    """The row of the table."""
+    stated: str
+    """The row of the evidence that the output states for it; empty if it states none."""
+
+    def __len__(self) -> int:
+        return len(self.row) + len(self.stated)
+
+
+class TreeNode:
+    """A document, an object or a list item, with the nodes and values below it. It is filled while values are read."""
+
+    def __init__(self, name: str) -> None:
+        """A node without values yet."""
+        self.name = name
+        self.values: list[TreeValue] = []
+        """The values directly below this node."""
+        self.nodes: dict[str, TreeNode] = {}
+        self.pair: AlignmentRow | None = None
+        """The item of the output with which a list item was paired."""
+        self.errors = 0
+        """Number of errors of all values below."""
+        self.judged = 0
+        self.whole = ""
+        """``missing`` or ``extra`` for a list item that only one side has."""
+
+    def count(self) -> None:
+        """Count the values, once all of them are added."""
+        for node in self.nodes.values():
+            node.count()
+        below = self.nodes.values()
+        self.judged = len(self.values) + sum(node.judged for node in below)
+        wrong = sum([value.is_wrong for value in self.values])
+        self.errors = wrong + sum(node.errors for node in below)
+
+
+def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
+    """The tree of all values by path. With several documents, each is a separate node."""
+    pairs = {
+        (alignment.document, f"{alignment.path}[{pair.expected}]"): pair
+        for alignment in result.alignments
+        for pair in alignment.pairs
+    }
+    several = len(result.scorecard.documents) > 1
+    root = TreeNode("")
+    nodes: dict[tuple[str, ...], TreeNode] = {(): root}
+    node, last, document = root, None, ""
+    for judgement, value in zip(judgements, tree_value.rows_of(judgements), strict=True):
+        place = value.place
+        if place == last and judgement.document == document:
+            node.values.append(value)
+            continue
+        last, document = place, judgement.document
+        above: tuple[str, ...] = (document,) if several else ()
+        way = (*above, *place.nodes)
+        if way not in nodes:
+            if above not in nodes:
+                nodes[above] = root.nodes[document] = TreeNode(document or "—")
+            _add_nodes(nodes, above, place, judgement, pairs)
+        node = nodes[way]
+        if place.items:
+            item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
+            item.name = place.item_name
+            item.whole = place.whole or item.whole
+        node.values.append(value)
+    root.count()
+    return root
+
+
+def _add_nodes(
+    nodes: dict[tuple[str, ...], TreeNode],
+    above: tuple[str, ...],
+    place: TreePlace,
+    judgement: Judgement,
+    pairs: Mapping[tuple[str, str], AlignmentRow],
+) -> None:
+    """Add the missing nodes above a value."""
+    node, path = nodes[above], ""
+    for depth, key in enumerate(place.nodes):
+        step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
+        path += step
+        way = (*above, *place.nodes[: depth + 1])
+        if way not in nodes:
+            name = _name(judgement.path, judgement.label, path) if depth in place.items else step.removeprefix(".")
+            nodes[way] = node.nodes[key] = TreeNode(name)
+            nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
+        node = nodes[way]
+
+
+def _tree_place(path: str, label: str, note: str) -> tuple[TreePlace, str]:
+    """The place of a value by its path, and the name of the value there."""
+    steps = _STEP.findall(path)[:_DEEPEST][:-1]
+    items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
+    inside = len("".join(steps))
+    item = "".join(steps[: items[-1] + 1]) if items else ""
+    if items and note == EXTRA_ITEM:
+        steps[items[-1]] += "+"
+    place = TreePlace(
+        nodes=tuple(steps),
+        items=items,
+        item_name=_name(path, label, item),
+        whole=_WHOLE.get(note, "") if items else "",
+    )
+    return place, path[inside:].removeprefix(".")
+
+
+def _name(path: str, label: str, above: str) -> str:
+    """The path ``above`` with list items by name, if the rest of the path has no list items."""
+    rest = path[len(above) :]
+    return label.removesuffix(rest) if label.endswith(rest) else above
+
+
+def _tree_value(judgement: Judgement) -> TreeValue:
+    kind, note = judgement.outcome, judgement.note
+    place, own_name = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
+    name, is_wrong = text(own_name), kind in ERROR_TYPES
+    if kind == "true_negative":
+        row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
+    elif kind == "correct":
+        row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
+    else:
+        values = value_cells(judgement)
+        row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{values}"
+    stated = (
+        f"<tr class=src><td colspan=3><small>states {text(judgement.evidence)}</small>" if judgement.evidence else ""
+    )
+    return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row, stated=stated)
+
+
+tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
+"""The value of a judgement, with its row."""
+
 
 VALUES: Final = 2_000
 """Largest number of values on the page."""

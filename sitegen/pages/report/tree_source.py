@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.pages.report.tree import PagePicture, SourceNote, TreeView
-from sitegen.pages.report.value_tree import TreeNode
+from sitegen.pages.report.tree import PagePicture, SourceNote, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.words import QuotedPassage, SearchedText
 

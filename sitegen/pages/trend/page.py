@@ -31,15 +31,14 @@ from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, Varian
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.html.formats import NIL, percent, printable
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import CAUSES
+from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.other_pages import score_changes
-from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
+from sitegen.pages.report.why_rows import agrees_with_now
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import error_numbers, errors, judged
 

@@ -12,7 +12,6 @@ from sitegen.model.changes import Ends, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import Point
-from sitegen.pages.change_text import own_unit
 from sitegen.pages.html.charts import (
     ChartLine,
     Tick,
@@ -30,8 +29,9 @@ from sitegen.pages.html.charts import (
     staircase,
     y,
 )
-from sitegen.pages.html.elements import painted, unjudged
 from sitegen.pages.html.formats import day, printable
+from sitegen.pages.html.tables import painted, unjudged
+from sitegen.pages.labels import own_unit
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.variants import tone
 from sitegen.stats.counts import error_numbers

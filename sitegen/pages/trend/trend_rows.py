@@ -17,12 +17,11 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point
 from sitegen.model.site import RawFile
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, origin, own_unit
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import NIL, bounded, day, number, printable, signed
 from sitegen.pages.html.tables import Column, cells, class_name
-from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, origin, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend

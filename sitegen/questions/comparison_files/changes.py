@@ -18,7 +18,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import regraded
 from sitegen.pages import labels
-from sitegen.pages.change_text import smallest_change, verdict_words
+from sitegen.pages.labels import smallest_change, verdict_words
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, paired_t_test
 from sitegen.text.values import written

@@ -10,8 +10,7 @@ from typing import Final
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.model.changes import Interval
 from sitegen.model.frozen import Frozen
-from sitegen.pages.change_text import MINUS
-from sitegen.pages.labels import spread_words
+from sitegen.pages.labels import MINUS, spread_words
 from sitegen.questions.comparison_files.changes import Chance, ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
