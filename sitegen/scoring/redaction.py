@@ -56,7 +56,7 @@ class Redaction:
             judgements=judgements,
             panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
-            questions=(),
+            questions={},
         )
 
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
