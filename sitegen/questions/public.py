@@ -62,7 +62,7 @@ class PublicCheck:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
-                listed = [f"{path}:{secret.line} ({secret.rule})" for path in places for secret in places[path]]
+                listed = [f"{path}:{line} ({rule})" for path in places for line, rule in places[path]]
                 raise SecretsError.of_places(listed, removed=bool(self._withdraw(memo, set(places))))
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:

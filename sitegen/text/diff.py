@@ -45,23 +45,18 @@ class Diff(Frozen):
 
 def draw(patch: Patch, *, with_passages: bool = True) -> Diff:
     """Draw the first ``MOST_LINES`` lines of a patch as rows and, if *with_passages*, as rendered passages."""
-    hunks, left_out = _bounded(patch.hunks)
+    hunks: list[Hunk] = []
+    room = MOST_LINES
+    for hunk in patch.hunks:
+        if room > 0:
+            hunks.append(hunk if len(hunk.lines) <= room else replace(hunk, lines=hunk.lines[:room]))
+        room -= len(hunk.lines)
     return Diff(
         rows=tuple(_rows(hunks)),
         passages=tuple(rendered(hunk) for hunk in hunks) if with_passages else (),
         hunks=tuple(hunks),
-        left_out=left_out,
+        left_out=max(0, -room),
     )
-
-
-def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:
-    bounded: list[Hunk] = []
-    room = MOST_LINES
-    for hunk in hunks:
-        if room > 0:
-            bounded.append(hunk if len(hunk.lines) <= room else replace(hunk, lines=hunk.lines[:room]))
-        room -= len(hunk.lines)
-    return bounded, max(0, -room)
 
 
 def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
@@ -93,15 +88,15 @@ def _change_rows(run: Sequence[PatchLine], budget: int) -> Iterator[DiffRow]:
             yield DiffRow(kind="change", old_line=old.old, new_line=new.new, old=before, new=after)
         else:
             yield DiffRow(
-                kind="change", old_line=old and old.old, new_line=new and new.new, old=_plain(old), new=_plain(new)
+                kind="change",
+                old_line=old and old.old,
+                new_line=new and new.new,
+                old=old and (WordSpan(old.text, False),),
+                new=new and (WordSpan(new.text, False),),
             )
     for line in run:
         if line.kind == "remark":
             yield DiffRow("remark", old=(WordSpan(line.text.strip(), False),))
-
-
-def _plain(line: PatchLine | None) -> Spans | None:
-    return None if line is None else (WordSpan(line.text, False),)
 
 
 def rendered(hunk: Hunk) -> str:
@@ -131,39 +126,32 @@ _COMPARED: Final = 500
 """The most characters of a line that are compared."""
 
 
-class AlignedLines(NamedTuple):
-    """A row of a side-by-side comparison. At least one index is not None."""
-
-    removed: int | None
-    """Index of the removed line."""
-    added: int | None
-    alike: bool
-    """Whether the added line is the removed line rewritten; otherwise they only share a row."""
-
-
-def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[AlignedLines, ...]:
+def pair(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int | None, int | None, bool]]:
     """Pair the removed and the added lines of a change. Each line occurs once, and both sides keep their order.
+
+    A row holds the index of a removed line, that of an added line, and whether the latter is the former rewritten.
+    Otherwise they only share a row, or one of them is None.
 
     Lines that are alike share a row, chosen so that the sum of similarities is largest. Between such rows, the
     remaining lines of both sides share rows from the top.
     """
-    rows: list[AlignedLines] = []
+    rows: list[tuple[int | None, int | None, bool]] = []
     at_removed = at_added = 0
     for i, j in [*_alike(removed, added), (len(removed), len(added))]:
         while at_removed < i or at_added < j:
             left = at_removed if at_removed < i else None
             right = at_added if at_added < j else None
-            rows.append(AlignedLines(left, right, False))
+            rows.append((left, right, False))
             at_removed += left is not None
             at_added += right is not None
         if i < len(removed):
-            rows.append(AlignedLines(i, j, True))
+            rows.append((i, j, True))
             at_removed, at_added = i + 1, j + 1
-    return tuple(rows)
+    return rows
 
 
 def _alike(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the best order-preserving alignment, as index pairs."""
+    """Return the order-preserving alignment with the largest sum of similarities, as index pairs."""
     if not removed or not added or len(removed) * len(added) > MOST_PAIRS:
         return []
     from rapidfuzz import fuzz
@@ -171,14 +159,7 @@ def _alike(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]
     left = [line.strip()[:_COMPARED] for line in removed]
     right = [line.strip()[:_COMPARED] for line in added]
     likeness = [[fuzz.ratio(a, b, score_cutoff=100 * LEAST) / 100 if a and b else 0.0 for b in right] for a in left]
-    if len(left) == len(right) == 1:
-        return [(0, 0)] if likeness[0][0] else []
-    return _best_path(likeness)
-
-
-def _best_path(likeness: list[list[float]]) -> list[tuple[int, int]]:
-    """Return the pairs of the order-preserving alignment with the largest sum."""
-    n, m = len(likeness), len(likeness[0])
+    n, m = len(left), len(right)
     best = [[0.0] * (m + 1) for _ in range(n + 1)]
     for i in range(n - 1, -1, -1):
         row, below, here = likeness[i], best[i + 1], best[i]

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.markdown_inline import PREFIX, parse_blocks, words
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading
@@ -38,16 +37,8 @@ _ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-
 _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
 
-class Blocks(NamedTuple):
-    """A text as markdown-it's tokens, which open and close blocks and hold their text."""
-
-    tokens: list[Token]
-    references: Any
-    """The link definitions of the text, in markdown-it's form; None if there are none."""
-
-
-def parse(text: str, *, anchored: bool = True) -> Blocks:
-    """Parse a text into blocks. With ``anchored`` headings get ids.
+def parse(text: str, *, anchored: bool) -> tuple[list[Token], Any]:
+    """Parse a text into tokens of blocks, and its link definitions. With ``anchored`` headings get ids.
 
     If a page shows several passages, they are parsed without ids, because the same id could occur twice.
     """
@@ -64,22 +55,7 @@ def parse(text: str, *, anchored: bool = True) -> Blocks:
                 token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
         elif token.attrs and (style := token.attrs.pop("style", None)):
             token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
-    return Blocks(tokens, env.get("references"))
-
-
-def headings(blocks: Blocks) -> tuple[Heading, ...]:
-    """Return the headings among the blocks, in order."""
-    tokens = blocks.tokens
-    return tuple(
-        Heading(
-            level=token.meta["level"],
-            title=words(tokens[index + 1].content, blocks.references).strip(),
-            line=token.map[0] + 1 if token.map else 1,
-            anchor=str(token.attrs["id"]),
-        )
-        for index, token in enumerate(tokens)
-        if token.type == "heading_open"
-    )
+    return tokens, env.get("references")
 
 
 def _anchor(title: str, uses: dict[str, int]) -> str:
@@ -101,13 +77,6 @@ STRUCK: Final = "struck"
 
 _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
 _BLOCKS: Final = CODE | _MARKED
-
-
-def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
-    """Add the class ``chg`` to every block with changed lines. Blocks of code mark their own lines."""
-    for token in tokens if changed else ():
-        if token.type in _MARKED and _is_block(token) and token.map and not changed.isdisjoint(range(*token.map)):
-            token.attrJoin("class", "chg")
 
 
 def strike(tokens: list[Token], gone: Gone) -> Gone:
@@ -164,25 +133,14 @@ def _struck(before: Token | None, lines: Sequence[str]) -> Token:
     return Token(STRUCK, "", 0, content=html)
 
 
-_NOTHING: Final[frozenset[int]] = frozenset()
-
-
-def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None = None) -> str:
-    """Return the blocks as safe HTML.
-
-    Args:
-        blocks: the blocks to write.
-        changed: indexes of lines to mark in blocks of code.
-        gone: lines to strike in blocks of code.
-
-    """
-    tokens, references = blocks
+def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gone: Gone) -> str:
+    """Return blocks as safe HTML, with these changed lines marked and lines struck in blocks of code."""
     out: list[str] = []
     for index, token in enumerate(tokens):
         if token.type == "inline":
             out.append(inline(token.content, references))
         elif token.type in CODE:
-            out.append(_code(token, changed, gone or {}))
+            out.append(_code(token, changed, gone))
         elif token.type == STRUCK:
             out.append(token.content)
         elif token.hidden:
@@ -206,11 +164,6 @@ def _opening(tokens: Sequence[Token], index: int) -> str:
         if following.type == "inline" or following.hidden or is_end:
             after = ""
     return f"{before}<{token.tag}{attributes}>{after}"
-
-
-def as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str:
-    """Return lines of source, escaped, with changed lines marked and removed lines struck."""
-    return f"<pre><code>{_marked_lines(lines, changed, gone)}</code></pre>"
 
 
 def _code(token: Token, changed: frozenset[int], gone: Gone) -> str:
@@ -265,8 +218,18 @@ def document(text: str) -> MarkdownPage:
     lines = split_lines(text)
     if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
         return MarkdownPage(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
-    blocks = parse(text)
-    return MarkdownPage(write(blocks), headings(blocks))
+    tokens, references = parse(text, anchored=True)
+    headings = tuple(
+        Heading(
+            level=token.meta["level"],
+            title=words(tokens[index + 1].content, references).strip(),
+            line=token.map[0] + 1 if token.map else 1,
+            anchor=str(token.attrs["id"]),
+        )
+        for index, token in enumerate(tokens)
+        if token.type == "heading_open"
+    )
+    return MarkdownPage(write(tokens, references, frozenset(), {}), headings)
 
 
 def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
@@ -281,18 +244,20 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
     """
     marked = frozenset(changed)
     if sum(map(len, lines)) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
-        return as_written(lines, marked, gone)
+        return f"<pre><code>{_marked_lines(lines, marked, gone)}</code></pre>"
     lead = _lead(lines)
     text = "\n".join([*lead, *lines, ""])
     if lead:
         marked = frozenset(index + len(lead) for index in marked)
         gone = {index + len(lead): struck for index, struck in gone.items()}
-    blocks = parse(_prepared(text) if starts_file else visible(text), anchored=False)
-    if lead and lead[0] != "```":
-        blocks = blocks._replace(tokens=_without_head(blocks.tokens))
-    mark(blocks.tokens, marked)
-    gone_from_code = strike(blocks.tokens, gone)
-    return write(blocks, marked, gone_from_code)
+    tokens, references = parse(_prepared(text) if starts_file else visible(text), anchored=False)
+    if lead and lead[0] != "```" and tokens[0].type == "table_open":
+        ends = (index for index, token in enumerate(tokens) if token.type == "thead_close")
+        del tokens[1 : next(ends, 0) + 1]  # the head of the first table, which was put before the passage
+    for token in tokens if marked else ():  # blocks of code mark their own lines
+        if token.type in _MARKED and _is_block(token) and token.map and not marked.isdisjoint(range(*token.map)):
+            token.attrJoin("class", "chg")
+    return write(tokens, references, marked, strike(tokens, gone))
 
 
 def _prepared(text: str) -> str:
@@ -315,11 +280,3 @@ def _lead(lines: Sequence[str]) -> list[str]:
         head = "| " * columns + "|"
         return [head] if re.fullmatch(_TABLE_RULE, lines[0].strip()) else [head, "|-" * columns + "|"]
     return []
-
-
-def _without_head(tokens: list[Token]) -> list[Token]:
-    """Remove the head of the first table, which ``_lead`` added."""
-    end = next((index for index, token in enumerate(tokens) if token.type == "thead_close"), None)
-    if end is None or tokens[0].type != "table_open":
-        return tokens
-    return [tokens[0], *tokens[end + 1 :]]

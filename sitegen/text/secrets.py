@@ -14,10 +14,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from html import unescape
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 
 class Form(Frozen):
@@ -294,22 +293,11 @@ _DISTINCT: Final = 3
 """The least number of different characters in a secret; ``xxxxxxxx`` is a placeholder."""
 
 
-class Secret(NamedTuple):
-    """The place of a text that looks like a secret, without the text itself."""
+Secret: TypeAlias = tuple[int, str]
+"""The line, from 1, of a text that looks like a secret, and the name of its form; the text itself is not kept."""
 
-    line: int
-    """From 1."""
-    rule: str
-    """Name of the rule that matched: ``GitHub Token``."""
-
-
-class _Rule(Frozen):
-    """A form with one of its heads."""
-
-    name: str
-    before: re.Pattern[str] | None
-    after: re.Pattern[str]
-    """The pattern of the secret from its head on."""
+_Rule: TypeAlias = tuple[str, re.Pattern[str] | None, re.Pattern[str]]
+"""A form with one of its heads: its name, the pattern before the head, and that of the secret from its head on."""
 
 
 class Detector:
@@ -335,7 +323,7 @@ class Detector:
         if any(True for _ in self._search(unescape("\n".join(tags)))):
             for tag in tags:
                 above = text.count("\n", 0, text.index(tag))
-                inside |= {Secret(above + line, rule) for line, rule in self._search(unescape(tag))}
+                inside |= {(above + line, rule) for line, rule in self._search(unescape(tag))}
         divided = any("\n" in tag for tag in tags)
         words = _TAG.sub(
             (lambda tag: _lines(tag) or " ") if divided else " ", _INLINE.sub(_lines if divided else "", text)
@@ -346,23 +334,25 @@ class Detector:
         named: list[tuple[int, int]] = []
         matches: list[tuple[int, int]] = []
         for head in self._heads.finditer(text):
-            for rule in self._rules[head[0]]:
-                match = rule.after.match(text, head.start())
-                start = _start(text, head.start(), rule.before) if match else None
+            for name, before, after in self._rules[head[0]]:
+                match = after.match(text, head.start())
+                start = _start(text, head.start(), before) if match else None
                 if match is None or start is None:
                     continue
-                secret = match["secret"] if "secret" in rule.after.groupindex else text[start : match.end()]
+                secret = match["secret"] if "secret" in after.groupindex else text[start : match.end()]
                 if len(set(text[start : head.start()] + match[0][len(head[0]) :])) < _DISTINCT:
                     continue
-                (named if rule.name == NAMED else matches).append(match.span())
-                if rule.name != NAMED and _bare(secret) not in self._allowed:
-                    yield Secret(text.count("\n", 0, start) + 1, rule.name)
-                elif rule.name == NAMED and _bare(secret) in self._allowed:
-                    named.pop()
+                is_allowed = _bare(secret) in self._allowed
+                if name != NAMED:
+                    matches.append(match.span())
+                    if not is_allowed:
+                        yield text.count("\n", 0, start) + 1, name
+                elif not is_allowed:
+                    named.append(match.span())
                 break
         for start, end in named:  # a secret with a form of its own is reported under that form
             if not any(start < other_end and other_start < end for other_start, other_end in matches):
-                yield Secret(text.count("\n", 0, start) + 1, NAMED)
+                yield text.count("\n", 0, start) + 1, NAMED
 
 
 def _lines(tag: re.Match[str]) -> str:
@@ -391,16 +381,19 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
     heads = sorted({head for form in FORMS for head in form.heads}, key=len, reverse=True)
     by_head = {
         longest: tuple(
-            _rule(form, head) for head in heads if longest.startswith(head) for form in FORMS if head in form.heads
+            (
+                form.name,
+                re.compile(rf"(?:{form.before})\Z") if form.before else None,
+                re.compile(re.escape(head) + form.after),
+            )
+            for head in heads
+            if longest.startswith(head)
+            for form in FORMS
+            if head in form.heads
         )
         for longest in heads
     }
     return re.compile(_tree(heads)), by_head
-
-
-def _rule(form: Form, head: str) -> _Rule:
-    before = re.compile(rf"(?:{form.before})\Z") if form.before else None
-    return _Rule(form.name, before, re.compile(re.escape(head) + form.after))
 
 
 def _tree(texts: Iterable[str]) -> str:

@@ -6,11 +6,10 @@ import hashlib
 import json
 from decimal import Decimal
 from math import floor, log10
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
 
 _DEEPEST: Final = 40
@@ -30,7 +29,7 @@ def as_text(value: Value) -> str:
         return str(value)
     if value is None:
         return "null"
-    return _compact(value)
+    return as_json(value)
 
 
 def json_value(value: Value) -> Any:
@@ -44,20 +43,13 @@ def json_value(value: Value) -> Any:
     return value
 
 
-class ValueTexts(NamedTuple):
-    """The expected and the actual value of a judgement as texts."""
-
-    expected: str
-    actual: str
-
-
-def texts_with_types(expected: Value, actual: Value) -> ValueTexts | None:
+def texts_with_types(expected: Value, actual: Value) -> tuple[str, str] | None:
     """Return both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
     same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
     kinds = _kind(expected), _kind(actual)
     if not same or kinds[0] == kinds[1]:
         return None
-    return ValueTexts(f"{as_json(expected)} ({kinds[0]})", f"{as_json(actual)} ({kinds[1]})")
+    return f"{as_json(expected)} ({kinds[0]})", f"{as_json(actual)} ({kinds[1]})"
 
 
 def _kind(value: Value) -> str:
@@ -68,11 +60,6 @@ def _kind(value: Value) -> str:
     if isinstance(value, list):
         return "list"
     return "object" if isinstance(value, dict) else "nothing" if value is None else "number"
-
-
-def as_json(value: Value) -> str:
-    """Return compact JSON with quoted texts, so that ``"12"`` and 12 differ."""
-    return _compact(value)
 
 
 def bounded_json(value: Value, longest: int) -> str:
@@ -98,8 +85,8 @@ def short_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _compact(value: Value, depth: int = 0) -> str:
-    """Return JSON on one line in which numbers keep their spelling, unlike with ``json.dumps``."""
+def as_json(value: Value, depth: int = 0) -> str:
+    """Return JSON on one line, in which ``"12"`` and 12 differ, and numbers keep their spelling."""
     if isinstance(value, str):
         return _in_quotes(value)
     if not isinstance(value, list | dict):
@@ -107,8 +94,8 @@ def _compact(value: Value, depth: int = 0) -> str:
     if depth == _DEEPEST:
         return "…"
     if isinstance(value, list):
-        return "[" + ", ".join(_compact(item, depth + 1) for item in value) + "]"
-    pairs = (f"{_in_quotes(key)}: {_compact(item, depth + 1)}" for key, item in value.items())
+        return "[" + ", ".join(as_json(item, depth + 1) for item in value) + "]"
+    pairs = (f"{_in_quotes(key)}: {as_json(item, depth + 1)}" for key, item in value.items())
     return "{" + ", ".join(pairs) + "}"
 
 
@@ -155,12 +142,6 @@ def amount(value: float, unit: str) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')} {unit}"
 
 
-class Dataclass(Protocol):
-    """Any value of a dataclass."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     """Return UTF-8 JSON, on one line without an indent. Numbers keep their spelling (``600.0``); undefined is null."""
     from decimal import Decimal
@@ -173,8 +154,8 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
 
 
-def schema_first(document: Dataclass) -> bytes:
-    """Return a dataclass as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
+def schema_first(document: object) -> bytes:
+    """Return a document as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
     import json
 
     body = msgspec.to_builtins(document)

@@ -11,6 +11,7 @@ Finds quotes in a text, ignoring differences in line ends and spaces.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
@@ -53,13 +54,6 @@ class _Stretch(NamedTuple):
 Spans: TypeAlias = tuple[WordSpan, ...]
 
 
-class MarkedTexts(NamedTuple):
-    """Two texts in pieces, some of which differ."""
-
-    old: Spans
-    new: Spans
-
-
 _Sides: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
@@ -68,16 +62,17 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def mark(a: str, b: str) -> MarkedTexts:
+def mark(a: str, b: str) -> tuple[Spans, Spans]:
     """Mark the differences between two texts in spans that join to ``a``, and spans that join to ``b``.
 
     Two similar short values (identifiers, numbers, dates) are marked between their common start and end, character by
     character; all other texts by words. Time and memory are bounded for any input.
     """
     if a == b:
-        return MarkedTexts(same := (WordSpan(a, False),) if a else (), same)
+        same = (WordSpan(a, False),) if a else ()
+        return same, same
     if not a or not b:
-        return MarkedTexts((WordSpan(a, True),) if a else (), (WordSpan(b, True),) if b else ())
+        return (WordSpan(a, True),) if a else (), (WordSpan(b, True),) if b else ()
     if len(a) + len(b) > LONGEST:
         return _spans((a, b), _ends(a, b))
     words = tokens(a), tokens(b)
@@ -93,9 +88,12 @@ def _matched(words: _Sides) -> list[_Stretch]:
     a, b = words
     ends = _ends(a, b)
     middle = next((stretch for stretch in ends if not stretch.equal), None)
-    if middle is None or _pairs(a, b, middle) > MOST_PAIRS:
+    if middle is None:
         return ends
     _, start_a, end_a, start_b, end_b = middle
+    counts = Counter(token for token in a[start_a:end_a] if not token.isspace())
+    if sum(counts[token] for token in b[start_b:end_b]) > MOST_PAIRS:
+        return ends
     matcher = SequenceMatcher(str.isspace, a[start_a:end_a], b[start_b:end_b], autojunk=False)
     inner = [
         _Stretch(
@@ -121,29 +119,24 @@ def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
     return [part for part in parts if part.end_a > part.start_a or part.end_b > part.start_b]
 
 
-def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
-    counts: dict[str, int] = {}
-    for token in a[middle.start_a : middle.end_a]:
-        if not token.isspace():
-            counts[token] = counts.get(token, 0) + 1
-    return sum(counts.get(token, 0) for token in b[middle.start_b : middle.end_b])
-
-
 def _fold(stretches: list[_Stretch], words: _Sides) -> list[_Stretch]:
     """Join neighbouring changes, and merge small islands of equal text into the two larger changes around them."""
+    a, b = words
     folded: list[_Stretch] = []
     for stretch in stretches:
         if folded and not stretch.equal and not folded[-1].equal:
             stretch = _joined(folded.pop(), stretch)
         folded.append(stretch)
-        while (
-            len(folded) >= 3
-            and not folded[-1].equal
-            and folded[-2].equal
-            and _foldable(folded[-3], folded[-2], folded[-1], words)
-        ):
-            last, _, first = folded.pop(), folded.pop(), folded.pop()
-            folded.append(_joined(first, last))
+        while len(folded) >= 3 and not folded[-1].equal and folded[-2].equal:
+            first, island, last = folded[-3:]
+            text = "".join(a[island.start_a : island.end_a]).strip()
+            smaller = min(
+                sum(map(len, (*a[change.start_a : change.end_a], *b[change.start_b : change.end_b])))
+                for change in (first, last)
+            )
+            if len(text) > _ISLAND or (text and smaller <= 2 * len(text)):
+                break
+            folded[-3:] = [_joined(first, last)]
     return folded
 
 
@@ -151,47 +144,27 @@ def _joined(first: _Stretch, last: _Stretch) -> _Stretch:
     return _Stretch(equal=False, start_a=first.start_a, end_a=last.end_a, start_b=first.start_b, end_b=last.end_b)
 
 
-def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides) -> bool:
-    text = "".join(words[0][island.start_a : island.end_a]).strip()
-    if len(text) > _ISLAND:
-        return False
-    return not text or min(_size(before, words), _size(after, words)) > 2 * len(text)
-
-
-def _size(change: _Stretch, words: _Sides) -> int:
-    a, b = words
-    return sum(map(len, a[change.start_a : change.end_a])) + sum(map(len, b[change.start_b : change.end_b]))
-
-
-def _spans(words: _Sides, stretches: list[_Stretch]) -> MarkedTexts:
+def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
     a, b = words
     old: list[WordSpan] = []
     new: list[WordSpan] = []
     for equal, start_a, end_a, start_b, end_b in stretches:
         _append(old, "".join(a[start_a:end_a]), not equal)
         _append(new, "".join(b[start_b:end_b]), not equal)
-    return MarkedTexts(tuple(old), tuple(new))
+    return tuple(old), tuple(new)
 
 
 def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
     """Append a piece. Spaces at the edge of a change are left out of it, unless only spaces changed."""
     core = text.strip() if changed else ""
-    if not core or core == text:
-        _extend(spans, text, changed)
-        return
     start = text.index(core)
-    _extend(spans, text[:start], False)
-    _extend(spans, core, True)
-    _extend(spans, text[start + len(core) :], False)
-
-
-def _extend(spans: list[WordSpan], text: str, changed: bool) -> None:
-    if not text:
-        return
-    if spans and spans[-1].changed == changed:
-        spans[-1] = WordSpan(spans[-1].text + text, changed)
-    else:
-        spans.append(WordSpan(text, changed))
+    end = start + len(core)
+    pieces = ((text[:start], False), (core, True), (text[end:], False)) if core else ((text, changed),)
+    for piece, is_changed in pieces:
+        if piece and spans and spans[-1].changed == is_changed:
+            spans[-1] = WordSpan(spans[-1].text + piece, is_changed)
+        elif piece:
+            spans.append(WordSpan(piece, is_changed))
 
 
 _AROUND: Final = 60

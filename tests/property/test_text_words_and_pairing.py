@@ -46,7 +46,7 @@ lines = st.lists(
 @given(lines, lines)
 def test_pairs_are_complete_and_in_order(removed: list[str], added: list[str]):
     pairs = pair(removed, added)
-    assert [row.removed for row in pairs if row.removed is not None] == list(range(len(removed)))
-    assert [row.added for row in pairs if row.added is not None] == list(range(len(added)))
-    assert all(row.removed is not None or row.added is not None for row in pairs)
-    assert all(not row.alike or (row.removed is not None and row.added is not None) for row in pairs)
+    assert [old for old, _, _ in pairs if old is not None] == list(range(len(removed)))
+    assert [new for _, new, _ in pairs if new is not None] == list(range(len(added)))
+    assert all(old is not None or new is not None for old, new, _ in pairs)
+    assert all(not alike or (old is not None and new is not None) for old, new, alike in pairs)

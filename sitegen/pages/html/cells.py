@@ -61,7 +61,7 @@ def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
     if judgement.outcome == "hallucination":
         return DisplayValue((), judgement.note or "expected blank"), _display_value(actual)
     if judgement.outcome == "format_error" and (typed := texts_with_types(expected, actual)):
-        return _display_value(typed.expected), _display_value(typed.actual)
+        return _display_value(typed[0]), _display_value(typed[1])
     return _display_value(expected), _display_value(actual)
 
 

@@ -16,7 +16,7 @@ from sitegen.pages.report.discrepancies import Since
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
-from sitegen.text.values import ValueTexts, as_text, metric_text, texts_with_types
+from sitegen.text.values import as_text, metric_text, texts_with_types
 
 NAMED: Final = 3
 """Number of fields of a pattern that a report names."""
@@ -54,10 +54,10 @@ class PatternRow(Frozen):
         return [attribute for attribute, _ in Counter(error.attribute for error in self.errors).most_common()]
 
     @property
-    def example(self) -> ValueTexts:
+    def example(self) -> tuple[str, str]:
         """The values of its first error."""
         expected, actual = self.errors[0].expected, self.errors[0].actual
-        return texts_with_types(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
+        return texts_with_types(expected, actual) or (as_text(expected), as_text(actual))
 
 
 def pattern_rows(
