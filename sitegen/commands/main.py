@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from sitegen import __version__
-from sitegen.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from sitegen.errors import SitegenError
     from sitegen.project import Options
 
 
@@ -32,14 +30,6 @@ _FLAGS: Final = {
     "--worktree": "worktree",
     "--force": "force",
 }
-
-
-class PlainBuild(NamedTuple):
-    """A call of ``build`` that needs no typer."""
-
-    options: Options
-    strict: bool = False
-    public: bool = False
 
 
 def run() -> None:
@@ -62,21 +52,31 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):  # names in git may contain what the terminal cannot encode
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        _run_command(sys.argv[1:])
+        if plain := plain_build(sys.argv[1:]):
+            from sitegen.commands.build import command
+
+            options, strict, public = plain
+            command(options, strict=strict, public=public)
+        else:
+            from sitegen.commands.signatures import app
+
+            app(prog_name="sitegen")
+        return
     except SitegenError as error:
-        _print_error(error)
-        sys.exit(error.exit_code)
+        failure = error
     except OSError as error:  # from the disk; unreadable files of the project are problems, not errors
-        _print_error(FileSystemError.of(error))
-        sys.exit(2)
+        failure = FileSystemError.of(error)
     except MemoryError:
-        _print_error(SitegenError("There is not enough memory.", fix="Build with --jobs 1, or on a larger machine."))
-        sys.exit(2)
+        failure = SitegenError("There is not enough memory.", fix="Build with --jobs 1, or on a larger machine.")
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
         # Skips the last garbage collection, which takes an eighth of the time of a build with little to do.
         gc.freeze()
+    from sitegen.commands.printing import print_error
+
+    print_error(failure)
+    sys.exit(failure.exit_code)
 
 
 def _print_warning(
@@ -96,11 +96,11 @@ def _print_warning(
         print_line(row, error=True)
 
 
-def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
-    """What ``build [REPO] [OPTION...]`` asks for; None for any other call, which typer parses.
+def plain_build(arguments: Sequence[str]) -> tuple[Options, bool, bool] | None:
+    """The options of ``build [REPO] [OPTION...]``, and whether it is strict and public; None for any other call.
 
-    The options are those that workflows and the benchmark use, each once and with its value as a word of its own.
-    Importing typer takes longer than a build with nothing to do.
+    The options are those that workflows and the benchmark use, each once and with its value as a word of its own. Typer
+    parses all other calls; importing it takes longer than a build with nothing to do.
     """
     if not arguments or arguments[0] != "build":
         return None
@@ -120,24 +120,7 @@ def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
 
     make = {"repo": Path, "out": Path, "rev": str, "cache": Path, "base_url": str, "jobs": int}
     options = {name: make.get(name, bool)(value) for name, value in values.items() if name in Options._fields}
-    return PlainBuild(Options(**options), strict="strict" in values, public="public" in values)
-
-
-def _run_command(arguments: Sequence[str]) -> None:
-    if plain := plain_build(arguments):
-        from sitegen.commands.build import command
-
-        command(plain.options, strict=plain.strict, public=plain.public)
-    else:
-        from sitegen.commands.signatures import app
-
-        app(prog_name="sitegen")
-
-
-def _print_error(error: SitegenError) -> None:
-    from sitegen.commands.printing import print_error
-
-    print_error(error)
+    return Options(**options), "strict" in values, "public" in values
 
 
 HELP: Final = """\

@@ -14,8 +14,6 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
-from sitegen.model.named_tuple import NamedTuple
-
 R = TypeVar("R")
 
 EvalId = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
@@ -88,14 +86,7 @@ def taking(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., No
     return decorated
 
 
-class WordAndMethods(NamedTuple):
-    """The words of a command line that may name methods as well."""
-
-    word: str | None
-    methods: tuple[str, ...]
-
-
-def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -> WordAndMethods:
+def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -> tuple[str | None, tuple[str, ...]]:
     """The one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
 
     Raises ConfigurationError if more than one other word remains.
@@ -107,7 +98,7 @@ def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -
     others = [word for word in words if word not in further]
     if len(others) > 1:
         raise ConfigurationError(f"One {noun} at a time: {', '.join(others)}.", fix="Name one.")
-    return WordAndMethods(others[0] if others else None, (*methods, *further))
+    return others[0] if others else None, (*methods, *further)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +140,7 @@ class VerifyRequest:
     repo: RepoOption = Path()
 
     @property
-    def words(self) -> WordAndMethods:
+    def words(self) -> tuple[str | None, tuple[str, ...]]:
         """The output, and the methods for kind ``responses``. Raises ConfigurationError for more than one output."""
         return _word_and_methods(self.rest or (), self.methods or (), "output")
 
@@ -199,7 +190,7 @@ class RespondRequest(CallRequest):
     output: OutputFile = None
 
     @property
-    def words(self) -> WordAndMethods:
+    def words(self) -> tuple[str | None, tuple[str, ...]]:
         """The id of the eval, and the methods. Raises ConfigurationError for more than one eval."""
         return _word_and_methods(self.rest or (), self.methods or (), "eval")
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +16,7 @@ import typer
 from msgspec.structs import asdict, replace
 
 from sitegen.commands import verify
-from sitegen.commands.build import CallProgress
+from sitegen.commands.build import stage_progress
 from sitegen.commands.printing import print_error, print_line
 from sitegen.commands.requests import CallRequest, JudgeRequest, RespondRequest
 from sitegen.config.findings import error_of
@@ -27,8 +30,8 @@ from sitegen.llm import calling
 from sitegen.llm.client import CallSettings
 from sitegen.llm.files import (
     JUDGE,
+    Prompt,
     PromptCase,
-    PromptTemplate,
     ResponsesFile,
     parse_template,
     partial_of,
@@ -53,46 +56,207 @@ _VARIANT = re.compile(r"[\w-][\w.-]*")
 class AskedEval(NamedTuple):
     """The eval that a command is about, with its test cases."""
 
+    request: CallRequest
     project: WorktreeProject
     place: WorktreeEval
     cases: tuple[PromptCase, ...]
 
-    @property
-    def eval_id(self) -> str:
-        """Its id."""
-        return self.place.entry.id
+    @classmethod
+    def of(cls, request: CallRequest, eval_id: str | None, test_cases: Path | None = None) -> AskedEval:
+        """Read the eval that the command line names. Raises SitegenError if it has no test cases to ask for."""
+        if request.variant is not None and not _VARIANT.fullmatch(request.variant):
+            raise ConfigurationError(
+                f"A variant cannot be called {request.variant!r}.",
+                fix="Use letters, digits, dots, hyphens and underscores.",
+            )
+        if (eval_id is None) == (test_cases is None):
+            raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
+        project = WorktreeProject.open(request.repo)
+        if test_cases:
+            project, eval_id = project.for_cases(test_cases)
+        eval_id = str(eval_id)
+        file = request.config
+        if file is not None and file.suffix == ".toml":  # a file like sitegen.toml
+            project = replace(project, config=replace(project.config, llm=read_site_file(file).llm))
+        else:
+            project = project if file is None else project.configured(eval_id, file)
+            for misread in project.misread:
+                if misread.severity == "error":  # a model would be called by other settings
+                    raise error_of(misread)
+                print_error(error_of(misread))
+        place = project.place(eval_id)
+        if not traits_of(place.kind).answers_cases or place.ground_truth is None:
+            raise ConfigurationError(
+                f"The eval {eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
+                where=str(place.folder),
+                fix="Name an eval of kind 'responses', or write its test_cases.json.",
+            )
+        if place.entry.in_cases:
+            raise ConfigurationError(
+                f"The responses of {eval_id!r} are in the file of its expected texts, which would be overwritten.",
+                where=str(place.ground_truth),
+                fix="Keep the test cases in a test_cases.json of their own.",
+            )
+        return cls(request, project, place, read_prompt_cases(_inside(project, place.ground_truth)))
+
+    def respond(self, template: Prompt, path: Path) -> bool:
+        """Ask for the responses. Returns whether a call failed."""
+        request = self.request
+        settings = self._call_settings(request.model)
+        file = ResponsesFile.read(path, [case.id for case in self.cases])
+        todo = calling.responses_to_ask_for(self.cases, file, again=request.again, limit=request.limit)
+        outdated = 0 if request.again else calling.of_another_prompt(template, self.cases, file)
+        if outdated:
+            origin = f"{outdated} of the responses in {path.name} were made with another prompt"
+            print_line(f"sitegen: {origin}; --again repeats them all", error=True)
+        with self._calls(f"Asking {settings.model}", len(todo), template, file, settings) as calls:
+            asked = calling.ask_for_responses(todo, calls)
+        return self._print_outcome(path, asked, "responses")
+
+    def judge(self, template: Prompt, paths: Sequence[Path], model: str | None) -> bool:
+        """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
+        request = self.request
+        settings = self._call_settings(model or self.project.config.llm.judge_model)
+        failed = False
+        for path in paths:
+            file = ResponsesFile.read(path, [case.id for case in self.cases])
+            todo = calling.responses_to_grade(self.cases, file, again=request.again, limit=request.limit)
+            if own := calling.given_by_the_judge(todo, file, settings.model):
+                option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
+                by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
+                print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
+            label = f"Grading {path.name} by {settings.model}"
+            with self._calls(label, len(todo), template, file, settings) as calls:
+                asked = calling.grade_responses(todo, calls)
+            failed |= self._print_outcome(path, asked, "grades")
+        return failed
+
+    def judge_template(self, prompt: Path | None) -> Prompt:
+        """The judge's prompt in a file, by default that of the eval's settings or else sitegen's own."""
+        named = prompt or self.prompt_of_setting("judge_prompt")
+        template = read_prompt(named) if named else parse_template(JUDGE)
+        if "output" not in template.placeholders:
+            raise ConfigurationError(
+                "The judge's prompt has no {output}.", where=str(named), fix="Put {output} where the answer belongs."
+            )
+        return template
+
+    def prompt_of_setting(self, setting: str) -> Path | None:
+        """The file that a setting of the eval names."""
+        name: Any = json.loads(self.place.entry.settings).get(setting)
+        if name is None:
+            return None
+        if not isinstance(name, str) or "\0" in name:
+            raise ConfigurationError(
+                f"The setting {setting!r} is not a path.", fix="Write a path relative to the project."
+            )
+        return _inside(self.project, self.project.root / name)
+
+    def responses_path(self, variant: str | None) -> Path:
+        """The file of a variant's responses, which may not exist yet."""
+        place = self.place
+        if variant is not None:
+            names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
+        elif is_path(place.entry.outputs):
+            names = (place.entry.outputs,)
+        else:
+            names = files_of("responses").overwritten
+        partial = first_file(place.folder, tuple(str(partial_of(Path(name))) for name in names))
+        interrupted = partial.with_suffix("") if partial else place.folder / names[0]
+        return first_file(place.folder, names) or interrupted
+
+    def responses(self) -> list[Path]:
+        """The files to grade: that of the variant, or all in the eval's folder, else those of the newest iteration."""
+        place, variant = self.place, self.request.variant
+        candidates = [self.responses_path(variant)]
+        if variant is None and place.folder.is_dir():
+            pattern = files_of("responses").variants
+            candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
+        existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
+        existing = existing or [
+            path for path in newest_outputs(self.project, place) if variant in (None, path.stem.partition("-")[2])
+        ]
+        if not existing:
+            raise NothingToReportError(
+                f"The eval {place.entry.id!r} has no responses to grade.",
+                where=str(candidates[0]),
+                fix=f"sitegen respond {place.entry.id}",
+            )
+        return [_inside(self.project, path) for path in existing]
+
+    def _call_settings(self, model: str | None) -> CallSettings:
+        """The table ``[llm]``, overridden by options."""
+        options = {"model": model, "concurrency": self.request.concurrency, "base_url": self.request.base_url}
+        given = {name: value for name, value in options.items() if value is not None}
+        return CallSettings(**{**asdict(self.project.config.llm), **given})
+
+    @contextmanager
+    def _calls(
+        self, label: str, number: int, template: Prompt, file: ResponsesFile, settings: CallSettings
+    ) -> Iterator[calling.ModelCalls]:
+        """Calls with a bar on a terminal, or elsewhere one line at the start; with ``--debug``, a line for each."""
+        debug = self.request.debug
+
+        def log(text: str) -> None:
+            if debug:
+                print_line(line(text), error=True)
+
+        try:
+            with stage_progress(bars=sys.stderr.isatty() and not debug) as progress:
+                if number:
+                    progress.stage(line(label, 200), number)
+                yield calling.ModelCalls(
+                    template=template, file=file, settings=settings, step=partial(progress.step, 1), log=log
+                )
+        except KeyboardInterrupt:
+            print_line("stopped; the answers so far are kept, and the same command continues from there", error=True)
+            raise
+
+    def _print_outcome(self, path: Path, asked: calling.CallOutcome, noun: str) -> bool:
+        """Print the numbers of successes and failures, and return whether a call failed."""
+        name = line(self.project.shown_path(path))
+        if not asked.calls:
+            print_line(f"{name}: nothing to do; --again repeats all {noun}")
+            return False
+        for case_id, reason in asked.failures:
+            print_line(f"sitegen: case {line(case_id, 80)}: {reason}", error=True)
+        succeeded = asked.calls - len(asked.failures) - asked.malformed
+        malformed = f", {asked.malformed} malformed" if asked.malformed else ""
+        failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""
+        print_line(f"{name}: {succeeded} {noun}{malformed}{failed}")
+        return bool(asked.failures)
 
 
 def respond(request: RespondRequest) -> None:
     """Run a prompt on the test cases that have no response yet, and on request grade and score all responses."""
     eval_id, methods = request.words
-    asked_eval = _asked_eval(request, eval_id, request.test_cases)
-    project, place, _ = asked_eval
+    asked = AskedEval.of(request, eval_id, request.test_cases)
+    project, entry = asked.project, asked.place.entry
     if request.test_cases and not request.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
     prompt = (
         request.prompt
-        or _prompt_of_setting(project, place, "prompt")
-        or _inside(project, project.root / "prompts" / f"{asked_eval.eval_id}.md")
+        or asked.prompt_of_setting("prompt")
+        or _inside(project, project.root / "prompts" / f"{entry.id}.md")
     )
     template = read_prompt(prompt)
     variant = request.variant
     if request.test_cases and not variant:
         variant = variant_name(project, prompt)
-    path = _inside(project, _responses_path(place, variant))
-    methods = methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
+    path = _inside(project, asked.responses_path(variant))
+    methods = methods or evaluation_methods(entry.settings) or tuple(METHODS)
     metrics_of(methods)  # raises for an unknown method before any call is paid for
-    judges = _judge_template(asked_eval, None) if request.evaluates and "quality" in methods else None
-    failed = _respond(asked_eval, request, template, path)
+    judges = asked.judge_template(None) if request.evaluates and "quality" in methods else None
+    failed = asked.respond(template, path)
     if request.evaluates:
         if judges:
-            failed |= _judge(asked_eval, request, judges, [path], request.judge_model)
+            failed |= asked.judge(judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-        evaluation = evaluate(project, asked_eval.eval_id, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verify.one_eval(project, evaluation.verified, methods):
+        verified, document = evaluate(project, entry.id, prompt, path, timestamp=timestamp, methods=methods)
+        for row in verify.one_eval(project, verified, methods):
             print_line(row)
         if request.output:
-            write_named(request.output, to_json_bytes(evaluation.document), project.root)
+            write_named(request.output, to_json_bytes(document), project.root)
             print_line(f"wrote {request.output}", error=True)
     if failed:
         raise typer.Exit(FAILED)
@@ -100,153 +264,9 @@ def respond(request: RespondRequest) -> None:
 
 def judge(request: JudgeRequest) -> None:
     """Grade the responses that have no grade yet."""
-    asked_eval = _asked_eval(request, request.eval_id)
-    template = _judge_template(asked_eval, request.prompt)
-    if _judge(
-        asked_eval, request, template, _responses(asked_eval.project, asked_eval.place, request.variant), request.model
-    ):
+    asked = AskedEval.of(request, request.eval_id)
+    if asked.judge(asked.judge_template(request.prompt), asked.responses(), request.model):
         raise typer.Exit(FAILED)
-
-
-def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, path: Path) -> bool:
-    """Ask for the responses. Returns whether a call failed."""
-    project, _, cases = asked_eval
-    settings = _call_settings(project, request, request.model)
-    file = ResponsesFile.read(path, [case.id for case in cases])
-    todo = calling.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
-    outdated = 0 if request.again else calling.of_another_prompt(template, cases, file)
-    if outdated:
-        origin = f"{outdated} of the responses in {path.name} were made with another prompt"
-        print_line(f"sitegen: {origin}; --again repeats them all", error=True)
-    with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
-        asked = calling.ask_for_responses(todo, _model_calls(template, file, settings, progress))
-    return _print_outcome(project, path, asked, "responses")
-
-
-def _model_calls(
-    template: PromptTemplate, file: ResponsesFile, settings: CallSettings, progress: CallProgress
-) -> calling.ModelCalls:
-    return calling.ModelCalls(template=template, file=file, settings=settings, step=progress.step, log=progress.log)
-
-
-def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplate:
-    named = prompt or _prompt_of_setting(asked_eval.project, asked_eval.place, "judge_prompt")
-    template = read_prompt(named) if named else parse_template(JUDGE)
-    if "output" not in template.placeholders:
-        raise ConfigurationError(
-            "The judge's prompt has no {output}.", where=str(named), fix="Put {output} where the answer belongs."
-        )
-    return template
-
-
-def _judge(
-    asked_eval: AskedEval, request: CallRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
-) -> bool:
-    """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
-    project, _, cases = asked_eval
-    settings = _call_settings(project, request, model or project.config.llm.judge_model)
-    failed = False
-    for path in paths:
-        file = ResponsesFile.read(path, [case.id for case in cases])
-        todo = calling.responses_to_grade(cases, file, again=request.again, limit=request.limit)
-        if own := calling.given_by_the_judge(todo, file, settings.model):
-            option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
-            by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
-            print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
-        with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
-            asked = calling.grade_responses(todo, _model_calls(template, file, settings, progress))
-        failed |= _print_outcome(project, path, asked, "grades")
-    return failed
-
-
-def _asked_eval(request: CallRequest, eval_id: str | None, test_cases: Path | None = None) -> AskedEval:
-    if request.variant is not None and not _VARIANT.fullmatch(request.variant):
-        raise ConfigurationError(
-            f"A variant cannot be called {request.variant!r}.",
-            fix="Use letters, digits, dots, hyphens and underscores.",
-        )
-    if (eval_id is None) == (test_cases is None):
-        raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
-    project = WorktreeProject.open(request.repo)
-    if test_cases:
-        project, eval_id = project.for_cases(test_cases)
-    eval_id = str(eval_id)
-    project = _configured(project, eval_id, request.config)
-    place = project.place(eval_id)
-    if not traits_of(place.kind).answers_cases or place.ground_truth is None:
-        raise ConfigurationError(
-            f"The eval {eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
-            where=str(place.folder),
-            fix="Name an eval of kind 'responses', or write its test_cases.json.",
-        )
-    if place.entry.in_cases:
-        raise ConfigurationError(
-            f"The responses of {eval_id!r} are in the file of its expected texts, which would be overwritten.",
-            where=str(place.ground_truth),
-            fix="Keep the test cases in a test_cases.json of their own.",
-        )
-    return AskedEval(project, place, read_prompt_cases(_inside(project, place.ground_truth)))
-
-
-def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
-    """The project with the settings of ``--config``: a file like ``sitegen.toml``, or the settings of an evaluation."""
-    if file is not None and file.suffix == ".toml":
-        return replace(project, config=replace(project.config, llm=read_site_file(file).llm))
-    configured = project if file is None else project.configured(eval_id, file)
-    for misread in configured.misread:
-        if misread.severity == "error":  # a model would be called by other settings
-            raise error_of(misread)
-        print_error(error_of(misread))
-    return configured
-
-
-def _call_settings(project: WorktreeProject, request: CallRequest, model: str | None) -> CallSettings:
-    """The table ``[llm]``, overridden by options."""
-    options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
-    return CallSettings(
-        **{**asdict(project.config.llm), **{name: value for name, value in options.items() if value is not None}}
-    )
-
-
-def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
-    name: Any = json.loads(place.entry.settings).get(setting)
-    if name is None:
-        return None
-    if not isinstance(name, str) or "\0" in name:
-        raise ConfigurationError(f"The setting {setting!r} is not a path.", fix="Write a path relative to the project.")
-    return _inside(project, project.root / name)
-
-
-def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
-    """The file of a variant's responses, which may not exist yet."""
-    if variant is not None:
-        names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
-    elif is_path(place.entry.outputs):
-        names = (place.entry.outputs,)
-    else:
-        names = files_of("responses").overwritten
-    partial = first_file(place.folder, tuple(str(partial_of(Path(name))) for name in names))
-    interrupted = partial.with_suffix("") if partial else place.folder / names[0]
-    return first_file(place.folder, names) or interrupted
-
-
-def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
-    """The files to grade: that of the variant, or all in the eval's folder, otherwise those of the newest iteration."""
-    candidates = [_responses_path(place, variant)]
-    if variant is None and place.folder.is_dir():
-        pattern = files_of("responses").variants
-        candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
-    existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
-    existing = existing or [
-        path for path in newest_outputs(project, place) if variant in (None, path.stem.partition("-")[2])
-    ]
-    if not existing:
-        raise NothingToReportError(
-            f"The eval {place.entry.id!r} has no responses to grade.",
-            where=str(candidates[0]),
-            fix=f"sitegen respond {place.entry.id}",
-        )
-    return [_inside(project, path) for path in existing]
 
 
 def _inside(project: WorktreeProject, path: Path) -> Path:
@@ -255,18 +275,3 @@ def _inside(project: WorktreeProject, path: Path) -> Path:
     if not resolved.is_relative_to(real(project.root)):
         raise ConfigurationError("The project names a file outside itself.", where=str(path), fix="Keep it inside.")
     return resolved
-
-
-def _print_outcome(project: WorktreeProject, path: Path, asked: calling.CallOutcome, noun: str) -> bool:
-    """Print the numbers of successes and failures, and return whether a call failed."""
-    name = line(project.shown_path(path))
-    if not asked.calls:
-        print_line(f"{name}: nothing to do; --again repeats all {noun}")
-        return False
-    for failure in asked.failures:
-        print_line(f"sitegen: case {line(failure.case_id, 80)}: {failure.reason}", error=True)
-    succeeded = asked.calls - len(asked.failures) - asked.malformed
-    malformed = f", {asked.malformed} malformed" if asked.malformed else ""
-    failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""
-    print_line(f"{name}: {succeeded} {noun}{malformed}{failed}")
-    return bool(asked.failures)

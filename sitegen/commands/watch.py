@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from socket import socket
 
-from sitegen.commands.build import StageBars
+from sitegen.commands.build import stage_progress
 from sitegen.commands.printing import print_line
 from sitegen.project import Options, open_project
 from sitegen.serve.server import ADDRESS, Server, listen
@@ -20,7 +20,11 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
     """Build, serve and rebuild until Ctrl-C. Raises RepositoryError if there is no repository."""
     root = open_project(options, "").place.top
     with suppress(KeyboardInterrupt), listen(port) as listening:
-        first = _first_build(options)
+        if sys.stderr.isatty():
+            with stage_progress(bars=True) as progress:
+                first = build_attempt(options, progress=progress)
+        else:
+            first = build_attempt(options)
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
         print_line(f"{address} shows {root}; Ctrl-C ends it")
         sys.stdout.flush()
@@ -29,15 +33,6 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
 
             webbrowser.open(address)
         asyncio.run(_serve(listening, options, first, root))
-
-
-def _first_build(options: Options) -> WatchedBuild:
-    if not sys.stderr.isatty():
-        return build_attempt(options)
-    bars = StageBars()
-    built = build_attempt(options, progress=bars.progress)
-    bars.end()
-    return built
 
 
 async def _serve(listening: socket, options: Options, first: WatchedBuild, root: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -63,7 +62,7 @@ class CallError(Exception):
 
 
 class Client:
-    """The API client, an asynchronous context manager."""
+    """The API client."""
 
     def __init__(self, settings: CallSettings, log: Log) -> None:
         """Raises ConfigurationError if a setting is invalid, or if the package or the key is missing."""
@@ -85,12 +84,8 @@ class Client:
             api_key=key, base_url=settings.base_url, timeout=settings.timeout, max_retries=settings.max_retries
         )
 
-    async def __aenter__(self) -> Client:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def aclose(self) -> None:
+        """Close the connections."""
         await self._client.close()
 
     async def ask(self, label: str, prompt: Prompt) -> ModelReply:
@@ -98,20 +93,6 @@ class Client:
 
         Raises CallError, or ConfigurationError if no call can succeed.
         """
-        started = monotonic()
-        status = "failed"
-        try:
-            raw = await self._client.messages.with_raw_response.create(**self._request(prompt))
-            status = f"{raw.status_code}, retries {raw.retries_taken}"
-            return self._answer(await raw.parse(), round(raw.elapsed.total_seconds(), 3))
-        except (self._errors, ValueError) as error:
-            failure = self._failure(error)
-            status = str(failure)
-            raise failure from None
-        finally:
-            self._log(f"{label}: {status}, {monotonic() - started:.2f} s")
-
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self._settings.model,
             "max_tokens": self._settings.max_tokens,
@@ -121,7 +102,18 @@ class Client:
             request["system"] = prompt.system
         if self._settings.temperature is not None:  # newer clients lack the argument, as newer models refuse it
             request["extra_body"] = {"temperature": self._settings.temperature}
-        return request
+        started = monotonic()
+        status = "failed"
+        try:
+            raw = await self._client.messages.with_raw_response.create(**request)
+            status = f"{raw.status_code}, retries {raw.retries_taken}"
+            return self._answer(await raw.parse(), round(raw.elapsed.total_seconds(), 3))
+        except (self._errors, ValueError) as error:
+            failure = self._failure(error)
+            status = str(failure)
+            raise failure from None
+        finally:
+            self._log(f"{label}: {status}, {monotonic() - started:.2f} s")
 
     def _answer(self, message: Any, seconds: float) -> ModelReply:
         """The text of a message. The client does not validate types and keys of the API's messages."""
@@ -161,7 +153,9 @@ class Client:
         if isinstance(error, anthropic.APITimeoutError):
             return f"no answer within {self._settings.timeout:g} s"
         if isinstance(error, anthropic.APIStatusError):
-            return f"{error.status_code} {_error_message(error.body) or error.message}"
+            inner = error.body.get("error") if isinstance(error.body, dict) else None
+            said = f"{inner.get('type') or ''}: {inner.get('message') or ''}" if isinstance(inner, dict) else ""
+            return f"{error.status_code} {said or error.message}"
         if isinstance(error, anthropic.APIError):
             return f"{error.message} {error.__cause__ or ''}"
         return f"the answer of the API is no JSON: {error}"
@@ -184,11 +178,3 @@ def check_call_settings(settings: CallSettings) -> None:
                 f"The address of the API is {settings.base_url!r}; your key would go there unencrypted, or nowhere.",
                 fix="Use https://, or http:// on this machine.",
             )
-
-
-def _error_message(body: object) -> str:
-    """The API's own message for an error, if it sent any."""
-    inner = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(inner, dict):
-        return ""
-    return f"{inner.get('type') or ''}: {inner.get('message') or ''}"

@@ -13,9 +13,8 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, TypeAlias
 
 from sitegen.data_files.project_files import (
@@ -60,17 +59,10 @@ Reply with one digit from 1 to 5 and nothing else.
 
 
 class Prompt(Frozen):
-    """The texts of a call."""
+    """The texts of a prompt, before or after its placeholders are filled in."""
 
     system: str
     """Empty for a call without a system prompt."""
-    message: str
-
-
-class PromptTemplate(Frozen):
-    """A prompt before its placeholders are filled in."""
-
-    system: str
     message: str
     digest: str
     """12 hexadecimal digits of the file's hash, recorded with each response."""
@@ -95,10 +87,11 @@ class PromptTemplate(Frozen):
         def value(match: re.Match[str]) -> str:
             return values.get(match[1], match[0])
 
-        return Prompt(_PLACEHOLDER.sub(value, self.system).strip(), _PLACEHOLDER.sub(value, self.message).strip())
+        system, message = (_PLACEHOLDER.sub(value, part).strip() for part in (self.system, self.message))
+        return Prompt(system, message, self.digest)
 
 
-def parse_template(text: str) -> PromptTemplate:
+def parse_template(text: str) -> Prompt:
     """A template from the text of a prompt file.
 
     The line ``<!-- system -->`` starts the system prompt, and ``<!-- user -->`` the message; text before the first of
@@ -112,11 +105,11 @@ def parse_template(text: str) -> PromptTemplate:
         texts["system" if parts[0] == "user" else "user"] = before
         for name, body in zip(parts[::2], parts[1::2], strict=True):
             texts[name] += body
-        return PromptTemplate(texts["system"], texts["user"].strip() or "{input}", digest)
-    return PromptTemplate("", text, digest) if "{input}" in text else PromptTemplate(text, "{input}", digest)
+        return Prompt(texts["system"], texts["user"].strip() or "{input}", digest)
+    return Prompt("", text, digest) if "{input}" in text else Prompt(text, "{input}", digest)
 
 
-def read_prompt(file: Path) -> PromptTemplate:
+def read_prompt(file: Path) -> Prompt:
     """The template in a file. Raises ConfigurationError."""
     try:
         text = read_file(file, LARGEST_FILE).decode("utf-8-sig")
@@ -244,7 +237,13 @@ class ResponsesFile:
 
         The file will be written in the *order* of these case ids; other cases come last.
         """
-        return cls(path, {**_rows_by_slot(_read_rows(path)), **_read_journal(partial_of(path))}, order)
+        counts: Counter[str] = Counter()
+        rows = {}
+        for row in _read_rows(path):
+            case = row["case_id"]
+            rows[Slot(case, counts[case])] = row
+            counts[case] += 1
+        return cls(path, {**rows, **_read_journal(partial_of(path))}, order)
 
     def slots(self, case_id: str) -> tuple[Slot, ...]:
         """The slots of a case that are filled, or its first slot if there are none."""
@@ -258,9 +257,7 @@ class ResponsesFile:
             self._replace()  # its last line may be incomplete, so nothing may be appended to it
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -299,16 +296,6 @@ def partial_of(path: Path) -> Path:
 
 def _json_line(value: ResponseRow | list[int | ResponseRow]) -> bytes:
     return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-
-
-def _rows_by_slot(rows: Iterable[ResponseRow]) -> dict[Slot, ResponseRow]:
-    counts: Counter[str] = Counter()
-    by_slot = {}
-    for row in rows:
-        case = row["case_id"]
-        by_slot[Slot(case, counts[case])] = row
-        counts[case] += 1
-    return by_slot
 
 
 def _read_rows(path: Path) -> list[ResponseRow]:

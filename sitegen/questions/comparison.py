@@ -16,7 +16,6 @@ from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
@@ -30,19 +29,13 @@ from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.significance import ALPHA
 
-ThresholdValues: TypeAlias = dict[str, float]
-"""The lowest acceptable value of each metric, by name."""
+Thresholds: TypeAlias = dict[str, dict[str, float]]
+"""The lowest acceptable value of each metric of each eval, by the id of the eval and the name of the metric."""
 
 
-class ComparisonWithThresholds(Frozen):
-    """A comparison, and the thresholds of each eval's metrics."""
-
-    document: ComparisonDocument
-    thresholds: dict[str, ThresholdValues]
-    """The thresholds of each eval, by id."""
-
-
-def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
+def compare_variants(
+    project: WorktreeProject, eval_id: str, names: Sequence[str]
+) -> tuple[ComparisonDocument, Thresholds]:
     """Compare variants of an eval in the work tree; all of them if *names* is empty.
 
     Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are
@@ -64,19 +57,17 @@ def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str
         raise ConfigurationError(f"The eval {eval_id!r} has fewer than two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
     comparison = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
-    return ComparisonWithThresholds(ComparisonDocument(variants=(comparison,)), {eval_id: thresholds})
+    return ComparisonDocument(variants=(comparison,)), {eval_id: thresholds}
 
 
-def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
+def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare prompts that answered the test cases of one eval, each labelled with its path."""
-    chosen = [variant_of(evaluation.document.prompt_path, evaluation.verified.result) for evaluation in evaluations]
+    chosen = [variant_of(document.prompt_path, verified.result) for verified, document in evaluations]
     comparison = variant_comparison(entry.id, chosen, _alpha_of(entry))
-    return ComparisonWithThresholds(
-        ComparisonDocument(variants=(comparison,)), {entry.id: _thresholds("responses", entry.thresholds)}
-    )
+    return ComparisonDocument(variants=(comparison,)), {entry.id: _thresholds("responses", entry.thresholds)}
 
 
-def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
+def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare iterations of one eval, named as ``snapshot_named`` reads names.
 
     Raises ConfigurationError if the eval or an iteration does not exist.
@@ -99,10 +90,10 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
                 for pair, between in zip(pairwise(places), pairwise(labels), strict=True)
             ),
         )
-        return ComparisonWithThresholds(document, _thresholds_of(study))
+        return document, _thresholds_of(study)
 
 
-def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithThresholds:
+def compare_revisions(options: Options, base: str, head: str) -> tuple[ComparisonDocument, Thresholds]:
     """Compare the newest outputs of every eval that both revisions have, each by the rules of its revision.
 
     Raises NothingToReportError if the revisions have no eval in common.
@@ -134,7 +125,7 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
             changes.append(_result_change(study, series, place, len(series.points) - 1, names=(base, head)))
         passed_over = tuple(sorted((before.keys() | after.keys()) - set(common)))
         document = ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over)
-        return ComparisonWithThresholds(document, _thresholds_of(study))
+        return document, _thresholds_of(study)
 
 
 def place_of(series: Series, snapshot: Snapshot) -> int | None:
@@ -172,12 +163,12 @@ def _result_change(study: Study, series: Series, before: int, after: int, *, nam
     return result_change(series, before, after, change(series, before, after, scorecard_of), names=names)
 
 
-def _thresholds(kind: str, stated: Mapping[str, float]) -> ThresholdValues:
+def _thresholds(kind: str, stated: Mapping[str, float]) -> dict[str, float]:
     """The default thresholds of the kind, overridden by thresholds of the manifest."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 
-def _thresholds_of(study: Study) -> dict[str, ThresholdValues]:
+def _thresholds_of(study: Study) -> Thresholds:
     return {
         eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
         for eval_id, history in study.evals.items()

@@ -122,7 +122,7 @@ def test_page_command_report_and_history_give_one_answer(
     listed = json.loads(run("history", eval_id, "--json", "--repo", repo.path, "--cache", tmp_path / "memo").stdout)
     for before, after in pairs:
         names = [str(number + 1) for number in (before, after)]
-        (told,) = compare_iterations(options, eval_id, names).document.changes
+        (told,) = compare_iterations(options, eval_id, names)[0].changes
         said = plain(page["judged"][f"{before + 1:04d} {after + 1:04d}"][0])
         assert (f"{told.chance.decision}: {told.chance.words}" if told.chance else SAME_OUTPUT) in said
         fates = counted(page["block"], page["fates"], before, after)
@@ -145,8 +145,8 @@ def test_a_comparison_of_revisions_is_that_of_their_newest_iterations(
     commits = repo.git("log", "--format=%H %s", "--reverse", "--", "evals/values/results").split("\n")
     shas = [line.split()[0] for line in commits]
     for before, after in combinations(range(0, OUTPUTS, 2), 2):
-        told = {one.eval_id: one for one in compare_revisions(options, shas[before], shas[after]).document.changes}
+        told = {one.eval_id: one for one in compare_revisions(options, shas[before], shas[after])[0].changes}
         assert told.keys() == {"values", "marks", "faq"}
         for eval_id, one in told.items():
-            (same,) = compare_iterations(options, eval_id, [str(before + 1), str(after + 1)]).document.changes
+            (same,) = compare_iterations(options, eval_id, [str(before + 1), str(after + 1)])[0].changes
             assert (one.chance, one.flips, one.metrics) == (same.chance, same.flips, same.metrics)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.commands.compare import ComparedSides, read_sides
+from sitegen.commands.compare import read_sides
 from sitegen.errors import ConfigurationError
 from sitegen.questions.comparison import _first_to_last, snapshot_named
 from tests import pages_sample as sample
@@ -177,19 +177,19 @@ def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):
 @pytest.mark.parametrize(
     ("sides", "eval_id", "expected"),
     [
-        (["a:x", "a:y", "a:z"], None, ComparedSides("a", variants=("x", "y", "z"))),
-        (["a:x@2", "a:y"], None, ComparedSides("a", variants=("x@2", "y"))),
-        (["a@1", "a@12"], None, ComparedSides("a", iterations=("1", "12"))),
+        (["a:x", "a:y", "a:z"], None, ("variants", "a", ("x", "y", "z"))),
+        (["a:x@2", "a:y"], None, ("variants", "a", ("x@2", "y"))),
+        (["a@1", "a@12"], None, ("iterations", "a", ("1", "12"))),
         (
             ["a@iteration-001", "a@0012-3f2a91c07d55"],
             None,
-            ComparedSides("a", iterations=("iteration-001", "0012-3f2a91c07d55")),
+            ("iterations", "a", ("iteration-001", "0012-3f2a91c07d55")),
         ),
-        (["main", "v1.2"], None, ComparedSides(revisions=("main", "v1.2"))),
-        (["HEAD@{1}", "@"], None, ComparedSides(revisions=("HEAD@{1}", "@"))),
-        ([], "a", ComparedSides("a")),
-        (["x", "2"], "a", ComparedSides("a", variants=("x", "2"))),
-        (["@1", "a@2"], "a", ComparedSides("a", iterations=("1", "2"))),
+        (["main", "v1.2"], None, ("revisions", "", ("main", "v1.2"))),
+        (["HEAD@{1}", "@"], None, ("revisions", "", ("HEAD@{1}", "@"))),
+        ([], "a", ("variants", "a", ())),
+        (["x", "2"], "a", ("variants", "a", ("x", "2"))),
+        (["@1", "a@2"], "a", ("iterations", "a", ("1", "2"))),
     ],
 )
 def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from sitegen.commands.main import PlainBuild, plain_build
+from sitegen.commands.main import plain_build
 from sitegen.commands.signatures import app
 from sitegen.project import Options
 
@@ -63,16 +63,16 @@ PARTS = (
 
 @pytest.fixture
 def read_by_typer(monkeypatch: pytest.MonkeyPatch):
-    asked: list[PlainBuild] = []
+    asked: list[tuple[Options, bool, bool]] = []
 
     def command(options: Options, *, strict: bool, public: bool, open_browser: bool) -> None:
         assert not open_browser
-        asked.append(PlainBuild(options, strict=strict, public=public))
+        asked.append((options, strict, public))
 
     monkeypatch.setattr("sitegen.commands.build.command", command)
     parser = get_command(app)
 
-    def read(arguments: list[str]) -> PlainBuild:
+    def read(arguments: list[str]) -> tuple[Options, bool, bool]:
         parser.main(arguments, standalone_mode=False)
         return asked.pop()
 
@@ -92,8 +92,8 @@ def test_whatever_is_read_without_typer_is_read_as_typer_reads_it(read_by_typer)
 
 
 def test_a_plain_build_is_of_this_folder_unless_one_is_named():
-    assert plain_build(["build"]) == PlainBuild(Options(repo=Path()))
-    assert plain_build(["build", "there", "--jobs", "3"]) == PlainBuild(Options(repo=Path("there"), jobs=3))
+    assert plain_build(["build"]) == (Options(repo=Path()), False, False)
+    assert plain_build(["build", "there", "--jobs", "3"]) == (Options(repo=Path("there"), jobs=3), False, False)
 
 
 @pytest.mark.parametrize("arguments", NOT_PLAIN, ids=" ".join)

@@ -177,7 +177,7 @@ def test_two_iterations_flip_the_same_cells_as_their_points_do(eval_id: str, dem
     """``sitegen compare`` scores again, the page of comparisons reads the cells."""
     series = read_series(Options(repo=demo), eval_id)
     newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
-    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)]).document.changes
+    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)])[0].changes
     cells = [flips(series.cells, newest[a], newest[b]) for a, b in pairwise(sorted(newest))]
     totals = [
         tuple(sum(number for _, number in tally) for tally in (one.fixed, one.broken, one.still)) for one in cells
@@ -187,7 +187,7 @@ def test_two_iterations_flip_the_same_cells_as_their_points_do(eval_id: str, dem
 
 def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: Path):
     """A label was corrected between 2 and 9, which matters to the output of 9; 9 and 8 differ in their output alone."""
-    far, near = compare_iterations(Options(repo=demo), "lab-reports", ["2", "9", "8"]).document.changes
+    far, near = compare_iterations(Options(repo=demo), "lab-reports", ["2", "9", "8"])[0].changes
     assert far.origin is not None
     assert near.origin is not None
     assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
@@ -223,7 +223,7 @@ def test_the_command_says_of_neighbours_what_their_report_says(eval_id: str, dem
     """Two neighbours that were not scored again: p and verdict are those of the report."""
     series = read_series(Options(repo=demo), eval_id)
     newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
-    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)]).document.changes
+    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)])[0].changes
     said, told = [], []
     for (a, b), one in zip(pairwise(sorted(newest)), found, strict=True):
         verdict = find_change(series, newest[a], newest[b]).verdict
@@ -267,8 +267,8 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: P
     assert (parts.outputs, parts.ground_truth, parts.rules) == pytest.approx((5 / 6, 0.0, 0.0))
     assert third.change.verdict is not None
     assert third.change.verdict.change == pytest.approx(5 / 6)
-    (told,) = compare_iterations(options, "faq", ["1", "2"]).document.changes
+    (told,) = compare_iterations(options, "faq", ["1", "2"])[0].changes
     assert "4 cases are in both; 0 only before, 4 only after." in told.warnings
     assert {metric.name: metric.change for metric in told.metrics}["accuracy"] == 0.0
-    (far,) = compare_iterations(options, "faq", ["1", "3"]).document.changes
+    (far,) = compare_iterations(options, "faq", ["1", "3"])[0].changes
     assert {metric.name: metric.change for metric in far.metrics}["accuracy"] == pytest.approx(0.5)

@@ -249,9 +249,7 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
     metric = document["metrics"][0]
     assert (metric["name"], metric["verdict"], metric["reasons"]) == ("score", "not comparable", ["another judge"])
     assert document["judge"] == {"base": ["j-1"], "head": ["j-2"], "metrics": list(ALL)}
-    change = compare_iterations(Options(repo=repo.path, cache=tmp_path / "memo"), "tone", ("8", "9")).document.changes[
-        0
-    ]
+    change = compare_iterations(Options(repo=repo.path, cache=tmp_path / "memo"), "tone", ("8", "9"))[0].changes[0]
     assert {metric.change for metric in change.metrics if metric.name in ALL} == {None}
     assert change.chance is not None
     assert (change.chance.decision, change.chance.why, change.chance.bootstrap_change) == (

@@ -12,7 +12,6 @@ from sitegen.llm.calling import grade
 from sitegen.llm.client import CallSettings, check_call_settings
 from sitegen.llm.files import (
     JUDGE,
-    Prompt,
     PromptCase,
     ResponsesFile,
     Slot,
@@ -60,18 +59,19 @@ def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected
 @pytest.mark.parametrize(
     ("text", "prompt"),
     [
-        ("Answer: {input}\n", Prompt("", "Answer: How much {metadata.unit}?")),
-        ("Answer in {metadata.unit}.\n", Prompt("Answer in litres.", "How much {metadata.unit}?")),
-        ("Of {metadata.of.what}, {id}: {category}", Prompt("Of milk, c1: sums", "How much {metadata.unit}?")),
-        ('{"total": 1} {expected} {output} {}', Prompt('{"total": 1} {expected} {output} {}', CASE.input)),
-        ("<!-- system -->\nBe short.\n<!-- user -->\n{input}!\n", Prompt("Be short.", "How much {metadata.unit}?!")),
-        ("{input}\n<!-- system -->\nBe short.\n", Prompt("Be short.", "How much {metadata.unit}?")),
-        ("Be short.\n<!-- user -->\n{input}", Prompt("Be short.", CASE.input)),
-        ("<!--system-->\nBe short.\n", Prompt("Be short.", "How much {metadata.unit}?")),
+        ("Answer: {input}\n", ("", "Answer: How much {metadata.unit}?")),
+        ("Answer in {metadata.unit}.\n", ("Answer in litres.", "How much {metadata.unit}?")),
+        ("Of {metadata.of.what}, {id}: {category}", ("Of milk, c1: sums", "How much {metadata.unit}?")),
+        ('{"total": 1} {expected} {output} {}', ('{"total": 1} {expected} {output} {}', CASE.input)),
+        ("<!-- system -->\nBe short.\n<!-- user -->\n{input}!\n", ("Be short.", "How much {metadata.unit}?!")),
+        ("{input}\n<!-- system -->\nBe short.\n", ("Be short.", "How much {metadata.unit}?")),
+        ("Be short.\n<!-- user -->\n{input}", ("Be short.", CASE.input)),
+        ("<!--system-->\nBe short.\n", ("Be short.", "How much {metadata.unit}?")),
     ],
 )  # fmt: skip
-def test_placeholders_are_replaced_literally_and_once(text: str, prompt: Prompt) -> None:
-    assert parse_template(text).fill(CASE.values()) == prompt
+def test_placeholders_are_replaced_literally_and_once(text: str, prompt: tuple[str, str]) -> None:
+    filled = parse_template(text).fill(CASE.values())
+    assert (filled.system, filled.message) == prompt
 
 
 def test_metadata_that_a_case_lacks_is_an_error() -> None:

@@ -11,14 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sitegen.analysis.variant_tests import Confidence, MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.analysis.variants import sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import NothingToReportError
-from sitegen.model.frozen import Frozen
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject, first_file
@@ -60,11 +59,8 @@ class EvaluationDocument:
     summary: Summary
 
 
-class Evaluation(Frozen):
-    """A prompt's responses, scored."""
-
-    verified: Verified
-    document: EvaluationDocument
+Evaluation: TypeAlias = tuple[Verified, EvaluationDocument]
+"""A prompt's responses, scored."""
 
 
 def variant_name(project: WorktreeProject, prompt: Path) -> str:
@@ -119,7 +115,7 @@ def evaluate(
         results={method: {key: section[key] for key in KEYS[method]} for method, section in results.items()},
         summary=part.summary,
     )
-    return Evaluation(verified, document)
+    return verified, document
 
 
 def _config(project: WorktreeProject, entry: EvalConfig, methods: Sequence[str]) -> dict[str, Any]:
@@ -178,20 +174,13 @@ class PromptPair:
     metrics_comparison: dict[str, PromptsMetric]
 
 
-class RankedPrompt(Frozen):
-    """A prompt of the ranking; in the file, a list of the two."""
-
-    prompt: str
-    score: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class StatisticalComparison:
     """All pairs of prompts and the ranking."""
 
     pairwise_comparisons: dict[str, PromptPair]
     """By ``prompt_1_vs_prompt_2``."""
-    overall_ranking: tuple[RankedPrompt, ...]
+    overall_ranking: tuple[tuple[str, float | None], ...]
     """(prompt, score), the best first."""
 
 
@@ -223,7 +212,7 @@ def prompts_document(
     comparison: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str
 ) -> PromptsDocument:
     """The document of a comparison whose variants are named by the paths of the prompts."""
-    documents = {f"prompt_{number}": evaluation.document for number, evaluation in enumerate(evaluations, 1)}
+    documents = {f"prompt_{number}": document for number, (_, document) in enumerate(evaluations, 1)}
     keys = {document.prompt_path: key for key, document in documents.items()}
     first = sole_leader(comparison.ranking)
     best = comparison.overall_winner or (first.name if first else None)
@@ -238,7 +227,7 @@ def prompts_document(
             pairwise_comparisons={
                 f"{keys[pair.first]}_vs_{keys[pair.second]}": _prompt_pair(pair, keys) for pair in comparison.pairs
             },
-            overall_ranking=tuple(RankedPrompt(keys[row.name], row.score) for row in comparison.ranking),
+            overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking),
         ),
         recommendation=RecommendedPrompt(
             recommended_prompt=keys[best] if best else None,
