@@ -12,7 +12,7 @@ from sitegen.commands.requests import CompareRequest
 from sitegen.config.findings import error_of
 from sitegen.config.models import PlotFormat
 from sitegen.data_files.project_files import write_named
-from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.questions.comparison import (
@@ -23,7 +23,7 @@ from sitegen.questions.comparison import (
     compare_variants,
 )
 from sitegen.questions.comparison_files.markdown import comparison_markdown
-from sitegen.questions.comparison_files.plots import NoPlotsError, plots
+from sitegen.questions.comparison_files.plots import plots
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, evaluate, prompts_document, responses_of
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.text.values import schema_first, to_json_bytes
@@ -116,10 +116,12 @@ def _print_or_write(
     report = comparison_markdown(document).encode("utf-8", "backslashreplace")
     files = {**files, "comparison_report.md": report}
     plot_format = request.plot_format or chosen or "png"
-    try:
-        files[f"comparison_plots.{plot_format}"] = plots(document, plot_format, thresholds)
-    except NoPlotsError as error:
-        print_error(error)
+    picture = plots(document, plot_format, thresholds)
+    if picture is None:
+        message = "There is no picture of the comparison: matplotlib is not installed."
+        print_error(SitegenError(message, fix="pip install 'sitegen-evals[plots]'"))
+    else:
+        files[f"comparison_plots.{plot_format}"] = picture
     top = top_of(request.repo)
     for name, content in files.items():
         write_named(request.out / name, content, top)

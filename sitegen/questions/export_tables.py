@@ -18,7 +18,6 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -44,21 +43,14 @@ class ExportColumn(Frozen):
     """Whether cells may be undefined."""
 
 
-class Reference(Frozen):
-    """Columns whose values are a key of another table."""
-
-    columns: tuple[str, ...]
-    table: str
-    key: tuple[str, ...]
-
-
 class Table(Frozen):
     """A table, whose rows are tuples in the order of its columns."""
 
     name: str
     columns: tuple[ExportColumn, ...]
     key: tuple[str, ...]
-    references: tuple[Reference, ...] = ()
+    references: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """Columns whose values are the key of another table, and the name of that table."""
 
 
 def _columns(*names: str, type: ColumnType = "text", optional: bool = False) -> tuple[ExportColumn, ...]:
@@ -71,9 +63,8 @@ _COMMIT: Final = (
     *_columns("position", type="integer"),
     *_columns("committed_at", "author", "subject"),
 )
-_EVAL: Final = Reference(("eval_id",), "evals", ("eval_id",))
 _AT: Final = (*_columns("eval_id"), *_columns("point", type="integer"))
-_POINT: Final = Reference(("eval_id", "point"), "points", ("eval_id", "point"))
+_POINT: Final = (("eval_id", "point"), "points")
 
 TABLES: Final = (
     Table("about", _columns("name", "value"), ("name",)),
@@ -108,7 +99,7 @@ TABLES: Final = (
             *_columns("same_as", type="integer", optional=True),
         ),
         key=("eval_id", "point"),
-        references=(_EVAL,),
+        references=((("eval_id",), "evals"),),
     ),
     Table(
         name="scores",
@@ -142,15 +133,15 @@ TABLES: Final = (
         ),
         key=("eval_id", "cell", "from_point"),
         references=(
-            Reference(("eval_id", "from_point"), "points", ("eval_id", "point")),
-            Reference(("eval_id", "to_point"), "points", ("eval_id", "point")),
+            (("eval_id", "from_point"), "points"),
+            (("eval_id", "to_point"), "points"),
         ),
     ),
     Table(
         name="point_edits",
         columns=(*_AT, *_columns("edit", type="integer")),
         key=("eval_id", "point", "edit"),
-        references=(_POINT, Reference(("edit",), "instructions", ("edit",))),
+        references=(_POINT, (("edit",), "instructions")),
     ),
 )
 """A table comes after the tables that it refers to."""
@@ -160,43 +151,31 @@ _EditKey: TypeAlias = tuple[str, str]
 _EditNumbers: TypeAlias = Mapping[_EditKey, int]
 
 
-class Batch(NamedTuple):
-    """Rows of one table."""
-
-    table: str
-    rows: Iterable[ExportRow]
+Batch: TypeAlias = tuple[str, Iterable[ExportRow]]
+"""The name of a table, and rows of it."""
 
 
-class Exported(Frozen):
-    """The input of an export."""
-
-    head: str
-    """Id of the newest commit."""
-    instructions: tuple[InstructionHistory, ...]
-    series: Iterable[Series]
-
-
-def batches(exported: Exported) -> Iterator[Batch]:
-    """All rows of all tables; a row comes after the rows that it refers to."""
+def batches(head: str, instructions: Iterable[InstructionHistory], every_series: Iterable[Series]) -> Iterator[Batch]:
+    """All rows of all tables, by the id of the newest commit; a row comes after the rows that it refers to."""
     edits = sorted(
-        (edit for file in exported.instructions for edit in file.edits),
+        (edit for file in instructions for edit in file.edits),
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
     )
-    about = {"schema": SCHEMA, "sitegen": __version__, "head": exported.head}
-    yield Batch("about", about.items())
-    yield Batch("instructions", (_edit_row(number, edit) for number, edit in enumerate(edits)))
+    about = {"schema": SCHEMA, "sitegen": __version__, "head": head}
+    yield "about", about.items()
+    yield "instructions", (_edit_row(number, edit) for number, edit in enumerate(edits))
     numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
-    for series in exported.series:
+    for series in every_series:
         yield from _series_batches(series, numbers)
 
 
 def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     info, points = series.info, tuple(enumerate(series.points))
     about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
-    yield Batch("evals", [_encodable_row(about)])
-    yield Batch("points", (_point_row(info.id, index, point) for index, point in points))
-    yield Batch("scores", (row for index, point in points for row in _score_rows(series, index, point)))
-    yield Batch(
+    yield "evals", [_encodable_row(about)]
+    yield "points", (_point_row(info.id, index, point) for index, point in points)
+    yield "scores", (row for index, point in points for row in _score_rows(series, index, point))
+    yield (
         "fields",
         (
             _encodable_row((info.id, index, field.attribute, *_counts_in_columns(field.counts)))
@@ -204,8 +183,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
             for field in point.scorecard.fields
         ),
     )
-    yield Batch("cells", _cell_rows(series))
-    yield Batch(
+    yield "cells", _cell_rows(series)
+    yield (
         "point_edits",
         (
             (encodable(info.id), index, number)

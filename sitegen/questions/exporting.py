@@ -20,7 +20,7 @@ from sitegen.errors import OutputFolderError
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.series import Point, Series
-from sitegen.questions.export_tables import TABLES, Batch, ExportColumn, ExportFormat, ExportRow, Table
+from sitegen.questions.export_tables import TABLES, Batch, ExportFormat, ExportRow, Table
 from sitegen.stats.counts import in_file_order, ratios
 from sitegen.text.plain import encodable, spreadsheet_safe
 from sitegen.text.values import json_value
@@ -225,20 +225,18 @@ def _errors_of(file: Path) -> Iterator[None]:
 
 
 def _create_statement(table: Table) -> str:
-    parts = [_column_declaration(column) for column in table.columns]
-    parts.append(f"PRIMARY KEY ({', '.join(table.key)})")
+    keys = {other.name: ", ".join(other.key) for other in TABLES}
+    parts = []
+    for column in table.columns:
+        needed = "" if column.optional else " NOT NULL"
+        checked = f" CHECK ({column.name} IN (0, 1))" if column.type == "boolean" else ""
+        parts.append(f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}")
+    parts.append(f"PRIMARY KEY ({keys[table.name]})")
     parts += [
-        f"FOREIGN KEY ({', '.join(reference.columns)}) REFERENCES {reference.table} ({', '.join(reference.key)})"
-        for reference in table.references
+        f"FOREIGN KEY ({', '.join(columns)}) REFERENCES {other} ({keys[other]})" for columns, other in table.references
     ]
     lines = ",\n  ".join(parts)
     return f"CREATE TABLE {table.name} (\n  {lines}\n) WITHOUT ROWID"
-
-
-def _column_declaration(column: ExportColumn) -> str:
-    needed = "" if column.optional else " NOT NULL"
-    checked = f" CHECK ({column.name} IN (0, 1))" if column.type == "boolean" else ""
-    return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"
 
 
 def _row_chunks(batches: Iterable[Batch]) -> Iterator[tuple[Table, list[ExportRow]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -54,21 +54,14 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
             if problem.severity == "error":  # with another limit than the one that is meant, the gate may pass
                 raise error_of(problem)
         if earlier is None or not earlier.evals:
-            earlier = _configured_as(later, before, memo)
+            # A build also applies the manifest of the built revision to commits that had none (0014). Without this, the
+            # pull request that adds the manifest would fail.
+            try:
+                earlier = Study.of(before, memo, CopiedParts(memo), later.timeline)
+            except NothingToReportError:
+                earlier = None
         gate = later.timeline.config.gate
         return _gate_report(earlier, later, start, replace(gate, strict_floors=gate.strict_floors or strict_floors))
-
-
-def _configured_as(later: Study, before: Project, memo: Memo) -> Study | None:
-    """Return the base, which names no eval, with those that the head names; None if they had nothing there.
-
-    A build also applies the manifest of the built revision to commits that had none (0014). Without this, the pull
-    request that adds the manifest would fail.
-    """
-    try:
-        return Study.of(before, memo, CopiedParts(memo), later.timeline)
-    except NothingToReportError:
-        return None
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
@@ -165,11 +158,6 @@ def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: M
     for noun, limits, names in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
         for name in limits:
             if name not in names:
-                raise ConfigurationError(
-                    f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=_nearest(name, names)
-                )
-
-
-def _nearest(name: str, names: Collection[str]) -> str:
-    near = nearest(name, names)
-    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
+                near = nearest(name, names)
+                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
+                raise ConfigurationError(f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=fix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice, takewhile, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Final, TypeVar
 
 from sitegen.analysis.gate import VERDICTS
@@ -72,7 +72,7 @@ def gate_markdown(report: GateReport) -> str:
     end = _still_below(unmoved)
     end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
-    closing = list(takewhile(CharacterBudget(_END).take, end))
+    closing = list(_fitting(end, _END))
     sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
     if left_out:
         closing.append(f"{counted(left_out, 'eval')} more changed: the report is full, and the JSON has all of them.")
@@ -111,7 +111,7 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
     if len(moved) > NAMED:
         yield f"{count(len(moved) - NAMED)} more changed."
     worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
-    if broken := list(takewhile(CharacterBudget(_BROKEN).take, worst)):
+    if broken := list(_fitting(worst, _BROKEN)):
         yield "\n".join(broken)
 
 
@@ -178,27 +178,25 @@ def _still_below(unmoved: Sequence[GateEval]) -> list[str]:
     return [f"Still below its floor, as at the base, which does not fail: {_listed_words(still, words)}."]
 
 
-class CharacterBudget:
-    """A number of characters that blocks of text use up."""
-
-    def __init__(self, characters: int) -> None:
-        self._left = characters
-
-    def take(self, block: str) -> bool:
-        """Take the room for a block and the empty line after it; False, without taking any, if it does not fit."""
-        fits = len(block) + 2 <= self._left
-        self._left -= (len(block) + 2) * fits
-        return fits
+def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
+    """The first blocks that fit, each with the empty line after it; further ones are not made."""
+    for block in blocks:
+        characters -= len(block) + 2
+        if characters < 0:
+            return
+        yield block
 
 
 def _fitting_sections(evals: Sequence[GateEval], characters: int) -> tuple[list[str], int]:
     """The sections that fit, the worst eval first, and how many do not. Cells are added if room remains."""
-    room = CharacterBudget(characters)
-    fitting = list(takewhile(room.take, map(_eval_section, evals)))
+    fitting = list(_fitting(map(_eval_section, evals), characters))
+    room = characters - sum(len(section) + 2 for section in fitting)
     blocks = []
     for check, section in zip(evals, fitting, strict=False):
         cells = _broken_cells_table(check)
-        blocks += [section, cells] if cells and room.take(cells) else [section]
+        has_room = bool(cells) and len(cells) + 2 <= room
+        room -= (len(cells) + 2) * has_room
+        blocks += [section, cells] if has_room else [section]
     return blocks, len(evals) - len(fitting)
 
 

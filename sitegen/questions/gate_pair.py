@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Final
 
@@ -22,12 +21,12 @@ from sitegen.analysis.series import first_points_with_output, series_of_two, var
 from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
 from sitegen.model.cells import CellFlip, Fate
-from sitegen.model.changes import Change, ChangeVerdict, MetricDelta, Noise, Overlap
+from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec, traits_of
-from sitegen.model.scorecards import Answer, Result, Scorecard
-from sitegen.model.series import Point, Series, VariantSpread
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
@@ -98,22 +97,6 @@ class GateSide(Frozen):
         return variant_spread(self.history.kind, spec, self.card)
 
 
-class _ScoredPair(Frozen):
-    series: Series
-    """Of the two sides alone, with the noise of the repeats up to the head."""
-    change: Change
-    cases: Overlap | None
-    """The overlap of test cases, if the kind has test cases."""
-    answers: tuple[tuple[Answer, ...], ...]
-    """The answers of both sides; empty if both have the same output and rules."""
-
-    @property
-    def cards(self) -> tuple[Scorecard, Scorecard]:
-        """The scorecards of both sides."""
-        before, after = self.series.points
-        return before.scorecard, after.scorecard
-
-
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
     """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
     eval_scorer = scorer(side.history.kind)
@@ -141,11 +124,28 @@ class GatedPair:
         self._specs = specs
         self._before = before
         self._after = after
-        self._scorer = scorer(after.history.kind)
+        sides = before.snapshot, after.snapshot
+        self._roles = differing_roles(*sides)
+        study, history = after.study, after.history
+        results = study.results(history, sides) if self._roles else ()
+        cards = study.scorecards(history, (*sides, *mixtures(*sides)))
+        self._series = series_of_two(
+            study.timeline.info(history),
+            specs,
+            sides,
+            results or [Result(scorecard=cards[side], judgements=()) for side in sides],
+            (before.noise(), after.noise()) if "outputs" in self._roles else (None, None),
+        )
+        self._change = change(self._series, 0, 1, cards.__getitem__)
+        first, last = self._series.points
+        self._cards = first.scorecard, last.scorecard
+        self._answers = tuple(result.answers for result in results)  # none of the same output under the same rules
+        asked = [list(dict.fromkeys(answer.case_id for answer in answers)) for answers in self._answers]
+        self._cases = overlap_of(*asked) if any(asked) else None
 
     def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[GateMetric]:
         """Compare every metric with its limits."""
-        for spec in held_specs(self._specs, self._scored.cards, limits):
+        for spec in held_specs(self._specs, self._cards, limits):
             limit, chance = limits[spec.name], self._chance if noise else self._sure
             check = self._checked(spec, limit, chance, strict_floors=strict_floors)
             if check.verdict != "fail" and spec == self._specs[0] and self._may_be_excused:
@@ -156,10 +156,10 @@ class GatedPair:
     def _checked(
         self, spec: MetricSpec, limits: MetricLimits, chance: ChanceTest, *, strict_floors: bool
     ) -> GateMetric:
-        before, after = self._scored.cards
-        changes = {moved.name: moved for moved in self._scored.change.metrics}
+        before, after = self._cards
+        changes = {moved.name: moved for moved in self._change.metrics}
         moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
-        anew = regraded(self._scored.change.judge, spec.name)
+        anew = regraded(self._change.judge, spec.name)
         refused = self.overlap.verdict == "refused"
         return check_metric(
             spec,
@@ -176,24 +176,24 @@ class GatedPair:
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """Return the change over the test cases that both sides answered, if a side has other cases as well."""
-        if self.overlap.verdict != "bridged" or not self._scored.cases or not is_mean(moved.name):
+        if self.overlap.verdict != "bridged" or not self._cases or not is_mean(moved.name):
             return moved
-        return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
+        return MetricDelta(moved.name, answers_change(moved.name, *self._answers), None)
 
     def compared(self, draft: GateEval) -> GateEval:
         """Add the changes of the eval besides its metrics."""
         fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
-        nouns, overlap = self._scorer.nouns, self.overlap
-        findings = chain.from_iterable(card.findings for card in self._scored.cards)
+        nouns, overlap = scorer(self._after.history.kind).nouns, self.overlap
+        findings = chain.from_iterable(card.findings for card in self._cards)
         lacks = any(POINTER in finding.message for finding in findings)
         return replace(
             draft,
             reasons=("not fetched",) if lacks else (),
             overlap=GateOverlap(
                 verdict=overlap.verdict,
-                unit="case" if self._scored.cases else nouns.document,
-                units="cases" if self._scored.cases else nouns.documents,
+                unit="case" if self._cases else nouns.document,
+                units="cases" if self._cases else nouns.documents,
                 common=overlap.common,
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
@@ -205,8 +205,8 @@ class GatedPair:
             or_edit=self._after.or_edit if edits else None,
             stale=bool(edits) and "outputs" not in self._roles,
             same_output=self._is_same_output,
-            model=self._scored.change.model,
-            judge=self._scored.change.judge,
+            model=self._change.model,
+            judge=self._change.judge,
             file=self._changed(),
         )
 
@@ -216,13 +216,13 @@ class GatedPair:
         Of kinds without cells, or if none flipped, the cases whose score rose or fell are listed.
         """
         headline = self._specs[0]
-        flips = [flip for flip in flipped_cells(self._scored.series.cells, 0, 1) if flip.fate in ("fixed", "broken")]
+        flips = [flip for flip in flipped_cells(self._series.cells, 0, 1) if flip.fate in ("fixed", "broken")]
         cells = [_gate_cell(flip) for flip in flips]
         answers_cases = traits_of(self._after.history.kind).answers_cases
         counts_cases = answers_cases or (not cells and not is_counted(headline.name))
-        if not counts_cases or regraded(self._scored.change.judge, headline.name):
+        if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
-        better, worse = moved_cases(*self._scored.cards, headline)
+        better, worse = moved_cases(*self._cards, headline)
         first: dict[tuple[str, Fate], GateCell] = {}
         for cell in cells:
             first.setdefault((case_of(cell.path, {*better, *worse}), cell.fate), cell)
@@ -244,46 +244,20 @@ class GatedPair:
     @property
     def overlap(self) -> Overlap:
         """Return the overlap of the test cases of both sides, or of their documents if there are no test cases."""
-        cases, documents = self._scored.cases, self._scored.change.overlap
+        cases, documents = self._cases, self._change.overlap
         return documents if cases is None or documents.verdict == "refused" else cases
-
-    @cached_property
-    def _roles(self) -> tuple[str, ...]:
-        return differing_roles(self._before.snapshot, self._after.snapshot)
 
     @property
     def _is_same_output(self) -> bool:
         return bool(self._roles) and "outputs" not in self._roles
 
-    @cached_property
-    def _scored(self) -> _ScoredPair:
-        sides = self._before.snapshot, self._after.snapshot
-        study, history = self._after.study, self._after.history
-        results = study.results(history, sides) if self._roles else ()
-        cards = study.scorecards(history, (*sides, *mixtures(*sides)))
-        noise = (self._before.noise(), self._after.noise()) if "outputs" in self._roles else (None, None)
-        series = series_of_two(
-            study.timeline.info(history),
-            self._specs,
-            sides,
-            results or [Result(scorecard=cards[side], judgements=()) for side in sides],
-            noise,
-        )
-        return _ScoredPair(
-            series=series,
-            change=change(series, 0, 1, cards.__getitem__),
-            cases=_common_cases(*results) if results else None,
-            answers=tuple(result.answers for result in results),
-        )
-
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
-        scored = self._scored
         if spec == self._specs[0]:
-            return scored.change.verdict
+            return self._change.verdict
         if self._is_same_output:
             return None
-        verdict = metric_verdict(spec, *scored.cards, self._after.history.kind, scored.change.flips)
-        return verdict if verdict or not scored.answers else answers_verdict(spec, *scored.answers)
+        verdict = metric_verdict(spec, *self._cards, self._after.history.kind, self._change.flips)
+        return verdict if verdict or not self._answers else answers_verdict(spec, *self._answers)
 
     def _sure(self, spec: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""
@@ -293,16 +267,16 @@ class GatedPair:
     @property
     def _may_be_excused(self) -> bool:
         """Whether the change would be sure if it were not for repeats, some of which the branch may have added."""
-        verdict, noise = self._scored.change.verdict, self._scored.series.points[1].noise
+        verdict, noise = self._change.verdict, self._series.points[1].noise
         return bool(verdict and verdict.is_open and noise and noise.limit is not None)
 
     def _by_base(self, _: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
-        before, after = self._scored.series.points
+        before, after = self._series.points
         value = after.scorecard.metrics[0].value
         if noise := before.noise:
             noise = replace(noise, first=-1, repeats=0 if value is None else 1, mean=value or 0.0)
-        return change(replace(self._scored.series, points=(before, replace(after, noise=noise))), 0, 1).verdict
+        return change(replace(self._series, points=(before, replace(after, noise=noise))), 0, 1).verdict
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:
@@ -332,9 +306,3 @@ def _score_cell(case: str, fate: Fate, metric: str, pair: Paired) -> GateCell:
         head=head,
         by_truth=False,
     )
-
-
-def _common_cases(before: Result, after: Result) -> Overlap | None:
-    """The test cases that both sides answered; None if there are none at all."""
-    sides = [list(dict.fromkeys(answer.case_id for answer in result.answers)) for result in (before, after)]
-    return overlap_of(*sides) if any(sides) else None

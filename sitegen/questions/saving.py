@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.entry_rules import is_glob
 from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.metrics import traits_of
-from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
 from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import WorktreeProject, iterations
@@ -121,22 +120,6 @@ def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Me
     lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
-
-
-class AggregateDocument(TypedDict):
-    """The document ``aggregate.json``: one line for each saved iteration of an eval."""
-
-    eval_id: str
-    iterations: list[AggregateLine]
-
-
-class AggregateLine(TypedDict):
-    """One saved iteration, with each ratio of counts by its name. Kinds other than fields add metrics of their own."""
-
-    iteration: int | None
-    timestamp: str | None
-    total_errors: int
-    errors_by_type: dict[ErrorType, int]
 
 
 def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:

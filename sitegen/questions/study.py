@@ -110,10 +110,11 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
 
     Raises ConfigurationError if an eval does not exist.
     """
-    from sitegen.questions.export_tables import Exported, batches
+    from sitegen.questions.export_tables import batches
     from sitegen.questions.exporting import PLACES, write_tables
 
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]
-        exported = Exported(study.timeline.head.sha, study.timeline.instructions, map(study.series, histories))
-        return write_tables(format, place or Path(PLACES[format]), batches(exported), study.timeline.context.place.top)
+        timeline = study.timeline
+        rows = batches(timeline.head.sha, timeline.instructions, map(study.series, histories))
+        return write_tables(format, place or Path(PLACES[format]), rows, timeline.context.place.top)

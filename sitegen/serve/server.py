@@ -72,7 +72,7 @@ def application(board: Board) -> Starlette:
             Mount("/", LayeredFiles(board)),
         ],
         middleware=[
-            Middleware(LocalHeaders),
+            Middleware(_with_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
         ],
     )
@@ -167,18 +167,15 @@ def _page_response(content: bytes, status: int, looks: bytes) -> Response:
     return HTMLResponse(html, status, {"ETag": f'"{tag}"'})
 
 
-class LocalHeaders:
+def _with_headers(app: ASGIApp) -> ASGIApp:
     """Middleware that adds ``HEADERS`` to every response."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await self._app(scope, receive, send_with)
+        await app(scope, receive, send_with)
+
+    return answer

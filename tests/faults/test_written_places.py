@@ -84,7 +84,7 @@ def test_the_preview_of_a_report_is_not_written_through_a_link(project: Path, ou
 
 
 def rows(name: str = "about") -> Iterable[Batch]:
-    yield Batch("about", iter([("commit", "a" * 40)]))
+    yield "about", iter([("commit", "a" * 40)])
 
 
 @pytest.mark.parametrize("format", ["sqlite", "csv"])

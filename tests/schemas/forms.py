@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from sitegen import schemas
 from sitegen.commands.history import BlameDocument
 from sitegen.config.models import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
+from sitegen.model.outcomes import ErrorType
 from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, OlderPointsDocument, SeriesDocument
 from sitegen.questions.comparison_files.prompts import SCHEMA as COMPARISON
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, EvaluationDocument, PromptsDocument
-from sitegen.questions.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart
 from sitegen.scoring.results_file import FieldsPart
 from sitegen.stats.counts import Averages, in_file_order
 from tests.schemas.describe import Described, Schema, describe
+
+
+class AggregateDocument(TypedDict):
+    """The document ``aggregate.json``: one line for each saved iteration of an eval."""
+
+    eval_id: str
+    iterations: list[AggregateLine]
+
+
+class AggregateLine(TypedDict):
+    """One saved iteration, with each ratio of counts by its name. Kinds other than fields add metrics of their own."""
+
+    iteration: int | None
+    timestamp: str | None
+    total_errors: int
+    errors_by_type: dict[ErrorType, int]
+
 
 FOLDER = Path(schemas.__file__).parent
 

@@ -16,7 +16,7 @@ from sitegen.errors import OutputFolderError
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
-from sitegen.questions.export_tables import TABLES, Batch, Table
+from sitegen.questions.export_tables import TABLES, Table
 from sitegen.questions.exporting import AT_ONCE, PLACES, write_tables
 from sitegen.questions.study import open_study
 from tests.gitrepo import GitRepo
@@ -193,7 +193,7 @@ def test_sqlite_has_foreign_keys_that_hold(exports):
         for table in TABLES
         for row in exports.sqlite(f"PRAGMA foreign_key_list({table.name})")
     }
-    assert listed == {(table.name, reference.table) for table in TABLES for reference in table.references}
+    assert listed == {(table.name, other) for table in TABLES for _, other in table.references}
     joined = exports.sqlite(
         "SELECT label, score_then FROM points JOIN scores USING (eval_id, point) JOIN evals USING (eval_id)"
         " WHERE eval_id = 'orders' AND metric = headline ORDER BY point"
@@ -223,7 +223,7 @@ def defined(row: dict[Any, Any]) -> dict[str, Any]:
 def test_no_name_of_a_table_or_column_needs_quotes_in_sql():
     names = {table.name for table in TABLES} | {column.name for table in TABLES for column in table.columns}
     assert [name for name in names if not name.replace("_", "").isalpha() or name in KEYWORDS] == []
-    assert all(reference.table in [each.name for each in TABLES] for table in TABLES for reference in table.references)
+    assert all(other in [each.name for each in TABLES] for table in TABLES for _, other in table.references)
 
 
 def test_one_eval_alone_is_exported_and_an_unknown_one_is_an_error(exports, tmp_path):
@@ -278,9 +278,7 @@ def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path):
     Counted.most = 0
     number = 5 * AT_ONCE
     rows = (Counted((f"row {place}", "x")) for place in range(number))
-    files = write_tables(
-        format, tmp_path / "place", [Batch("about", islice(rows, 999)), Batch("about", rows)], tmp_path
-    )
+    files = write_tables(format, tmp_path / "place", [("about", islice(rows, 999)), ("about", rows)], tmp_path)
     assert 0 < Counted.most <= 3 * AT_ONCE
     whole = b"".join(file.read_bytes() for file in files)
     assert whole.count(b"row ") >= number
@@ -313,6 +311,6 @@ def test_an_error_of_a_full_disk_is_one_of_the_export_and_not_of_the_memo(tmp_pa
     monkeypatch.setattr(sqlite3, "connect", small)
     rows = ((f"row {number}", "x" * 4000) for number in range(1000))
     with pytest.raises(OutputFolderError, match="The database cannot be written: database or disk is full") as raised:
-        write_tables("sqlite", tmp_path / "x.sqlite", [Batch("about", rows)], tmp_path)
+        write_tables("sqlite", tmp_path / "x.sqlite", [("about", rows)], tmp_path)
     assert raised.value.where == str(tmp_path / "x.sqlite")
     assert list(tmp_path.iterdir()) == []

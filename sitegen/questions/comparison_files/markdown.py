@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.model.changes import Interval
-from sitegen.model.frozen import Frozen
 from sitegen.pages.labels import MINUS, spread_words
 from sitegen.questions.comparison_files.changes import Chance, ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -125,7 +124,7 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
         heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
         rows = (row for test in tests for row in _test_rows(test, several=several))
         yield from (*table(heads, rows, range(2, 4 + several)), "")
-    flips = (FlipRow(flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
+    flips = ((flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
     yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
 
 
@@ -162,12 +161,8 @@ SHOWN: Final = 50
 WORDS: Final[dict[PairedFate, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
 
-class FlipRow(Frozen):
-    """A row of a table of flips."""
-
-    change: PairedFate
-    cells: tuple[str, ...]
-    """All cells except the last, which states the change; escaped already."""
+FlipRow: TypeAlias = tuple[PairedFate, tuple[str, ...]]
+"""A row of a table of flips: the change, and all cells except the last, which states it; escaped already."""
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
@@ -211,14 +206,13 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
     yield ""
     flips = (
-        FlipRow(
+        (
             flip.change,
             (
                 name(flip.document),
                 name(flip.named_path or flip.path),
                 name(flip.value, 60),
-                _outcome_words(flip.before),
-                _outcome_words(flip.after),
+                *(outcome.replace("_", " ") if outcome else NIL for outcome in (flip.before, flip.after)),
             ),
         )
         for flip in change.flips
@@ -260,20 +254,16 @@ def _interval_rows(
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 
 
-def _outcome_words(outcome: str | None) -> str:
-    return NIL if outcome is None else outcome.replace("_", " ")
-
-
 def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:
     """The counts, then a table of the flips."""
     rows = list(flips)
-    counts = Counter(row.change for row in rows)
+    counts = Counter(fate for fate, _ in rows)
     yield f"### {title}"
     yield ""
     yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
     yield ""
     if rows:
-        yield from table((*heads, "Change"), ((*row.cells, WORDS[row.change]) for row in rows[:SHOWN]))
+        yield from table((*heads, "Change"), ((*cells, WORDS[fate]) for fate, cells in rows[:SHOWN]))
         yield ""
     if len(rows) > SHOWN:
         yield f"{count(len(rows) - SHOWN)} more are in the JSON."

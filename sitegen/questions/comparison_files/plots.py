@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantNumbers
 from sitegen.config.models import PlotFormat
-from sitegen.errors import SitegenError
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -57,27 +56,19 @@ METADATA: Final[dict[PlotFormat, dict[str, str | None]]] = {
 }
 
 
-class NoPlotsError(SitegenError):
-    """matplotlib is not installed."""
+def plots(
+    document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]
+) -> bytes | None:
+    """The picture; None if matplotlib is not installed.
 
-    def __init__(self) -> None:
-        super().__init__(
-            "There is no picture of the comparison: matplotlib is not installed.",
-            fix="pip install 'sitegen-evals[plots]'",
-        )
-
-
-def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]) -> bytes:
-    """The picture. ``thresholds`` holds the least acceptable value by eval and by name of the metric.
-
-    Raises NoPlotsError without matplotlib.
+    ``thresholds`` holds the least acceptable value by eval and by name of the metric.
     """
     try:
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise NoPlotsError from None
+        return None
     changes = document.changes[: max(0, SHOWN - len(document.variants))]
     rows = len(document.variants) + len(changes)
     out = BytesIO()
