@@ -25,7 +25,7 @@ from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome, Unusable, Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, TablePanel
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
@@ -545,7 +545,7 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
         TablePanel(
             title="Unmapped columns",
             note="not scored",
-            columns=(PanelColumn("Column", "code"), PanelColumn("Rows", "number")),
+            columns=(("Column", "code"), ("Rows", "number")),
             rows=(("eta_2", "4"),),
         ),
     )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
@@ -159,7 +159,7 @@ def headline(position: int, f1: float | None, slug: str | None = None) -> Headli
         label=f"iteration-{int(name[:4]):03}",
         status="scored",
         values=values,
-        errors=ErrorNumbers(omission=2, hallucination=1, wrong_value=3, format_error=0),
+        errors=(2, 1, 3, 0),
     )
 
 

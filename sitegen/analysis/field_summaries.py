@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.analysis.series import output_of_each
 from sitegen.model.cells import Cell
 from sitegen.model.metrics import Counts
-from sitegen.model.series import FailingValue, FieldSummary, FlipsAfterEdit, Point, Series
+from sitegen.model.series import FailingValue, FieldSummary, Point, Series
 from sitegen.stats.counts import errors, judged
 from sitegen.text.values import written
 
@@ -51,7 +51,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
                 right=tuple([_share_right(column.get(attribute)) for column in columns]),
                 moves=tuple(
                     sorted(
-                        nlargest(MOVES, moves.get(attribute, ()), key=lambda move: (move.fixed + move.broken, move.at)),
+                        nlargest(MOVES, moves.get(attribute, ()), key=lambda move: (move[1] + move[2], move[0])),
                         reverse=True,
                     )
                 ),
@@ -61,12 +61,12 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
     return tuple(summaries)
 
 
-def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
+def _moves(points: Sequence[Point]) -> dict[str, list[tuple[int, int, int]]]:
     """Return for each field the outputs after an edit at which its cells flipped.
 
     A copy that was committed with an edit was not made with it: the edit counts for the next output that is no copy.
     """
-    moves: dict[str, list[FlipsAfterEdit]] = defaultdict(list)
+    moves: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     edited = False
     for index, point in enumerate(points):
         edited |= bool(point.edits)
@@ -77,7 +77,7 @@ def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
             continue
         fixed, broken = dict(point.change.flips.fixed), dict(point.change.flips.broken)
         for attribute in fixed | broken:
-            moves[attribute].append(FlipsAfterEdit(index, fixed.get(attribute, 0), broken.get(attribute, 0)))
+            moves[attribute].append((index, fixed.get(attribute, 0), broken.get(attribute, 0)))
     return moves
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.analysis.best import values_of_summary
 from sitegen.analysis.effects import EffectIndex
@@ -17,7 +17,6 @@ from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import EvalSummary, Headline, Window
 from sitegen.model.timeline import InstructionHistory
 
@@ -29,13 +28,9 @@ _REVERSED: Final[dict[Decision, Decision]] = {
 }
 
 
-class FileThen(NamedTuple):
-    """An instruction file that differs from the best version."""
-
-    then: str | None
-    """Path of the file in the best version; None if it did not exist."""
-    now: str | None
-    """Present path of the file; None if it was deleted."""
+FileThen: TypeAlias = tuple[str | None, str | None]
+"""An instruction file that differs between an earlier state of the instructions and now: its path then, None if it did
+not exist, and its path now, None if it was deleted."""
 
 
 class EvalThen(Frozen):
@@ -110,7 +105,7 @@ def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
     now = None if file.deleted else file.edits[-1].new
     path = earlier.path if earlier else file.edits[0].path
     before, after = (path, then.oid) if then else None, (file.path, now.oid) if now else None
-    return None if before == after else FileThen(then=path if then else None, now=file.path if now else None)
+    return None if before == after else (path if then else None, file.path if now else None)
 
 
 def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:

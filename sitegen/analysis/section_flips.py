@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import Effect
 from sitegen.text.patch import Hunk
 
@@ -24,22 +23,18 @@ _PLURAL = re.compile(r"s(?<=[^\W_]{4})(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+|\n")
 
 
-class PassageWords(NamedTuple):
-    """The words by which a passage of a diff names fields, as ``_words`` writes them."""
+PassageWords: TypeAlias = tuple[str, str]
+"""The words by which a passage of a diff names fields: those of its added and removed lines; those of the heading above
+it, and of the lines that begin as a heading."""
 
-    changed: str
-    """Of its added and removed lines."""
-    headings: str
-    """Of the heading above it, and of the lines that begin as a heading."""
 
-    @classmethod
-    def of(cls, passage: Hunk) -> PassageWords:
-        """Return the words of a passage."""
-        lines = passage.lines
-        return cls(
-            _words("\n".join([text for kind, text, _, _ in lines if kind in ("removed", "added")])),
-            _words("\n".join([passage.section, *[text for _, text, _, _ in lines if text.startswith("#")]])),
-        )
+def passage_words(passage: Hunk) -> PassageWords:
+    """Return the words of a passage."""
+    lines = passage.lines
+    return (
+        _words("\n".join([text for kind, text, _, _ in lines if kind in ("removed", "added")])),
+        _words("\n".join([passage.section, *[text for _, text, _, _ in lines if text.startswith("#")]])),
+    )
 
 
 def mentioned_fields(
@@ -57,19 +52,13 @@ def mentioned_fields(
 
 
 def _named_in(passage: PassageWords, names: Mapping[str, tuple[str, str]], in_path: str) -> Iterator[str]:
-    """Yield the attributes that a passage names.
-
-    Args:
-        passage: the words of the passage.
-        names: the words of the last two steps of each attribute.
-        in_path: the words of the path of the file.
-
-    """
-    lines = passage.changed.split("\n")
+    """Yield the attributes that a passage names. *names*: the words of the last two steps of each attribute."""
+    changed, headings = passage
+    lines = changed.split("\n")
     for attribute, (above, last) in names.items():
-        if last not in passage.changed:
+        if last not in changed:
             continue
-        alone = not above or " " in last.strip() or above in in_path or above in passage.headings
+        alone = not above or " " in last.strip() or above in in_path or above in headings
         if any(last in words and (alone or above in words) for words in lines):
             yield attribute
 
@@ -122,13 +111,8 @@ class SectionFlips(Frozen):
     """Number of further fields that flipped with the section."""
 
 
-class _EditFlips(Frozen):
-    """The cells that flipped across one edit, over all evals, by attribute."""
-
-    sections: frozenset[str]
-    fixed: Counter[str]
-    broken: Counter[str]
-    attributes: frozenset[str]
+_EditFlips: TypeAlias = tuple[frozenset[str], Counter[str], Counter[str]]
+"""The sections that an edit touched, and the cells that it fixed and broke over all evals, by attribute."""
 
 
 def section_flips(
@@ -148,8 +132,8 @@ def section_flips(
         for touched, of_edit in zip(sections, same_model, strict=True)
         if touched and any(effect.window.flips is not None for effect in of_edit)
     ]
-    paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
-    everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
+    paths = dict.fromkeys(path for touched, _, _ in edits for path in sorted(touched))
+    everywhere = Counter(attribute for _, fixed, broken in edits for attribute in {*fixed, *broken})
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
     rows.sort(key=lambda row: (-row.edits, -len(row.fields), row.path))
     return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
@@ -162,20 +146,20 @@ def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips
         if effect.window.flips is not None:
             fixed.update(dict(effect.window.flips.fixed))
             broken.update(dict(effect.window.flips.broken))
-    return _EditFlips(sections=frozenset(touched), fixed=fixed, broken=broken, attributes=frozenset((*fixed, *broken)))
+    return frozenset(touched), fixed, broken
 
 
 def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
     """Count the flips of one section. *everywhere* has for each field the number of edits across which it flipped."""
-    inside = [edit for edit in edits if path in edit.sections]
+    inside = [(fixed, broken) for touched, fixed, broken in edits if path in touched]
     outside = len(edits) - len(inside)
     fixed: Counter[str] = Counter()
     broken: Counter[str] = Counter()
     here: Counter[str] = Counter()
-    for edit in inside:
-        fixed.update(edit.fixed)
-        broken.update(edit.broken)
-        here.update(edit.attributes)
+    for fixed_here, broken_here in inside:
+        fixed.update(fixed_here)
+        broken.update(broken_here)
+        here.update({*fixed_here, *broken_here})
     fields = [
         FieldFlips(
             attribute=name, edits=number, elsewhere=everywhere[name] - number, fixed=fixed[name], broken=broken[name]

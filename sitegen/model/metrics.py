@@ -39,26 +39,11 @@ class Metric(NamedTuple):
     value: float | None
 
 
-class ErrorWords(NamedTuple):
-    """A word, or a letter, for each of ``ERROR_TYPES``; empty where a kind has no such errors."""
+ErrorWords: TypeAlias = tuple[str, str, str, str]
+"""A word, or a letter, for each of ``ERROR_TYPES``, in their order; empty where a kind has no such errors."""
 
-    omission: str
-    hallucination: str
-    wrong_value: str
-    format_error: str
-
-
-NO_ERRORS: Final = ErrorWords(omission="", hallucination="", wrong_value="", format_error="")
-"""For kinds whose values are not compared."""
-
-
-class ErrorNumbers(NamedTuple):
-    """The number of errors of each of ``ERROR_TYPES``."""
-
-    omission: int
-    hallucination: int
-    wrong_value: int
-    format_error: int
+ErrorNumbers: TypeAlias = tuple[int, int, int, int]
+"""The number of errors of each of ``ERROR_TYPES``, in their order."""
 
 
 class MetricSpec(Frozen):
@@ -106,13 +91,11 @@ class Nouns(Frozen):
     attributes: str = "fields"
     document: str = "document"
     documents: str = "documents"
-    errors: ErrorWords = ErrorWords(
-        omission="omission", hallucination="hallucination", wrong_value="wrong value", format_error="format error"
-    )
+    errors: ErrorWords = ("omission", "hallucination", "wrong value", "format error")
     ratios: tuple[str, ...] | None = None
     """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``,
     which also has ``accuracy``."""
-    letters: ErrorWords = ErrorWords(omission="O", hallucination="H", wrong_value="W", format_error="F")
+    letters: ErrorWords = ("O", "H", "W", "F")
     """A letter for each error type, shown beside its colour, because colour alone must not carry the meaning."""
 
     @property

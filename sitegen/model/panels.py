@@ -13,11 +13,8 @@ PairedBy: TypeAlias = Literal["key", "position", "agreement"]
 """How a pair of list items was matched: by the items' keys, by their index, or by the values in which they agree."""
 
 
-class PanelColumn(Frozen):
-    """A column of a table panel."""
-
-    label: str
-    align: Literal["text", "number", "code"] = "text"
+PanelColumn: TypeAlias = tuple[str, Literal["text", "number", "code"]]
+"""The heading of a column of a table panel, and how its cells are aligned."""
 
 
 class TablePanel(Frozen, tag="table"):

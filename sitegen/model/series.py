@@ -71,15 +71,6 @@ class PatternSummary(Frozen):
     """The headline if these values were right; None if the headline is not a ratio of counts."""
 
 
-class FlipsAfterEdit(NamedTuple):
-    """An output made after an edit of instructions, at which values of a field flipped."""
-
-    at: int
-    """Index of the point."""
-    fixed: int
-    broken: int
-
-
 class FailingValue(Frozen):
     """A value of a field that is wrong in the newest output."""
 
@@ -102,8 +93,9 @@ class FieldSummary(Frozen):
     judged: int
     right: tuple[float | None, ...]
     """Share of right values, 0..1, at the newest points; None where the field was not judged."""
-    moves: tuple[FlipsAfterEdit, ...]
-    """Newest first."""
+    moves: tuple[tuple[int, int, int], ...]
+    """Outputs made after an edit of instructions at which values of the field flipped, newest first: the index of the
+    point, and how many values were fixed and broke."""
     failing: tuple[FailingValue, ...]
     """The values that have been wrong longest."""
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
-from sitegen.analysis.section_flips import PassageWords
+from sitegen.analysis.section_flips import PassageWords, passage_words
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import Effect
@@ -103,7 +103,7 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         notes=_patch_notes(edit, read, diff.left_out),
         rows=diff.rows,
         passages=diff.passages,
-        words=tuple(map(PassageWords.of, diff.hunks)),
+        words=tuple(map(passage_words, diff.hunks)),
         lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )

@@ -44,7 +44,7 @@ def restore(edit: Edit, now: str) -> str | None:
         now: the file's path now.
 
     """
-    return None if edit.new is None else go_back_command(edit.commit, [FileThen(then=edit.path, now=now)])
+    return None if edit.new is None else go_back_command(edit.commit, [(edit.path, now)])
 
 
 def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool = False) -> str | None:
@@ -58,9 +58,9 @@ def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool =
         return None
     literal = "--literal-pathspecs " if any(_PATTERN & set(path) for path in paths) else ""
     revision = f"{commit.short}~1" if parent else commit.short
-    checked_out = [file.then for file in files if file.then and file.now in (file.then, None)]
-    added = [file.now for file in files if file.now and not file.then]
-    moved = [(file.then, file.now) for file in files if file.then and file.now and file.then != file.now]
+    checked_out = [then for then, now in files if then and now in (then, None)]
+    added = [now for then, now in files if now and not then]
+    moved = [(then, now) for then, now in files if then and now and then != now]
     commands = [f"git {literal}checkout {revision} -- {' '.join(map(quote, checked_out))}"] * bool(checked_out)
     commands += [f"git show {quote(f'{revision}:{then}')} > {quote(now)}" for then, now in moved]
     commands += [f"git {literal}rm -q -- {' '.join(map(quote, added))}"] * bool(added)

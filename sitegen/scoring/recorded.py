@@ -13,7 +13,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import NO_ERRORS, Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
@@ -117,9 +117,9 @@ class RecordedScorer:
         attributes="numbers",
         document="run",
         documents="runs",
-        errors=NO_ERRORS,
+        errors=("", "", "", ""),
         ratios=(),
-        letters=NO_ERRORS,
+        letters=("", "", "", ""),
     )
 
     def score(self, inputs: ScoringInputs) -> Result:

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from math import fsum, sqrt
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Kappa
 from sitegen.stats.intervals import LEVEL, mean, median, normal, student
 from sitegen.stats.outliers import FAR
@@ -132,14 +131,7 @@ def _squares(values: Sequence[float]) -> float:
     return fsum((value - centre) ** 2 for value in values)
 
 
-class Ratings(NamedTuple, Generic[T]):
-    """The categories that a judge and a person gave to the same thing."""
-
-    judge: T
-    person: T
-
-
-def cohens_kappa(pairs: Sequence[Ratings[T]]) -> Kappa | None:
+def cohens_kappa(pairs: Sequence[tuple[T, T]]) -> Kappa | None:
     """Compute kappa of the categories that two judges gave to the same things, with an interval of 95 %.
 
     kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
@@ -156,7 +148,7 @@ def cohens_kappa(pairs: Sequence[Ratings[T]]) -> Kappa | None:
     categories = first.keys() | second.keys()
     if len(categories) < 2:
         return None
-    alike_by_category = Counter(pair.judge for pair in pairs if pair.judge == pair.person)
+    alike_by_category = Counter(category for category, other in pairs if category == other)
     agreed = alike_by_category.total()
     observed = agreed / judged
     expected = sum(first[category] * second[category] for category in categories) / judged**2

@@ -201,7 +201,7 @@ def errors(counts: Counts) -> int:
 
 def error_numbers(counts: Counts) -> ErrorNumbers:
     """The number of errors of each type."""
-    return ErrorNumbers(*errors_by_type(counts).values())
+    return counts.omission, counts.hallucination, counts.wrong_value, counts.format_error
 
 
 def errors_by_type(counts: Counts) -> dict[ErrorType, int]:

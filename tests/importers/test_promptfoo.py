@@ -175,7 +175,7 @@ def test_an_error_beside_a_grade_leaves_the_grade() -> None:
 def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None:
     table = score(content("promptfoo-error.json")).panels[0]
     assert isinstance(table, TablePanel)
-    assert [column.label for column in table.columns] == [
+    assert [label for label, _ in table.columns] == [
         "Case",
         "Passed",
         "Variant",

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from sitegen.engine.cached_kinds import LARGEST, ResultDecoder, encoded_result
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, TablePanel
 from sitegen.model.scorecards import Answer, Kappa, Result, Rouge, Scorecard
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (
-    TablePanel(title="t", note="n", columns=(PanelColumn(label="x", align="number"),), rows=(("1",),)),
+    TablePanel(title="t", note="n", columns=(("x", "number"),), rows=(("1",),)),
     AlignmentPanel(
         document="d",
         path="items",

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
@@ -49,7 +49,7 @@ def headline(value: float | None) -> Headline:
         label="iteration-001",
         status="scored",
         values=(value,),
-        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+        errors=(0, 0, 0, 0),
     )
 
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.changes import Circumstances, EditedFile, MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import ErrorNumbers
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, SuspectTruth, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
@@ -50,7 +49,7 @@ def headline(position: int, *values: float | None, status: Any = "scored") -> He
         label=f"iteration-{position:03d}",
         status=status,
         values=numbers,
-        errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=2, format_error=0),
+        errors=(1, 0, 2, 0),
         committed_at=at.committed_at,
     )
 

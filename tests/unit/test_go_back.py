@@ -9,7 +9,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.instruction import MOST_FILES, go_back_command
@@ -55,7 +55,7 @@ def summary(eval_id: str, values: tuple[float, ...], peak: int, *windows: Window
             label=f"iteration-{at:03}",
             status="scored",
             values=(value,),
-            errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+            errors=(0, 0, 0, 0),
         )
         for at, value in enumerate(values)
     )
@@ -89,10 +89,10 @@ def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
     ]
     assert (first.commit, newest.commit) == (commit(1), commit(3))
     assert first.files == (
-        FileThen("a.md", "a.md"),
-        FileThen("old b.md", "b.md"),
-        FileThen(None, "c.md"),
-        FileThen("d.md", None),
+        ("a.md", "a.md"),
+        ("old b.md", "b.md"),
+        (None, "c.md"),
+        ("d.md", None),
     )
     assert newest.files == ()
 
@@ -140,8 +140,8 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_pa
         }
     )
     repo.checkout()
-    files = [FileThen(name, name) for name in odd]
-    files += [FileThen("old name.md", "new name.md"), FileThen("gone.md", None), FileThen(None, "--added.md")]
+    files: list[FileThen] = [(name, name) for name in odd]
+    files += [("old name.md", "new name.md"), ("gone.md", None), (None, "--added.md")]
     command = go_back_command(replace(commit(1), sha=then), files)
     assert command
     subprocess.run(["/bin/sh", "-c", command], cwd=repo.path, check=True)
@@ -151,11 +151,11 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_pa
 
 def test_there_is_no_command_that_could_do_something_else():
     assert go_back_command(commit(1), []) is None
-    assert go_back_command(replace(commit(1), sha=WORKTREE), [FileThen("a", "a")]) is None
-    assert go_back_command(commit(1), [FileThen("a\nb", "c")]) is None
-    assert go_back_command(commit(1), [FileThen("a", "a\x1b[2Kb")]) is None
-    assert go_back_command(commit(1), [FileThen("\u202ea", None)]) is None
-    assert go_back_command(commit(1), [FileThen("a", "a")] * (MOST_FILES + 1)) is None
+    assert go_back_command(replace(commit(1), sha=WORKTREE), [("a", "a")]) is None
+    assert go_back_command(commit(1), [("a\nb", "c")]) is None
+    assert go_back_command(commit(1), [("a", "a\x1b[2Kb")]) is None
+    assert go_back_command(commit(1), [("\u202ea", None)]) is None
+    assert go_back_command(commit(1), [("a", "a")] * (MOST_FILES + 1)) is None
 
 
 def test_the_page_names_the_best_versions_with_the_command_and_its_price():

@@ -11,18 +11,15 @@ from hypothesis import strategies as st
 from sitegen.model.panels import NotePanel
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.agreement import Ratings, cohens_kappa
+from sitegen.stats.agreement import cohens_kappa
 
 GRADES = st.integers(1, 5)
 
 
-def pairs_of(table: list[list[int]]) -> list[Ratings[int]]:
+def pairs_of(table: list[list[int]]) -> list[tuple[int, int]]:
     """A table of counts as pairs of categories."""
     return [
-        Ratings(row, column)
-        for row, counts in enumerate(table)
-        for column, count in enumerate(counts)
-        for _ in range(count)
+        (row, column) for row, counts in enumerate(table) for column, count in enumerate(counts) for _ in range(count)
     ]
 
 
@@ -43,14 +40,14 @@ def test_kappa_and_its_interval(table: list[list[int]], value: float, low: float
 
 def test_what_luck_alone_decides_has_no_kappa() -> None:
     assert cohens_kappa([]) is None
-    assert cohens_kappa([Ratings(1, 2)]) is None
-    assert cohens_kappa([Ratings(4, 4)] * 9) is None
+    assert cohens_kappa([(1, 2)]) is None
+    assert cohens_kappa([(4, 4)] * 9) is None
 
 
-@given(st.lists(st.builds(Ratings, GRADES, GRADES), max_size=40))
-def test_kappa_is_symmetric_bounded_and_knows_no_order(pairs: list[Ratings[int]]) -> None:
+@given(st.lists(st.tuples(GRADES, GRADES), max_size=40))
+def test_kappa_is_symmetric_bounded_and_knows_no_order(pairs: list[tuple[int, int]]) -> None:
     found = cohens_kappa(pairs)
-    turned = cohens_kappa([Ratings(other, one) for one, other in reversed(pairs)])
+    turned = cohens_kappa([(other, one) for one, other in reversed(pairs)])
     assert (found is None) == (turned is None)
     if found and turned:
         assert (found.value, found.low, found.high) == pytest.approx((turned.value, turned.low, turned.high), abs=1e-9)

@@ -12,7 +12,7 @@ from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
@@ -247,9 +247,7 @@ def scored_cases(*values: float) -> EvalSummary:
     one = case("a", *values, wrong=False)
     specs = (MetricSpec("score", "Score", ""), one.specs[0])
     heads = tuple(
-        replace(
-            head, values=(value, None), errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0)
-        )
+        replace(head, values=(value, None), errors=(0, 0, 0, 0))
         for head, value in zip(one.headlines, values, strict=True)
     )
     return replace(one, specs=specs, headlines=heads)
@@ -288,7 +286,7 @@ def test_only_outputs_that_judges_scored_have_only_scores() -> None:
             headlines=(
                 replace(
                     scored.headlines[-1],
-                    errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=0, format_error=0),
+                    errors=(1, 0, 0, 0),
                 ),
             ),
         ),

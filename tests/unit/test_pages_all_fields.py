@@ -6,7 +6,7 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.cells import Cell, Flips, Period
-from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Series
+from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, Series
 from sitegen.pages.field import NAMED, ROWS, fields_page, wrong_in
 from tests import pages_sample as sample
 
@@ -61,14 +61,14 @@ def _field(attribute: str, wrong: int = 0) -> FieldSummary:
         wrong=wrong,
         judged=9,
         right=(0.5, None, 1.0),
-        moves=(FlipsAfterEdit(1, 2, 0), FlipsAfterEdit(0, 0, 4)),
+        moves=((1, 2, 0), (0, 0, 4)),
         failing=failing,
     )
 
 
 def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
     (field,) = field_summaries(_series())
-    assert (field.attribute, field.moves) == ("walls[].area", (FlipsAfterEdit(2, 2, 0), FlipsAfterEdit(1, 0, 1)))
+    assert (field.attribute, field.moves) == ("walls[].area", ((2, 2, 0), (1, 0, 1)))
     assert field.failing == (FailingValue(label="walls[W13].area", document="", expected="7", actual="<b>", outputs=3),)
     assert len(field.right) == 3
 

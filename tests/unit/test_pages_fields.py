@@ -20,7 +20,7 @@ def series(*cells: Cell, number: int = 6) -> Series:
     if number > 4:
         again = sample.snapshot(4, sample.commit(100), ("ground_truth",), ground_truth=None)
         some[4] = replace(some[4], snapshot=replace(again, outputs=some[3].snapshot.outputs))
-    info = replace(sample.WAYBILLS, metadata=())
+    info = replace(sample.WAYBILLS, metadata={})
     return Series(
         info=info,
         history=sample.history("waybills", tuple(some)),

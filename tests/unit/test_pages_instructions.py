@@ -2,8 +2,8 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.analysis.go_back import BestInstructions, EvalThen, FileThen
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.analysis.go_back import BestInstructions, EvalThen
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Headline
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.effects import grade_counts
@@ -122,7 +122,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
         label="one",
         status="scored",
         values=(0.5,),
-        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+        errors=(0, 0, 0, 0),
     )
 
     def version(position: int, best_for: int) -> BestInstructions:
@@ -140,7 +140,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
             for number in range(COSTS + 3)
         )
         commit = replace(sample.FILE.edits[0].commit, position=position, sha=f"{position:040}")
-        return BestInstructions(commit=commit, evals=evals, files=(FileThen("a.md", "a.md"),))
+        return BestInstructions(commit=commit, evals=evals, files=(("a.md", "a.md"),))
 
     page = instructions_page(
         RECORDS, (), tuple(version(position, 2 - position % 2) for position in range(VERSIONS + 4, 0, -1))

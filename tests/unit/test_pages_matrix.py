@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instructions import (
@@ -32,7 +32,7 @@ def effect(eval_id: str, before: float | None, after: float | None, spec: Metric
             label="one",
             status="scored",
             values=(value,),
-            errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+            errors=(0, 0, 0, 0),
         )
         for value in (before, after)
     ]

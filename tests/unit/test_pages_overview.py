@@ -9,7 +9,6 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
-from sitegen.model.metrics import ErrorNumbers
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -39,7 +38,7 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
             label=f"iteration-{i:03}",
             status="scored",
             values=(value, None, None),
-            errors=ErrorNumbers(omission=1, hallucination=0, wrong_value=2, format_error=0),
+            errors=(1, 0, 2, 0),
         )
         for i, value in enumerate(values)
     )

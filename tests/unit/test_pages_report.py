@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Unusable
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.scorecards import DocumentScore, FieldScore
@@ -200,15 +200,15 @@ def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies.drawn
     assert "<td class=c-type>Omission<td class=c-place>" in report_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(
-        errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
-        letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
+        errors=("missed", "wrong", "", ""),
+        letters=("M", "W", "", ""),
     )
     assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
     nouns = Nouns(
-        errors=ErrorWords(omission="no answer", hallucination="", wrong_value="wrong answer", format_error=""),
+        errors=("no answer", "", "wrong answer", ""),
         ratios=("accuracy",),
     )
     score = FieldScore(

@@ -7,7 +7,7 @@ from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_change, peak, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
+from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
@@ -220,7 +220,7 @@ def headline(value: float | None) -> Headline:
         label="",
         status="scored",
         values=(value,),
-        errors=ErrorNumbers(omission=0, hallucination=0, wrong_value=0, format_error=0),
+        errors=(0, 0, 0, 0),
     )
 
 

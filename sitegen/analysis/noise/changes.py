@@ -73,18 +73,18 @@ def change_verdict(
     if regraded(exchanges(before, after)[1], metric):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
-    sample, moved = paired_sample_of(before, after, metric), None
+    (unit, pairs), moved = paired_sample_of(before, after, metric), None
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
     if moved and not traits_of(kind).answers_cases:
         counted = independent_flips(flips)
     else:
-        counted = moved_units(sample.pairs, higher_is_better=higher_is_better)
+        counted = moved_units(pairs, higher_is_better=higher_is_better)
         if counted == (0, 0) and not traits_of(kind).answers_cases:  # verdicts may change while scores stay
             counted = independent_flips(flips)
     lost = _lost_fields(before, flips)
     verdict = _judged(
-        sample,
+        (unit, pairs),
         counted,
         noise=noise,
         higher_is_better=higher_is_better,
@@ -95,7 +95,7 @@ def change_verdict(
         verdict,
         fixed=fixed,
         broken=broken,
-        detectable=_detectable(after, verdict, ratio_change(sample.pairs), difference_of_repeats(*noise, 0.0)),
+        detectable=_detectable(after, verdict, ratio_change(pairs), difference_of_repeats(*noise, 0.0)),
         lost_fields=lost,
     )
 
@@ -103,7 +103,7 @@ def change_verdict(
 def mean_verdict(pairs: Counter[Paired], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
     """Judge the change of a mean over cases by the cases in which it rose and fell."""
     counted = moved_units(pairs, higher_is_better=higher_is_better)
-    verdict = _judged(PairedSample("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
+    verdict = _judged(("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
     spread = ratio_change(pairs)
     least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
     return replace(verdict, detectable=least)
@@ -182,8 +182,9 @@ def _judged(
         scale: the largest possible change of the metric, which limits the interval.
 
     """
-    (fixed, broken), spread = counted, ratio_change(sample.pairs)
-    change = spread.value if spread else _difference(sample.pairs)
+    (unit, pairs), (fixed, broken) = sample, counted
+    spread = ratio_change(pairs)
+    change = spread.value if spread else _difference(pairs)
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
@@ -194,7 +195,7 @@ def _judged(
         why="nothing moved",
         change=change,
         interval=Ends(max(-scale, interval.low), min(scale, interval.high)) if interval else None,
-        unit=sample.unit if spread else None,
+        unit=unit if spread else None,
         n=spread.freedom + 1 if spread else 0,
         fixed=fixed,
         broken=broken,

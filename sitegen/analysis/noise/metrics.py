@@ -66,7 +66,7 @@ def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterab
         for name in metrics
         if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
     }
-    return {name: ratio_change(sample.pairs) for name, sample in samples.items()}
+    return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
 
 
 def with_units(change: Change, before: Scorecard, after: Scorecard, kind: str) -> Change:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import fsum
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.model.changes import Ends, Interval, Unit
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, traits_of
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import Estimate, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
@@ -26,20 +24,8 @@ _ATTRIBUTE: Final = attrgetter("attribute")
 _COUNTS: Final = attrgetter("counts")
 
 
-class UnitSample(Frozen):
-    """The units of a metric, without those whose denominator is 0."""
-
-    unit: Unit
-    shares: Counter[Share]
-    trials: float | None
-    """Number of values in all units that can be right or wrong; None if the metric is not a ratio of counts."""
-
-
-class PairedSample(NamedTuple):
-    """The units that two points have in common."""
-
-    unit: Unit
-    pairs: Counter[Paired]
+PairedSample: TypeAlias = tuple[Unit, Counter[Paired]]
+"""What the units that two points have in common are, and how often each pair of values occurs."""
 
 
 def is_counted(metric: str) -> bool:
@@ -47,19 +33,23 @@ def is_counted(metric: str) -> bool:
     return share_of(metric, _NONE) is not None
 
 
-def sample_of(card: Scorecard, metric: str) -> UnitSample:
-    """Return the documents, or their fields if there are too few documents. Not for kind ``responses``."""
+def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float | None]:
+    """Return the units of a metric: documents, or fields if there are too few documents. Not for kind ``responses``.
+
+    Units whose denominator is 0 are left out. The last value is the number of values in all units that can be right or
+    wrong; None if the metric is not a ratio of counts.
+    """
     if not is_counted(metric):
         shares = Counter(Share(value, 1.0) for value in _document_values(card, metric).values())
-        return UnitSample("documents", shares, None)
+        return "documents", shares, None
     documents = _counted_shares(metric, (document.counts for document in card.documents))
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
     if documents.total() < _ENOUGH:
         fields = _counted_shares(metric, (field.counts for field in card.fields))
         if fields.total() > documents.total():
-            return UnitSample("fields", fields, trials)
-    return UnitSample("documents", documents, trials)
+            return "fields", fields, trials
+    return "documents", documents, trials
 
 
 class PairedCounts:
@@ -91,20 +81,20 @@ class PairedCounts:
     def sample(self, metric: str) -> PairedSample:
         """Return the cases, else the documents, or the fields if documents are few and the same on both sides."""
         if self._before.cases or self._after.cases:
-            return PairedSample("cases", Counter(case_pairs(self._before, self._after, metric).values()))
+            return "cases", Counter(case_pairs(self._before, self._after, metric).values())
         documents = _paired_shares(metric, self._documents)
         if documents.total() < _ENOUGH:
             fields = _paired_shares(metric, self._fields)
             if fields.total() > documents.total():
-                return PairedSample("fields", fields)
-        return PairedSample("documents", documents)
+                return "fields", fields
+        return "documents", documents
 
 
 def paired_sample_of(before: Scorecard, after: Scorecard, metric: str) -> PairedSample:
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
     if is_counted(metric):
         return PairedCounts(before, after).sample(metric)
-    return PairedSample("documents", Counter(case_pairs(before, after, metric).values()))
+    return "documents", Counter(case_pairs(before, after, metric).values())
 
 
 def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Paired]:
@@ -175,12 +165,11 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
             return None
         cases = len(card.cases)
         return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson") if cases else None
-    sample = sample_of(card, metric)
-    spread = ratio(sample.shares)
+    unit, shares, trials = sample_of(card, metric)
+    spread = ratio(shares)
     if spread is None:
         return None
-    ends = effective_wilson(spread, sample.trials)
-    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method=_EFFECTIVE)
+    return _stated_interval(effective_wilson(spread, trials), unit=unit, n=shares.total(), method=_EFFECTIVE)
 
 
 def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Interval | None:
@@ -208,9 +197,9 @@ def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
     metric, value = card.metrics[0]
     if value is None or not _is_sample_of_documents(kind):
         return None
-    sample = sample_of(card, metric)
-    ends = bootstrap_ratio(tuple(sample.shares.elements()))
-    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method="bootstrap")
+    unit, shares, _ = sample_of(card, metric)
+    ends = bootstrap_ratio(tuple(shares.elements()))
+    return _stated_interval(ends, unit=unit, n=shares.total(), method="bootstrap")
 
 
 def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:

@@ -312,4 +312,4 @@ def undo_of(
 
 
 def _before(file: InstructionHistory, edit: Edit) -> FileThen:
-    return FileThen(then=edit.old.path if edit.old else None, now=None if file.deleted else file.path)
+    return edit.old.path if edit.old else None, None if file.deleted else file.path

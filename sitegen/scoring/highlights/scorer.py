@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding, Parsed
@@ -71,8 +71,8 @@ class HighlightsScorer:
         attributes="categories",
         document="paragraph",
         documents="paragraphs",
-        errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
-        letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
+        errors=("missed", "wrong", "", ""),
+        letters=("M", "W", "", ""),
     )
 
     def score(self, inputs: ScoringInputs) -> Result:

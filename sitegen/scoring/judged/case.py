@@ -23,7 +23,6 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call
-from sitegen.stats.agreement import Ratings
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest
 
@@ -84,7 +83,7 @@ class JudgedCase(Frozen):
     """Why a judge failed at the case, which therefore counts in no number (rule 41). Empty if none failed."""
     call: Call = Call()
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
-    verdicts: Ratings[bool] | None = None
+    verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
 
     @property

@@ -26,39 +26,39 @@ _TOGETHER: Final = "together"
 """The name of the judge in the row that sums up several judges."""
 
 _OPINIONS: Final = (
-    PanelColumn("Case"),
-    PanelColumn("Judge"),
-    PanelColumn("Score", "number"),
-    PanelColumn("Hits"),
-    PanelColumn("Misses"),
-    PanelColumn("Reasoning"),
-    PanelColumn("Details", "code"),
+    ("Case", "text"),
+    ("Judge", "text"),
+    ("Score", "number"),
+    ("Hits", "text"),
+    ("Misses", "text"),
+    ("Reasoning", "text"),
+    ("Details", "code"),
 )
 _ANSWERS: Final = (
-    PanelColumn("Case"),
-    PanelColumn("Passed"),
-    PanelColumn("Variant"),
-    PanelColumn("Input"),
-    PanelColumn("Expected"),
-    PanelColumn("Output"),
-    PanelColumn("Error"),
-    PanelColumn("Model"),
-    PanelColumn("Tokens in", "number"),
-    PanelColumn("Tokens out", "number"),
-    PanelColumn("Cost", "number"),
-    PanelColumn("Seconds", "number"),
+    ("Case", "text"),
+    ("Passed", "text"),
+    ("Variant", "text"),
+    ("Input", "text"),
+    ("Expected", "text"),
+    ("Output", "text"),
+    ("Error", "text"),
+    ("Model", "text"),
+    ("Tokens in", "number"),
+    ("Tokens out", "number"),
+    ("Cost", "number"),
+    ("Seconds", "number"),
 )
 _MERGED: Final = ("score", "hits", "misses", "reasoning", "details")
 """The fields of opinions that are merged if they do not contradict each other."""
 _EMPTY: Final = (None, (), "")
 
 _PAIRS: Final = (
-    PanelColumn("Case"),
-    PanelColumn("Judge"),
-    PanelColumn("List", "code"),
-    PanelColumn("Expected", "number"),
-    PanelColumn("Actual", "number"),
-    PanelColumn("Similarity", "number"),
+    ("Case", "text"),
+    ("Judge", "text"),
+    ("List", "code"),
+    ("Expected", "number"),
+    ("Actual", "number"),
+    ("Similarity", "number"),
 )
 
 

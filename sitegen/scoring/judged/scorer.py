@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
@@ -65,10 +65,8 @@ class JudgedScorer:
         attributes="attributes",
         document="case",
         documents="cases",
-        errors=ErrorWords(
-            omission="false negative", hallucination="false positive", wrong_value="wrong value", format_error=""
-        ),
-        letters=ErrorWords(omission="N", hallucination="P", wrong_value="W", format_error=""),
+        errors=("false negative", "false positive", "wrong value", ""),
+        letters=("N", "P", "W", ""),
     )
 
     def score(self, inputs: ScoringInputs) -> Result:

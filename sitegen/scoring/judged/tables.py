@@ -41,7 +41,6 @@ from sitegen.scoring.judged.usual_columns import GRADES, with_named_checks
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.scorer import settings_finding
 from sitegen.scoring.values import items, lone_item, members, number, text, whole, written
-from sitegen.stats.agreement import Ratings
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
@@ -202,7 +201,7 @@ class _TableReader:
         person = grade_of(self._value(row, "human"), WORDS)
         if case.passed is None or person is None or person.score not in (0, 1):
             return case
-        return replace(case, verdicts=Ratings(case.passed == 1, person.score == 1))
+        return replace(case, verdicts=(case.passed == 1, person.score == 1))
 
     def cases(self) -> list[JudgedCase]:
         """Return a case for each row, in the order of the table."""

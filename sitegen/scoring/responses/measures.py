@@ -22,7 +22,7 @@ from sitegen.model.usage import Call
 from sitegen.scoring.responses.files import Response, TestCase, VariantResponses
 from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats
-from sitegen.stats.agreement import Ratings, cohens_kappa, mean_pairwise_cosine
+from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import rouge
 
 Vector = Sequence[float]
@@ -209,9 +209,7 @@ def grade(value: Value) -> int | None:
 def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
     """Kappa of the judge and people, over the responses that both graded. None if there are fewer than two."""
     graded = ((answer.quality, grade(answer.response.human_quality)) for answer in answers if answer.response)
-    return cohens_kappa(
-        [Ratings(judge, person) for judge, person in graded if judge is not None and person is not None]
-    )
+    return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
 def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:

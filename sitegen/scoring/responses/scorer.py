@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import ErrorWords, Metric, Nouns
+from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -59,8 +59,8 @@ class ResponsesScorer:
         attributes="categories",
         document="variant",
         documents="variants",
-        errors=ErrorWords(omission="no answer", hallucination="", wrong_value="wrong answer", format_error=""),
-        letters=ErrorWords(omission="N", hallucination="", wrong_value="W", format_error=""),
+        errors=("no answer", "", "wrong answer", ""),
+        letters=("N", "", "W", ""),
         ratios=("accuracy",),
     )
 
@@ -322,17 +322,19 @@ def _panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) -> Itera
         for answer in group.measured
         if answer.correct is None
     ]
+    consistency: tuple[PanelColumn, ...] = (("Responses", "number"), ("Consistency", "number"))
+    grades: tuple[PanelColumn, ...] = (("Grade", "number"), ("Response", "text"))
     for title, note, columns, rows in (
         (
             "Consistency within cases",
             "mean cosine of the answers that one variant gave to one case",
-            (PanelColumn("Responses", "number"), PanelColumn("Consistency", "number")),
+            consistency,
             within,
         ),
         (
             "Responses without an exact match",
             "nothing is expected of them, or the call failed",
-            (PanelColumn("Grade", "number"), PanelColumn("Response")),
+            grades,
             unscored,
         ),
     ):
@@ -340,6 +342,6 @@ def _panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) -> Itera
             yield TablePanel(
                 title=title,
                 note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
-                columns=(PanelColumn("Variant"), PanelColumn("Case", "code"), *columns),
+                columns=(("Variant", "text"), ("Case", "code"), *columns),
                 rows=tuple(rows[:_ROWS]),
             )

@@ -39,7 +39,6 @@ from sitegen.scoring.values import (
     whole,
     written,
 )
-from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
@@ -273,12 +272,12 @@ def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
     return name_of(assertion.get("type")).removeprefix("not-") in _MODEL_GRADED
 
 
-def _verdicts(results: Iterable[Mapping[str, Value]]) -> Ratings[bool] | None:
+def _verdicts(results: Iterable[Mapping[str, Value]]) -> tuple[bool, bool] | None:
     """Whether all assertions of a model passed, and whether those of a person did. None unless there are both."""
     outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in results]
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == _HUMAN and passed is not None]
-    return Ratings(all(judge), person[-1]) if judge and person else None
+    return (all(judge), person[-1]) if judge and person else None
 
 
 def _usage_of_row(row: Mapping[str, Value]) -> Usage:
