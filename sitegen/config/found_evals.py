@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from posixpath import join
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -31,12 +31,9 @@ from sitegen.config.found_results import (
 )
 from sitegen.config.manifest import project_evaluation, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.config.searched_files import OTHER_KINDS, Search, SearchedFiles
+from sitegen.config.searched_files import OTHER_KINDS, Search
 
-Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
-"""Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""
-
-_FINDERS: Final[tuple[Finder, ...]] = (
+_FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (
     promptfoo_evals,
     inspect_evals,
     agentv_evals,
@@ -47,10 +44,12 @@ _FINDERS: Final[tuple[Finder, ...]] = (
     recorded_evals,
     prompt_evaluations,
 )
-"""In order of precedence: of two evals with the same id in the same folder, the first counts."""
+"""Each yields an entry for each eval in the places that it searches, without the folders of the manifest's evals.
+
+In order of precedence: of two evals with the same id in the same folder, the first counts."""
 
 
-def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> tuple[SiteConfig, Manifest]:
+def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> tuple[SiteConfig, Manifest]:
     """Add the evals that finders find to the configuration and the manifest, whose own entries take precedence.
 
     If several finders find the same id in the same folder, that is one eval, with the entry of the first finder. The
@@ -58,15 +57,15 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
-    files = replace(files, names=cache(files.names))  # most finders ask for the same folders
-    evaluation = project_evaluation(files).value
+    evals_dir = folder_path(config.evals_dir)
+    # Most finders ask for the same folders.
+    search = replace(search, names=cache(search.names), evals_dir=evals_dir)
+    evaluation = project_evaluation(search).value
     if evaluation is not None:
         config = replace(config, llm=stated_llm(config.llm, evaluation))
-    evals_dir = folder_path(config.evals_dir)
-    in_cases = (kind_of_newest(files, evals_dir, entry) for entry in manifest.evals)
-    stated = tuple(judged_by_responses(files, evals_dir, entry) for entry in in_cases)
+    stated = tuple(judged_by_responses(search, kind_of_newest(search, entry)) for entry in manifest.evals)
     manifest = replace(manifest, evals=stated)
-    search = Search(files=files, evals_dir=evals_dir, stated=stated, evaluation=evaluation)
+    search = replace(search, stated=stated, evaluation=evaluation)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
     found_evals: dict[str, EvalConfig] = {}
     for find in _FINDERS:
@@ -77,7 +76,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
             if (
                 entry.id not in homes
                 and home != by_convention
-                and not OTHER_KINDS.isdisjoint(files.names(by_convention))
+                and not OTHER_KINDS.isdisjoint(search.names(by_convention))
             ):
                 homes[entry.id] = by_convention
             if entry.id in ids_before and homes[entry.id] == home:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from posixpath import basename, dirname, join, normpath, split
+from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from sitegen.config.findings import folder_path
 from sitegen.config.models import EvalConfig, files_of
-from sitegen.config.searched_files import LARGEST_READ, OTHER_KINDS, Search, SearchedFiles
+from sitegen.config.searched_files import LARGEST_READ, OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 
@@ -31,28 +31,22 @@ _FUNCTION: Final = r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$"
 def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each folder with a configuration and results of promptfoo, driven by its prompts' files."""
     for folder in search.folders:
-        names = search.files.names(folder)
+        names = search.names(folder)
         configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
         results = next((name for name in PROMPTFOO_RESULTS if names.get(name) is False), None)
         if configuration is None or results is None or folder in search.homes:
             continue
+        path = join(folder, configuration)
+        # A configuration that cannot be read names no prompts.
+        stated = json.loads(search.answer("prompts of promptfoo", path, LARGEST_READ, _stated_prompts) or "[]")
+        globs = (_prompt_glob(text, folder) for text in stated)
         yield EvalConfig(
             id=basename(folder) or "promptfoo",
             kind="judged",
             dir=folder or ".",
             outputs=results,
-            instructions=_prompt_globs(search.files, join(folder, configuration), folder),
+            instructions=tuple(dict.fromkeys(glob for glob in globs if glob)),
         )
-
-
-def _prompt_globs(files: SearchedFiles, configuration: str, folder: str) -> tuple[str, ...]:
-    """Return the files of a configuration's prompts, as globs from the root, without files outside the project.
-
-    Never raises: a configuration that cannot be read names no prompts.
-    """
-    stated = json.loads(files.answer("prompts of promptfoo", configuration, LARGEST_READ, _stated_prompts) or "[]")
-    globs = (_prompt_glob(text, folder) for text in stated)
-    return tuple(dict.fromkeys(glob for glob in globs if glob))
 
 
 def _stated_prompts(content: bytes) -> str:
@@ -92,10 +86,10 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
     ids_in_use: set[str] = set()
     for folder in search.folders:
         home = join(folder, INSPECT_LOGS)
-        if home in search.homes or not search.files.names(folder).get(INSPECT_LOGS):
+        if home in search.homes or not search.names(folder).get(INSPECT_LOGS):
             continue
         endings: dict[str, set[str]] = {}
-        for name, is_folder in search.files.names(home).items():
+        for name, is_folder in search.names(home).items():
             if not is_folder and (match := re.fullmatch(_LOG, name)):
                 endings.setdefault(match[1], set()).add(match[2])
         for task in sorted(endings):
@@ -116,23 +110,22 @@ _MOST_RUNS: Final = 1_000
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield one eval for all runs, because only the lines of a run name its evals, and one for each baseline."""
-    globs = [] if _AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search.files, glob)]
+    globs = [] if _AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search, glob)]
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
         yield EvalConfig(id="agentv", kind="judged", dir=_AGENTV_RESULTS, outputs=outputs)
     for folder in search.folders:
-        names = search.files.names(folder)
+        names = search.names(folder)
         # An eval in a folder above other evals would own their files.
         holds_evals = folder and f"{search.evals_dir}/".startswith(f"{folder}/")
         if folder not in search.homes and not holds_evals and OTHER_KINDS.isdisjoint(names):
             yield from _baselines_in(folder, names)
 
 
-def _has_run(files: SearchedFiles, glob: str) -> bool:
+def _has_run(search: Search, glob: str) -> bool:
     above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
-    folder, _, name = inside.rpartition("/")
-    runs = sorted(run for run, is_folder in files.names(above).items() if is_folder)[-_MOST_RUNS:]
-    return any(files.is_file(f"{above}/{run}/{folder}".rstrip("/"), name) for run in runs)
+    runs = sorted(run for run, is_folder in search.names(above).items() if is_folder)[-_MOST_RUNS:]
+    return any(search.is_file(f"{above}/{run}/{inside}") for run in runs)
 
 
 def _baselines_in(folder: str, names: dict[str, bool]) -> Iterator[EvalConfig]:
@@ -147,7 +140,7 @@ def _baselines_in(folder: str, names: dict[str, bool]) -> Iterator[EvalConfig]:
 def judged_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each folder of evals with judged results and nothing of another kind."""
     for eval_id, folder in search.eval_folders.items():
-        names = search.files.names(folder)
+        names = search.names(folder)
         if folder in search.homes or not OTHER_KINDS.isdisjoint(names):
             continue
         if any(names.get(name) is False for name in files_of("judged").outputs):
@@ -170,15 +163,15 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield the evals of kind ``recorded``, except prompt evaluations."""
     for folder in search.folders:
         if folder not in search.homes:
-            yield from _of_tools(search.files, folder)
-            yield from _beside_instructions(search.files, folder)
+            yield from _of_tools(search, folder)
+            yield from _beside_instructions(search, folder)
     yield from _folders_of_numbers(search)
     yield from _runs_over_highlights(search)
 
 
-def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
+def _of_tools(search: Search, folder: str) -> Iterator[EvalConfig]:
     """Yield the file that DVCLive overwrites, and the results of lm-evaluation-harness with a file for each run."""
-    names = files.names(folder)
+    names = search.names(folder)
     if basename(folder) == _DVCLIVE:
         overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
         if overwritten and overwritten.startswith("metrics."):
@@ -187,36 +180,36 @@ def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
         yield recorded_entry(basename(folder) or "lm-eval", folder or ".", "results_20*.json")
 
 
-def _beside_instructions(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
-    names = files.names(folder)
+def _beside_instructions(search: Search, folder: str) -> Iterator[EvalConfig]:
+    names = search.names(folder)
     if folder.partition("/")[0] not in _INSTRUCTIONS or names.get("metrics.json") is not False:
         return
     written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
-    if written and _measures(files, join(folder, "metrics.json")):
+    if written and _measures(search, join(folder, "metrics.json")):
         yield recorded_entry(basename(folder), folder, "metrics.json", (f"{folder}/**/*.md",))
 
 
 def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
-        names = search.files.names(folder)
+        names = search.names(folder)
         if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
             continue
-        paths = (path for path in files_of("recorded").overwritten if search.files.is_file(*split(f"{folder}/{path}")))
+        paths = (path for path in files_of("recorded").overwritten if search.is_file(f"{folder}/{path}"))
         path = next(paths, None)
-        if path and _measures(search.files, f"{folder}/{path}"):
+        if path and _measures(search, f"{folder}/{path}"):
             yield EvalConfig(id=eval_id, kind="recorded", outputs=path)
 
 
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
     """Yield results of runs, ``results/run-*.json``, as a separate eval beside the scored one."""
-    evals_dir, files = search.evals_dir, search.files
-    if evals_dir and evals_dir not in search.homes and _holds_runs(files, f"{evals_dir}/results"):
+    evals_dir = search.evals_dir
+    if evals_dir and evals_dir not in search.homes and _holds_runs(search, f"{evals_dir}/results"):
         yield EvalConfig(id="results", name="Highlights, as runs recorded them", kind="recorded", outputs="run-*.json")
     for eval_id, folder in search.eval_folders.items():
-        names = files.names(folder)
+        names = search.names(folder)
         is_marked = any(name in names for name in files_of("highlights").ground_truths)
-        if (folder in search.homes and not is_marked) or not _holds_runs(files, f"{folder}/results"):
+        if (folder in search.homes and not is_marked) or not _holds_runs(search, f"{folder}/results"):
             continue
         if is_marked or any(name in OTHER_KINDS for name in names):
             yield EvalConfig(id=eval_id)  # two evals share a folder only if both are named
@@ -225,17 +218,17 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
             yield EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json")
 
 
-def _holds_runs(files: SearchedFiles, folder: str) -> bool:
-    names = files.names(folder)
+def _holds_runs(search: Search, folder: str) -> bool:
+    names = search.names(folder)
     runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
-    return bool(runs) and _measures(files, join(folder, runs[-1]))
+    return bool(runs) and _measures(search, join(folder, runs[-1]))
 
 
-def _measures(files: SearchedFiles, path: str) -> bool:
+def _measures(search: Search, path: str) -> bool:
     def mark(content: bytes) -> str:
         return "measured" if re.search(_MEASURE, content) else ""
 
-    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, mark))
+    return bool(search.answer("accuracy of highlights", path, LARGEST_READ, mark))
 
 
 def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:
@@ -254,17 +247,17 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each prompt that results name: the runs that name it, driven by the prompt."""
     if _PROMPT_EVALUATIONS in search.homes:
         return
-    folders = (name for name, is_folder in search.files.names(_PROMPT_EVALUATIONS).items() if is_folder)
+    folders = (name for name, is_folder in search.names(_PROMPT_EVALUATIONS).items() if is_folder)
     paths = (
         f"{home}/{name}"
         for home in (_PROMPT_EVALUATIONS, *(f"{_PROMPT_EVALUATIONS}/{folder}" for folder in folders))
-        for name, is_folder in search.files.names(home).items()
+        for name, is_folder in search.names(home).items()
         if not is_folder and name.endswith(".json")
     )
     prompts: dict[str, None] = {}
     for path in sorted(paths, reverse=True)[:_MOST_FILES]:
         prompts |= dict.fromkeys(
-            json.loads(search.files.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
+            json.loads(search.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
         )
     ids_in_use: set[str] = set()
     for prompt in sorted(prompts):

@@ -29,7 +29,7 @@ from sitegen.config.findings import (
     without,
 )
 from sitegen.config.models import EVALUATION_FILE, KIND_FILES, ConfigTable, EvalConfig, EvaluationConfig, Llm, Manifest
-from sitegen.config.searched_files import LARGEST_READ, SearchedFiles
+from sitegen.config.searched_files import LARGEST_READ, Search
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -276,14 +276,14 @@ _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
 
 
-def project_evaluation(files: SearchedFiles) -> Parsed[EvaluationConfig | None]:
+def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
     """Read the evaluation that the project configures, as ``read_evaluation`` does; None if there is none."""
     folder = ""
     for name in EVALUATION_FILE.split("/"):
-        if name not in files.names(folder):  # in most projects, the names in the root already show that there is none
+        if name not in search.names(folder):  # in most projects, the names in the root already show that there is none
             return Parsed(None)
         folder = join(folder, name)
-    content = files.read(EVALUATION_FILE, LARGEST_READ)
+    content = search.read(EVALUATION_FILE, LARGEST_READ)
     return Parsed(None) if content is None else read_evaluation(content)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from posixpath import basename, dirname, join, splitext
-from typing import Final, Protocol
+from typing import Final
 
 from sitegen.config.findings import home_of
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
 from sitegen.data_files.project_files import is_folder_inside, read_inside
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
+from sitegen.text.plain import natural_order
 
 LARGEST_READ: Final = 1_000_000
 """The size of the largest configuration or file of numbers that is read, in bytes."""
@@ -29,39 +31,72 @@ OTHER_KINDS: Final = frozenset(
 _NO_KIND: Final = "none"
 _MOST_OUTPUTS: Final = 20
 """The most outputs that can decide the kind of an eval."""
+_MOST_FITTING: Final = 100
+"""The most names in a folder that a part of a glob matches."""
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
 
 
-def _no_version(path: str, largest: int) -> Iterator[bytes]:
-    """Yield nothing, by default."""
-    yield from ()
-
-
-class KeptAnswers(Protocol):
-    """A store of answers derived from contents, identified by the content and not by its path."""
-
-    def get(self, question: str, path: str) -> str | None:
-        """Return the answer for the file at a path; None if its content was never examined."""
-
-    def put(self, question: str, path: str, answer: str) -> None:
-        """Store the answer for the file at a path."""
-
-
-class SearchedFiles(Frozen):
-    """The files of the revision, or of the work tree, by name."""
+class Search(Frozen, gc=True, dict=True):
+    """The files of a revision or of the work tree, by name, and what finders have to know. Folders are walked once."""
 
     names: Callable[[str], dict[str, bool]]
     """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
     """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
-    earlier: Callable[[str, int], Iterator[bytes]]
-    """Takes the same; yields the contents in earlier commits that can be read, the newest first."""
     kind_of_cases: Callable[[str, bytes], Kind | None]
     """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
-    answers: KeptAnswers | None = None
-    """The store of answers, which avoids reading a content twice; None to read every file."""
+    earlier: Callable[[str, int], Iterator[bytes]] = lambda path, largest: iter(())
+    """Takes what ``read`` takes; yields the contents in earlier commits that can be read, the newest first."""
+    kept: Callable[[str, str, Callable[[], str | None]], str | None] = lambda question, path, examine: examine()
+    """Takes (question, path, examine); returns the answer that was kept for the content of a file, else examines it."""
+    evals_dir: str = ""
+    """The folder of evals, relative to the root; empty for the root."""
+    stated: tuple[EvalConfig, ...] = ()
+    """The entries of the manifest."""
+    evaluation: EvaluationConfig | None = None
+    """The evaluation that the project configures, if it can be read."""
+
+    @cached_property
+    def homes(self) -> frozenset[str]:
+        """The folders of the evals that the manifest names."""
+        return frozenset(home_of(entry, self.evals_dir) for entry in self.stated)
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The root and the folders below it, nearest first, up to ``_MOST_FOLDERS`` and ``_DEEPEST`` levels."""
+        walked: list[str] = []
+        level = [""]
+        for _ in range(_DEEPEST):
+            level = level[: _MOST_FOLDERS - len(walked)]
+            walked += level
+            inside = (
+                (folder, name, is_folder) for folder in level for name, is_folder in sorted(self.names(folder).items())
+            )
+            level = [
+                join(folder, name)
+                for folder, name, is_folder in inside
+                if is_folder and name[0] != "." and name not in _SKIPPED
+            ]
+        return tuple(walked)
+
+    @cached_property
+    def eval_folders(self) -> dict[str, str]:
+        """The path of each folder in the folder of evals by its name, sorted by name."""
+        inside = self.names(self.evals_dir)
+        return {name: join(self.evals_dir, name) for name in sorted(inside) if inside[name] and name[0] != "."}
+
+    def newest_first(self, folder: str, glob: str) -> Iterator[str]:
+        """Yield the files that match a path or a glob below a folder, the last in natural order first."""
+        names = self.names(folder)
+        first, _, rest = glob.partition("/")
+        fitting = sorted((name for name in names if fnmatchcase(name, first)), key=natural_order, reverse=True)
+        for name in fitting[:_MOST_FITTING]:
+            if rest and names[name]:
+                yield from self.newest_first(join(folder, name), rest)
+            elif not rest and not names[name]:
+                yield join(folder, name)
 
     def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
         """Return the answer that *of* derives from a file's newest content that can be read; empty without any.
@@ -69,7 +104,7 @@ class SearchedFiles(Frozen):
         The text of the question identifies *of* and all inputs of *of* besides the content.
         """
         answer = self._answer(question, path, largest, of)
-        if answer is None and self.is_file(dirname(path), basename(path)):
+        if answer is None and self.is_file(path):
             answer = next(map(of, self.earlier(path, largest)), None)
         return answer or ""
 
@@ -81,16 +116,17 @@ class SearchedFiles(Frozen):
         which contents this clone lacks, or on one broken output.
         """
         several = tuple(islice(paths, _MOST_OUTPUTS))
-        kinds = filter(None, map(self._kind_of_file, several) if len(several) > 1 else self._kinds_of_versions(several))
+        every = map(self._kind_of_file, several)
+        if len(several) == 1:
+            before = (self._kind_in(several[0], content) for content in self.earlier(several[0], LARGEST_CASES))
+            every = chain(every, before)
+        kinds = filter(None, every)
         newest = next(kinds, _NO_KIND)
-        if newest == "responses" or (newest == _NO_KIND and basename(several[0]) in files_of("responses").outputs):
+        if newest == "responses" or (
+            several and newest == _NO_KIND and basename(several[0]) in files_of("responses").outputs
+        ):
             newest = "judged" if "judged" in kinds else newest
         return None if newest == _NO_KIND else newest
-
-    def _kinds_of_versions(self, paths: Sequence[str]) -> Iterator[str | None]:
-        for path in paths:
-            yield self._kind_of_file(path)
-            yield from (self._kind_in(path, content) for content in self.earlier(path, LARGEST_CASES))
 
     def _kind_of_file(self, path: str) -> str | None:
         name = basename(path)
@@ -107,66 +143,20 @@ class SearchedFiles(Frozen):
 
     def _answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str | None]) -> str | None:
         """Return the answer about the content of a file; None if there is none, which may be fetched later."""
-        stored = self.answers.get(question, path) if self.answers else None
-        if stored is not None:
-            return stored
-        content = self.read(path, largest)
-        answer = None if content is None else of(content)
-        if self.answers and answer is not None:
-            self.answers.put(question, path, answer)
-        return answer
 
-    def is_file(self, folder: str, name: str) -> bool:
-        """Whether a file lies in a folder."""
-        return self.names(folder).get(name) is False
+        def examine() -> str | None:
+            content = self.read(path, largest)
+            return None if content is None else of(content)
+
+        return self.kept(question, path, examine)
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file at a path."""
+        return self.names(dirname(path)).get(basename(path)) is False
 
 
-class Search(Frozen, gc=True, dict=True):
-    """One search for the evals that the manifest does not name. Folders are walked once for all finders."""
-
-    files: SearchedFiles
-    evals_dir: str
-    """The folder of evals, relative to the root; empty for the root."""
-    stated: tuple[EvalConfig, ...]
-    """The entries of the manifest."""
-    evaluation: EvaluationConfig | None
-    """The evaluation that the project configures; a finding if it cannot be read."""
-
-    @cached_property
-    def homes(self) -> frozenset[str]:
-        """The folders of the evals that the manifest names."""
-        return frozenset(home_of(entry, self.evals_dir) for entry in self.stated)
-
-    @cached_property
-    def folders(self) -> tuple[str, ...]:
-        """The root and the folders below it, nearest first, up to ``_MOST_FOLDERS`` and ``_DEEPEST`` levels."""
-        return tuple(self._walk())
-
-    @cached_property
-    def eval_folders(self) -> dict[str, str]:
-        """The path of each folder in the folder of evals by its name, sorted by name."""
-        inside = self.files.names(self.evals_dir)
-        return {name: join(self.evals_dir, name) for name in sorted(inside) if inside[name] and name[0] != "."}
-
-    def _walk(self) -> Iterator[str]:
-        level, remaining = [""], _MOST_FOLDERS
-        for _ in range(_DEEPEST):
-            below: list[str] = []
-            for folder in level[:remaining]:
-                yield folder
-                names = self.files.names(folder)
-                inside = sorted(name for name in names if names[name] and name[0] != "." and name not in _SKIPPED)
-                below += [join(folder, name) for name in inside]
-            remaining -= len(level[:remaining])
-            level = below
-
-
-def work_tree_files(
-    root: Path,
-    kind_of_cases: Callable[[str, bytes], Kind | None],
-    earlier: Callable[[str, int], Iterator[bytes]] = _no_version,
-) -> SearchedFiles:
-    """Return the files of a work tree. No link is followed."""
+def work_tree_search(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> Search:
+    """Return a search of the files of a work tree. No link is followed."""
 
     def names(folder: str) -> dict[str, bool]:
         if not is_folder_inside(root, folder):
@@ -184,4 +174,4 @@ def work_tree_files(
         except OSError:
             return None
 
-    return SearchedFiles(names=names, read=read, earlier=earlier, kind_of_cases=kind_of_cases)
+    return Search(names=names, read=read, kind_of_cases=kind_of_cases)

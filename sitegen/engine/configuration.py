@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -66,18 +66,16 @@ class AnswersAt:
         self._before = kept.answers if kept else {}
         self._now: dict[str, str] = {}
 
-    def get(self, question: str, path: str) -> str | None:
-        """Return the answer for the present content of a path; None if the question was never asked."""
-        key = f"{self._files.blob_id(path)} {question}"
+    def answer(self, question: str, path: str, examine: Callable[[], str | None]) -> str | None:
+        """Return the answer that was kept for the present content of a path, else the one that *examine* gives."""
+        oid = self._files.blob_id(path)
+        key = f"{oid} {question}"
         answer = self._now.get(key, self._before.get(key))
-        if answer is not None:
+        if answer is None:
+            answer = examine()
+        if answer is not None and oid is not None:
             self._now[key] = answer
         return answer
-
-    def put(self, question: str, path: str, answer: str) -> None:
-        """Store the answer for the present content of a path."""
-        if (oid := self._files.blob_id(path)) is not None:
-            self._now[f"{oid} {question}"] = answer
 
     def keep(self) -> None:
         """Cache the answers that this build asked for, and delete all others."""

@@ -13,7 +13,7 @@ from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
-from sitegen.config.searched_files import SearchedFiles, work_tree_files
+from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
@@ -161,15 +161,15 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
     answers = AnswersAt(files, parts)
-    searched = SearchedFiles(
+    searched = Search(
         names=files.names,
         read=files.read,
         earlier=files.earlier,
         kind_of_cases=kind_of_case_file,
-        answers=answers,
+        kept=answers.answer,
     )
     if project.options.worktree and root is not None:  # uncommitted files take precedence
-        on_disk = work_tree_files(root, kind_of_case_file, files.versions)
+        on_disk = replace(work_tree_search(root, kind_of_case_file), earlier=files.versions)
         config, manifest = with_found_evals(config, manifest, on_disk)
         evaluation = project_evaluation(on_disk)
         if evaluation == Parsed(None):

@@ -35,7 +35,7 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.config.searched_files import work_tree_files
+from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_rules, read_site, site_file
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
@@ -198,8 +198,9 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         config, of_site = read_site(root)
         if evals_dir is not None:
             config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
-        committed = (FilesAt(repository, head).versions,) if head else ()
-        searched = work_tree_files(root, kind_of_case_file, *committed)
+        searched = work_tree_search(root, kind_of_case_file)
+        if head:
+            searched = replace(searched, earlier=FilesAt(repository, head).versions)
         manifest, of_manifest = worktree_manifest(root, config)
         config, manifest = with_found_evals(config, manifest, searched)
         evaluation, of_evaluation = project_evaluation(searched)

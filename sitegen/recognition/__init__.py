@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
-from sitegen.config.searched_files import SearchedFiles
+from sitegen.config.searched_files import Search
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import CopiedParts
@@ -273,7 +273,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
-    searched = SearchedFiles(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
+    searched = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
     layout = Layout(*with_found_evals(config, manifest, searched))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
     truths = (role for file in history.files for role in layout.places(file.path) if role.role == "ground_truth")

@@ -25,7 +25,7 @@ from sitegen.config.found_evals import with_found_evals
 from sitegen.config.found_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import Manifest, SiteConfig
-from sitegen.config.searched_files import work_tree_files
+from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_site
 from sitegen.data_files.project_files import SITE_FILES, read_inside
 from sitegen.engine.built_site import Site
@@ -101,7 +101,7 @@ def _configured_places(root: Path) -> list[Path]:
     except OSError:
         content = b""
     stated = read_manifest(content, path, site.evals_dir).value
-    searched = work_tree_files(root, kind_of_case_file)
+    searched = work_tree_search(root, kind_of_case_file)
     site, manifest = with_found_evals(site, stated or Manifest(), searched)
     pathspecs = Layout(site, manifest).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]

@@ -11,7 +11,7 @@ import pytest
 
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.config.searched_files import SearchedFiles
+from sitegen.config.searched_files import Search
 from sitegen.engine.timeline import fold
 from sitegen.history.files_at_commit import FolderListing
 from sitegen.project import Options, open_project
@@ -56,11 +56,9 @@ def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> Non
     assert sorted(asked) == sorted(set(asked))
 
 
-def _searched(names: Callable[[str], dict[str, bool]], read: Callable[[str, int], bytes | None]) -> SearchedFiles:
+def _searched(names: Callable[[str], dict[str, bool]], read: Callable[[str, int], bytes | None]) -> Search:
     """Files without earlier versions, none of which is a case file."""
-    return SearchedFiles(
-        names=names, read=read, earlier=lambda path, largest: iter(()), kind_of_cases=lambda path, content: None
-    )
+    return Search(names=names, read=read, kind_of_cases=lambda path, content: None)
 
 
 def _folders(files: dict[str, str]) -> set[str]:
