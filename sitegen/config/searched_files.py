@@ -116,15 +116,12 @@ class Search(Frozen, gc=True, dict=True):
         which contents this clone lacks, or on one broken output.
         """
         several = tuple(islice(paths, _MOST_OUTPUTS))
-        every = map(self._kind_of_file, several)
-        if len(several) == 1:
-            before = (self._kind_in(several[0], content) for content in self.earlier(several[0], LARGEST_CASES))
-            every = chain(every, before)
-        kinds = filter(None, every)
+        versioned = several if len(several) == 1 else ()
+        versions = (self._kind_in(path, text) for path in versioned for text in self.earlier(path, LARGEST_CASES))
+        kinds = filter(None, chain(map(self._kind_of_file, several), versions))
         newest = next(kinds, _NO_KIND)
-        if newest == "responses" or (
-            several and newest == _NO_KIND and basename(several[0]) in files_of("responses").outputs
-        ):
+        in_responses = any(basename(path) in files_of("responses").outputs for path in several[:1])
+        if newest == "responses" or (newest == _NO_KIND and in_responses):
             newest = "judged" if "judged" in kinds else newest
         return None if newest == _NO_KIND else newest
 
