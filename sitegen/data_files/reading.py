@@ -7,14 +7,14 @@ import decimal
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 
@@ -34,8 +34,7 @@ MAX_DIGITS: Final = 400
 """The greatest length of a number's literal, and of its part before or after the decimal point, that is read."""
 
 _MAX_REMEMBERED: Final = 16_384
-_MAX_LITERAL: Final = 40
-"""Number of cached numbers, and the largest length of their literals."""
+"""Number of cached numbers. Outputs repeat them, and a look-up costs a tenth of parsing."""
 
 
 class UnreadableError(Exception):
@@ -83,6 +82,7 @@ def check_depth(value: Value) -> None:
     raise too_deep()
 
 
+@lru_cache(_MAX_REMEMBERED)
 def integer(literal: str) -> int | Unusable:
     """Read the digits of a whole number."""
     if len(literal) > MAX_DIGITS:
@@ -90,6 +90,7 @@ def integer(literal: str) -> int | Unusable:
     return int(literal)
 
 
+@lru_cache(_MAX_REMEMBERED)
 def fraction(literal: str) -> Decimal | Unusable:
     """Read a number with a fraction or an exponent, keeping its spelling."""
     try:
@@ -104,26 +105,6 @@ def fraction(literal: str) -> Decimal | Unusable:
 def constant(literal: str) -> Unusable:
     """NaN, Infinity and -Infinity, which Python's reader allows."""
     return Unusable(literal, "not a number")
-
-
-class NumberLiterals(dict[str, int | Decimal | Unusable]):
-    """Numbers by their literals, parsed on first use. Outputs repeat them, and a look-up costs a tenth of parsing."""
-
-    def __init__(self, read: Callable[[str], int | Decimal | Unusable]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, literal: str) -> int | Decimal | Unusable:
-        number = self._read(literal)
-        if len(literal) <= _MAX_LITERAL:
-            if len(self) >= _MAX_REMEMBERED:
-                self.clear()
-            self[literal] = number
-        return number
-
-
-INTEGERS: Final = NumberLiterals(integer)
-FRACTIONS: Final = NumberLiterals(fraction)
 
 
 def read_json(content: bytes) -> Parsed[Value]:
@@ -151,8 +132,8 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     try:
         value: Value = json.loads(
             text,
-            parse_int=INTEGERS.__getitem__,
-            parse_float=FRACTIONS.__getitem__,
+            parse_int=integer,
+            parse_float=fraction,
             parse_constant=constant,
             object_pairs_hook=pairs,
         )
@@ -174,30 +155,17 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     return Parsed(value, findings)
 
 
-class JsonLine(NamedTuple):
-    """A line of JSON Lines that is not empty."""
+def each_line(content: bytes) -> Iterator[tuple[int, Parsed[Value] | UnreadableError]]:
+    """Yield the number of each line of JSON Lines that is not empty, and its value or why it cannot be read.
 
-    number: int
-    parsed: Parsed[Value]
-    """The value with its findings; without a value if the line cannot be read."""
-    error: UnreadableError | None = None
-    """Why it cannot be read."""
-
-    def read(self) -> Parsed[Value]:
-        """The value with its findings. Raises UnreadableError if the line cannot be read."""
-        if self.error is not None:
-            raise self.error
-        return self.parsed
-
-
-def each_line(content: bytes) -> Iterator[JsonLine]:
-    """Parse JSON Lines line by line. Raises UnreadableError if the file is not UTF-8."""
+    Raises UnreadableError if the file is not UTF-8.
+    """
     for number, line in enumerate(text_of(content).split("\n"), 1):
         if line.strip():
             try:
-                yield JsonLine(number, parse_json(line, number))
+                yield number, parse_json(line, number)
             except UnreadableError as error:
-                yield JsonLine(number, Parsed(None), error)
+                yield number, error
 
 
 def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
@@ -206,9 +174,9 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
     Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
     says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
     """
-    for number, parsed, error in each_line(content):
-        if error is not None:
-            findings.append(replace(error.finding(f"Line {number}{of}"), fix=fix, line=number))
+    for number, parsed in each_line(content):
+        if isinstance(parsed, UnreadableError):
+            findings.append(replace(parsed.finding(f"Line {number}{of}"), fix=fix, line=number))
         else:
             findings += (replace(finding, line=number) for finding in parsed.findings)
             yield number, parsed.value
@@ -277,18 +245,12 @@ def csv_rows(content: bytes) -> list[list[str]]:
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
-    _refuse_other_delimiter(rows)
-    return rows
-
-
-def _refuse_other_delimiter(rows: list[list[str]]) -> None:
-    """Refuse a header of one cell with semicolons or tabs, as spreadsheets write it in some countries."""
     number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
-    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
+    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):  # as spreadsheets write it in some countries
         if len(header) == 1 and delimiter in header[0]:
-            raise UnreadableError(
-                f"its columns are separated by {name}", "Save it with commas between columns.", number
-            )
+            reason = f"its columns are separated by {name}"
+            raise UnreadableError(reason, "Save it with commas between columns.", number)
+    return rows
 
 
 def _lines_with_ends(text: str) -> Iterable[str]:

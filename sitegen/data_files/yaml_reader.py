@@ -29,7 +29,6 @@ from sitegen.data_files.reading import (
     text_of,
     too_deep,
 )
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 
@@ -55,21 +54,15 @@ KeyLines: TypeAlias = dict[Location, int]
 """The line, from 1, of each key and item."""
 
 
-class ParsedYaml(NamedTuple):
-    """The documents of a YAML file."""
+def read_yaml(content: bytes) -> tuple[tuple[Value, ...], KeyLines, tuple[Finding, ...]]:
+    """Parse every document of a YAML file as data. Raises UnreadableError, never anything else.
 
-    values: tuple[Value, ...]
-    lines: KeyLines
-    """Lines of the keys of the first document."""
-    findings: tuple[Finding, ...]
-
-
-def read_yaml(content: bytes) -> ParsedYaml:
-    """Parse every document of a YAML file as data. Raises UnreadableError, never anything else."""
+    Returns the documents, the lines of the keys of the first one, and the findings.
+    """
     text = text_of(content)
     builder = _ValueBuilder(text)
     values = _unreadable_if_invalid(lambda: tuple(builder.documents()))
-    return ParsedYaml(values, builder.lines, tuple(builder.findings))
+    return values, builder.lines, tuple(builder.findings)
 
 
 def read_json_or_yaml(ending: str, content: bytes) -> Parsed[Value]:
@@ -221,7 +214,8 @@ class _ValueBuilder:
         items: list[Value] = []
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
             below = (*path, len(items))
-            self._note_line(event, below)
+            if self._in_first:
+                self.lines[below] = event.start_mark.line + 1
             items.append(self._value_of(event, below))
         return items
 
@@ -246,13 +240,10 @@ class _ValueBuilder:
                         severity="warning", message=DUPLICATE_KEY, fix="Remove one.", line=line, value=repr(key[:80])
                     )
                 )
-            self._note_line(event, below)
+            if self._in_first:
+                self.lines[below] = event.start_mark.line + 1
             members[key] = value
         return {**merged, **members}
-
-    def _note_line(self, event: Any, path: Location) -> None:
-        if self._in_first:
-            self.lines[path] = event.start_mark.line + 1
 
 
 def _plain_value(event: Any) -> Value:
@@ -269,14 +260,15 @@ def _plain_value(event: Any) -> Value:
     return fraction(text) if re.fullmatch(_FRACTION, text) else text
 
 
-def _lines_of_keys(node: Any, path: Location = (), lines: KeyLines | None = None) -> KeyLines:
+def _lines_of_keys(node: Any, path: Location = ()) -> KeyLines:
     """The line of each key; for a duplicate key, the line of the first."""
-    lines = {} if lines is None else lines
+    lines: KeyLines = {}
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
         for key, value in node.value:
             if key.id == "scalar":
-                lines.setdefault((*path, key.value), key.start_mark.line + 1)
-                _lines_of_keys(value, (*path, key.value), lines)
+                below = (*path, key.value)
+                for place, line in {below: key.start_mark.line + 1, **_lines_of_keys(value, below)}.items():
+                    lines.setdefault(place, line)
     return lines
 
 

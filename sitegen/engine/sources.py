@@ -110,8 +110,9 @@ class EvalSources:
             _, content, reason = self._repository.read_blob(oid)
             picture = raster_picture(content or b"")
             if picture:
-                path = links.source_picture(self._info.id, oid, picture.ending)
-                self._pictures[oid] = PagePicture(path=path, oid=oid, width=picture.width, height=picture.height)
+                ending, width, height = picture
+                path = links.source_picture(self._info.id, oid, ending)
+                self._pictures[oid] = PagePicture(path=path, oid=oid, width=width, height=height)
             else:
                 self._pictures[oid] = reason or "no PNG, JPEG, GIF or WebP picture"
         return self._pictures[oid]

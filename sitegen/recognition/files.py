@@ -11,13 +11,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, each_line, read_json, text_of
-from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
+from sitegen.model.problems import Parsed
 
 _MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""
@@ -176,10 +177,11 @@ def value_of(ending: str, content: bytes) -> Value:
         if ending == "json":
             return read_json(content).value
         if ending in ("jsonl", "ndjson"):
-            return [line.read().value for line in each_line(content)]
+            lines = [line for _, line in each_line(content)]
+            values = [line.value for line in lines if isinstance(line, Parsed)]
+            return values if len(values) == len(lines) else None
         if ending in ("yaml", "yml"):
-            values = read_yaml(content).values
-            return values[0] if len(values) == 1 else list(values)
+            return read_json_or_yaml(ending, content).value
         if ending == "csv":
             rows = csv.DictReader(io.StringIO(text_of(content), newline=""))
             return [{key: cell for key, cell in row.items() if key is not None} for row in rows]

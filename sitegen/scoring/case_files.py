@@ -20,7 +20,7 @@ from sitegen.data_files.reading import UnreadableError, csv_table, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage, stated
 from sitegen.scoring.case_lists import (
     EXPECTED,
@@ -149,7 +149,7 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
 def _responses_state_results(path: str, content: bytes) -> bool:
     """Whether any response of a file, whose rows are a list or lines, states a verdict or a score."""
     if path.endswith(".jsonl"):
-        rows: Value = [parsed.value for _, parsed, error in each_line(content) if error is None]
+        rows: Value = [row.value for _, row in each_line(content) if isinstance(row, Parsed)]
     else:
         rows, _ = read_json_or_yaml("json", content)
     if isinstance(rows, dict):
@@ -259,9 +259,9 @@ def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
 
 
 def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
-    for number, parsed, error in each_line(content):
-        if error is not None:
-            message = f"Line {number} cannot be read: {error.message}"
+    for number, parsed in each_line(content):
+        if isinstance(parsed, UnreadableError):
+            message = f"Line {number} cannot be read: {parsed.message}"
             findings.append(Finding(severity="error", message=message, fix="Run the cases again.", line=number))
             continue
         findings += parsed.findings

@@ -206,13 +206,13 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     if content is None:
         return {}, {}
     try:
-        parsed = read_yaml(content)
+        values, lines, odd = read_yaml(content)
     except UnreadableError as error:
         message = f"The mapping cannot be read: {error.message}"
         findings.append(Finding(severity="error", message=message, fix=error.fix, line=error.line, about="mapping"))
         return {}, {}
-    findings.extend(replace(finding, about="mapping") for finding in parsed.findings)
-    return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
+    findings.extend(replace(finding, about="mapping") for finding in odd)
+    return (values[0] if values else {}), lines
 
 
 def _with_one_name_of_ignore(written: Any, about: RulesFile, findings: list[Finding]) -> dict[str, Any]:

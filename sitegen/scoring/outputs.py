@@ -109,12 +109,12 @@ class ReadOutput:
             lines = list(each_line(content))
             if not lines:
                 raise UnreadableError("it is empty", "Write one JSON object a line.")
-            for number, line in enumerate(lines, 1):
-                if line.error is not None:
-                    self._report(f"Line {line.number} cannot be read: {line.error.message}", line.number)
+            for number, (line, parsed) in enumerate(lines, 1):
+                if isinstance(parsed, UnreadableError):
+                    self._report(f"Line {line} cannot be read: {parsed.message}", line)
                 else:
-                    self.findings.extend(line.parsed.findings)
-                    self._add_listed(line.parsed.value, number, line.number)
+                    self.findings.extend(parsed.findings)
+                    self._add_listed(parsed.value, number, line)
             return
         value, findings = read_json_or_yaml(ending, content)
         self.findings.extend(findings)

@@ -147,8 +147,8 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
 
 def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
     if ending in (".yaml", ".yml"):
-        yaml = read_yaml(content)
-        return Parsed(yaml.values[0] if yaml.values else None, yaml.findings)
+        values, _, findings = read_yaml(content)
+        return Parsed(values[0] if values else None, findings)
     if ending in (".jsonl", ".ndjson"):
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         return parse_json(lines[-1]) if lines else Parsed(None)

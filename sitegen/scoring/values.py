@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeAlias, TypeGuard
 
-from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
+from sitegen.data_files.reading import MAX_DIGITS, fraction, integer
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import LARGEST_NUMBER, Unusable, Value
 from sitegen.text.similarity import normalise
@@ -93,7 +93,7 @@ def decimal_mark(text: str) -> str:
 
 
 def _usable(literal: str) -> Number | None:
-    number = (INTEGERS if literal.lstrip("-").isdigit() else FRACTIONS)[literal]
+    number = (integer if literal.lstrip("-").isdigit() else fraction)(literal)
     return None if isinstance(number, Unusable) else number
 
 

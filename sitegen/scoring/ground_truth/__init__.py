@@ -88,10 +88,11 @@ def _truth_of_tree(ending: str, content: bytes, mapping: Mapping) -> GroundTruth
         return _truth_of_documents(value, mapping, odd)
     values: list[Value] = []
     findings: list[Finding] = []
-    for line in each_line(content):
-        value, odd = line.read()
-        values.append(value)
-        findings += odd
+    for _, parsed in each_line(content):
+        if isinstance(parsed, UnreadableError):
+            raise parsed
+        values.append(parsed.value)
+        findings += parsed.findings
     return _truth_of_documents(values, mapping, tuple(findings))
 
 

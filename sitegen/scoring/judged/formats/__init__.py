@@ -7,7 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Final
 
-from sitegen.data_files.reading import UnreadableError, each_line
+from sitegen.data_files.reading import UnreadableError
 from sitegen.scoring.judged import ending
 from sitegen.scoring.judged.case import HEAD, JudgedResults, ResultFormat
 from sitegen.scoring.judged.columns import LM_EVAL, PRESETS, read_settings, stated_grades
@@ -64,7 +64,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     form = next(form for form in FORMATS if form.recognises(suffix, head))
     if form is LINES and suffix in (*_TABLES, "json") and not _TWO_LINES.match(head):
         return _read_by_usual_names(suffix, content, grades)
-    if form is LINES and not is_of_a_judge(next(each_line(content), None)):
+    if form is LINES and not is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
             return _read_by_usual_names("jsonl", content, grades)
     return form.read(content, grades)

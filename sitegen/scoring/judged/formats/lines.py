@@ -11,11 +11,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import JsonLine, UnreadableError, each_line
+from sitegen.data_files.reading import UnreadableError, each_line
 from sitegen.model.metrics import Counts
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated, stated_judge
 from sitegen.scoring.judged.case import (
@@ -68,20 +68,21 @@ class LineName(NamedTuple):
     """From 1. Below 0, and different for each line, if the line does not state it."""
 
 
-def is_of_a_judge(line: JsonLine | None) -> bool:
+def is_of_a_judge(content: bytes) -> bool:
     """Whether the first line of a file has a key by which only AgentV and similar judges state results."""
-    if line is None or line.error is not None:
+    _, line = next(each_line(content), (0, None))
+    if not isinstance(line, Parsed):
         return True  # the format says what is wrong with the line
-    case = members(line.read().value)
+    case = members(line.value)
     return not _OWN_KEYS.isdisjoint(case) or isinstance(case.get("scores"), list)
 
 
 def _read_cases(content: bytes) -> JudgedResults:
     """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
     reader = _LinesReader()
-    for line in each_line(content):
-        reader.add(line)
-        if line.number >= _TRIED and not reader.cases:
+    for number, line in each_line(content):
+        reader.add(number, line)
+        if number >= _TRIED and not reader.cases:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     if not reader.cases and not reader.findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
@@ -105,12 +106,12 @@ class _LinesReader:
             results.append(replace(case, id=_BETWEEN.join(filter(None, parts))))
         return tuple(results)
 
-    def add(self, line: JsonLine) -> None:
-        number, (value, findings), error = line
+    def add(self, number: int, line: Parsed[Value] | UnreadableError) -> None:
         self._line = number
-        if error is not None:
-            self._report("error", f"Line {number} cannot be read: {error.message}")
+        if isinstance(line, UnreadableError):
+            self._report("error", f"Line {number} cannot be read: {line.message}")
             return
+        value, findings = line
         self.findings += (replace(finding, line=number) for finding in findings)
         if not isinstance(value, dict):
             self._report("error", f"Line {number} is not an object")
