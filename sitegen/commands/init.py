@@ -11,7 +11,6 @@ from sitegen.errors import SitegenError
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.recognition.initialising import (
     PLACEHOLDER,
-    InitialisedFile,
     copy_templates,
     initialise,
     requirement,
@@ -48,7 +47,7 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
         _write_schema(root, schema)
         return
     lines, contents = _discover(place, root, head) if head else ((), {})
-    files = () if dry_run else initialise(root, {name: text.encode() for name, text in contents.items()})
+    files = {} if dry_run else initialise(root, {name: text.encode() for name, text in contents.items()})
     for row in lines:
         print_line(row)
     if dry_run:
@@ -57,8 +56,8 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
             print_text(text)
         return
     _print_files(files, root)
-    new_files = [file for file in files if file.new]
-    if PLACEHOLDER in requirement(source()) and any(file.path.suffix == ".yml" for file in new_files):
+    new_files = [path for path, is_new in files.items() if is_new]
+    if PLACEHOLDER in requirement(source()) and any(path.suffix == ".yml" for path in new_files):
         print_line(f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen")
     if new_files and contents:
         print_line("next: review these files, commit them, then run sitegen build")
@@ -68,9 +67,9 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
         )
 
 
-def _print_files(files: Sequence[InitialisedFile], root: Path) -> None:
-    for file in files:
-        print_line(f"{'wrote ' if file.new else 'kept  '} {file.path.relative_to(root)}")
+def _print_files(files: Mapping[Path, bool], root: Path) -> None:
+    for path, is_new in files.items():
+        print_line(f"{'wrote ' if is_new else 'kept  '} {path.relative_to(root)}")
 
 
 def _copy_templates(root: Path, templates: Sequence[str]) -> None:
@@ -78,17 +77,17 @@ def _copy_templates(root: Path, templates: Sequence[str]) -> None:
 
     files = copy_templates(root, find_templates(), templates)
     _print_files(files, root)
-    if any(file.new for file in files):
+    if any(files.values()):
         print_line("next: change them, then run sitegen build")
 
 
 def _write_schema(root: Path, model: str) -> None:
-    file = write_schema(root, model)
-    name = file.path.relative_to(root).as_posix()
-    if not file.new:
+    path, is_new = write_schema(root, model)
+    name = path.relative_to(root).as_posix()
+    if not is_new:
         print_line(f"kept   {name}")
         return
-    rules = read_schema(file.path.read_bytes())
+    rules = read_schema(path.read_bytes())
     print_line(f"wrote  {name}: types of {len(rules.types)} fields, tolerances of {len(rules.tolerances)}")
     for finding in rules.findings:
         print_line(f"{finding.severity}: {finding.text}. {finding.fix}")
@@ -110,17 +109,15 @@ def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:
     """A line for each eval and each glob of instructions, and what was looked for if there are none."""
-    from sitegen.recognition.initialising import glob_summary
-
     for entry in discovery.existing:
-        lacks = f", but {entry.trial.lacks}" if entry.trial.lacks else ""
-        yield f"is an eval already: {entry.id}, {entry.trial.summary}{lacks}"
+        lacks = f", but {entry.lacks}" if entry.lacks else ""
+        yield f"is an eval already: {entry.id}, {entry.summary}{lacks}"
     for entry in discovery.proposed:
-        yield f"found an eval: {entry.id}, {entry.trial.summary} ({entry.why})"
+        yield f"found an eval: {entry.id}, {entry.summary} ({entry.why})"
     for entry in discovery.rejected:
-        yield f"no eval: {entry.why}; {entry.trial.lacks}"
+        yield f"no eval: {entry.why}; {entry.lacks}"
     for glob in discovery.instructions:
-        yield f"found instructions: {glob.glob}, {glob_summary(glob)}"
+        yield f"found instructions: {glob.glob}, {glob.summary}"
     if not discovery.existing and not discovery.proposed:
         yield f"found no eval in {discovery.files:,} files. Looked for: {_LOOKED_FOR}"
     if not discovery.instructions:

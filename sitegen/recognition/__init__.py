@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from posixpath import relpath, splitext
 from typing import Any, Final
 from unicodedata import combining, normalize
@@ -30,8 +31,8 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.recognition.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
-from sitegen.recognition.initialising import WrittenEntry, manifest_text, site_text
+from sitegen.recognition.files import BlobReader, TrackedFile, tracked_files
+from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
 from sitegen.recognition.recognition import recognise
@@ -74,9 +75,12 @@ class Proposal(Frozen):
     series: OutputSeries
 
     @property
-    def folder(self) -> str:
-        """The folder of the output, or of the glob of runs."""
-        return self.series.path.rpartition("/")[0]
+    def evidence(self) -> str:
+        """Why its output may be that of an eval, with the output itself."""
+        series = self.series
+        runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
+        deleted = "; deleted since" if series.deleted else ""
+        return f"{series.path}, {runs}{deleted}: {self.why}"
 
     @property
     def only_records(self) -> bool:
@@ -84,25 +88,20 @@ class Proposal(Frozen):
         return traits_of(self.entry.get("kind")).is_recorded
 
 
-def proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> tuple[Proposal, ...]:
+def _proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> list[Proposal]:
     """Return the evals that the files could hold, the most likely first.
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    all_proposals = tuple(_all_proposals(files, reader, existing_ids))
-    detailed = {proposal.folder for proposal in all_proposals if not proposal.only_records}
-    return tuple(proposal for proposal in all_proposals if not (proposal.only_records and proposal.folder in detailed))
-
-
-def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> Iterator[Proposal]:
     candidates = data_files(files)
     truth_finder = TruthFinder(candidates, reader)
     ids, truths = set(existing_ids), set[str]()
     proposals_in = Counter[str]()
-    proposed = single = 0
+    single = 0
+    proposed: list[tuple[str, Proposal]] = []  # with the folder of the output, or of the glob of runs
     for series in output_series(candidates):
-        if proposed >= MOST or reader.full:
-            return
+        if len(proposed) >= MOST or reader.full:
+            break
         if not _is_candidate(series) or series.newest.path in truths:
             continue
         content = reader.content(series.newest.oid)
@@ -116,14 +115,17 @@ def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_id
         proposals_in[folder] += 1
         if proposals_in[folder] > _MOST_BESIDE:
             continue
-        entry = {**recognition.keys, "dir": series.folder or ".", "outputs": series.outputs}
-        if recognition.truth:
-            truths.add(recognition.truth)
-            entry["ground_truth"] = relpath(recognition.truth, entry["dir"])
+        keys, why = recognition
+        truth = keys.pop("ground_truth", "")
+        entry = {**keys, "dir": series.folder or ".", "outputs": series.outputs}
+        if truth:
+            truths.add(truth)
+            entry["ground_truth"] = relpath(truth, entry["dir"])
         eval_id = _free_id(series, ids)
         ids.add(eval_id)
-        proposed += 1
-        yield Proposal(id=eval_id, entry=entry, why=recognition.why, series=series)
+        proposed.append((folder, Proposal(id=eval_id, entry=entry, why=why, series=series)))
+    detailed = {folder for folder, proposal in proposed if not proposal.only_records}
+    return [proposal for folder, proposal in proposed if not (proposal.only_records and folder in detailed)]
 
 
 def _is_candidate(series: OutputSeries) -> bool:
@@ -133,16 +135,13 @@ def _is_candidate(series: OutputSeries) -> bool:
     return series.hinted or series.versions >= 3
 
 
-def _without_accents(name: str) -> str:
-    return "".join(sign for sign in normalize("NFKD", name) if not combining(sign))
-
-
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
     """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
     stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
-    folder, file = (_NOT_IN_AN_ID.sub("-", _without_accents(part)).strip("-._") for part in (informative, stem))
+    plain = ("".join(sign for sign in normalize("NFKD", part) if not combining(sign)) for part in (informative, stem))
+    folder, file = (_NOT_IN_AN_ID.sub("-", part).strip("-._") for part in plain)
     candidates = [folder or file, "-".join(filter(None, (folder, file))), "-".join(filter(None, (*folders[-2:], file)))]
     first = candidates[0] or "eval"
     candidates += (f"{first}-{number}" for number in range(2, 10_000))
@@ -159,60 +158,49 @@ _LEAST_ROUGE: Final = 0.1
 """The least ROUGE-1 of responses of which none is exactly as expected."""
 
 
-class TrialResult(Frozen):
-    """The score of an eval's newest output."""
+class FoundEval(Frozen):
+    """An eval of the project, or a proposed one, with the score of its newest output."""
 
+    id: str
     points: int
-    newest: str
+    newest: str = ""
     """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
-    lacks: str
+    lacks: str = ""
     """The reason for rejecting the eval; empty if it is accepted."""
+    why: str = ""
+    """The evidence for a proposal; empty for an eval that follows the conventions or that a manifest names."""
 
     @property
     def summary(self) -> str:
-        """Summarise the result: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
         iterations = counted(self.points, "iteration")
         return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
 
 
-def fold_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
-    """Return the histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
-    parts, layout = CopiedParts(), Layout(config, manifest)
-    try:
-        advance(repository, layout, parts, head=head, contents=CONTENTS)
-    except NothingToReportError:
-        return ()
-    return current_histories(parts, layout)
-
-
-def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
-    """Score the newest output of an eval. If that is impossible, the result has the reason. Never raises."""
+def _with_newest_score(repository: Repository, history: EvalHistory) -> FoundEval:
+    """Score the newest output of an eval. If that is impossible, the eval lacks something. Never raises."""
     points = tuple(snapshot for snapshot in history.snapshots if snapshot.outputs)
+    found, traits = FoundEval(id=history.id, points=len(points)), traits_of(history.kind)
     if not points:
-        return TrialResult(0, "", "no output was found")
+        return replace(found, lacks="no output was found")
     try:
         card = _scorecard(repository, history.kind, points[-1])
     except SitegenError as error:
-        return TrialResult(len(points), "", f"{error.message}")
+        return replace(found, lacks=error.message)
     value = card.metrics[0].value if card.metrics else None
     if card.status != "scored" or value is None:
         errors = (finding.message for finding in card.findings if finding.severity == "error")
-        return TrialResult(len(points), "", next(errors, "nothing can be scored"))
-    if traits_of(history.kind).is_structured and not _agrees(card):
-        return TrialResult(len(points), "", "the output contains hardly any expected value")
-    if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
-        return TrialResult(len(points), "", "no output says what was expected")
+        return replace(found, lacks=next(errors, "nothing can be scored"))
+    if traits.is_structured and not _agrees(card):
+        return replace(found, lacks="the output contains hardly any expected value")
+    if traits.answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
+        return replace(found, lacks="no output says what was expected")
+    nouns, documents = scorer(history.kind).nouns, len(card.documents)
+    sample = f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
+    if traits.answers_cases:
+        sample = counted(card.expected_values, "expected answer")
     spec = specs_of(history.kind, [card])[0]
-    value_text = metric_text(value, unit=spec.unit)
-    return TrialResult(len(points), f"{spec.label} {value_text} over {_sample(history.kind, card)}", "")
-
-
-def _sample(kind: str, card: Scorecard) -> str:
-    """Return the number of documents, cases or expected answers that a metric is computed from, in words."""
-    if traits_of(kind).answers_cases:
-        return counted(card.expected_values, "expected answer")
-    nouns, documents = scorer(kind).nouns, len(card.documents)
-    return f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
+    return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}")
 
 
 def _agrees(card: Scorecard) -> bool:
@@ -238,16 +226,11 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
     ).scorecard
 
 
-_NO_HISTORY: Final = TrialResult(0, "", "no commit wrote such a file")
-
-
-class FoundEval(Frozen):
-    """An eval of the project, or a proposed one."""
-
-    id: str
-    trial: TrialResult
-    why: str
-    """The evidence for a proposal; empty for an eval that follows the conventions or that a manifest names."""
+_ABOUT: Final = (
+    "These are guesses from names, columns and fields: look them over, and write thresholds, a mapping or a "
+    "description where they help."
+)
+_ABOUT_INSTRUCTIONS: Final = "Only edits of the files that `instructions` names can make an output stale."
 
 
 class Discovery(Frozen):
@@ -271,74 +254,53 @@ class Discovery(Frozen):
 @share_processes()
 def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
     """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
-    history = tracked_files(repository, head, first_parent=config.first_parent)
+    tracked, commits = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
-    searched = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
-    layout = Layout(*with_found_evals(config, manifest, searched))
+    search = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
+    layout = Layout(*with_found_evals(config, manifest, search))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
-    truths = (role for file in history.files for role in layout.places(file.path) if role.role == "ground_truth")
+    truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")
     existing_ids = frozenset(
         (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
     )
     unassigned = [
-        file for file in history.files if not any(place.eval_id in existing_ids for place in layout.places(file.path))
+        file for file in tracked if not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
-    by_id = {proposal.id: proposal for proposal in proposals(unassigned, reader, existing_ids)}
-    globs = instruction_globs(history.files, reader, config.instructions)
+    by_id = {proposal.id: proposal for proposal in _proposals(unassigned, reader, existing_ids)}
+    globs = instruction_globs(tracked, reader, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
     if is_site_needed:
         config = replace(config, instructions=tuple(glob.glob for glob in globs))
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
-    text = manifest_text([WrittenEntry(proposal.id, proposal.entry) for proposal in by_id.values()], "")
+    text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in by_id.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
-    evals = fold_evals(repository, *with_found_evals(config, manifest, searched), head)
-    trials = {history.id: score_newest(repository, history) for history in evals}
+    parts, layout = CopiedParts(), Layout(*with_found_evals(config, manifest, search))
+    with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
+        advance(repository, layout, parts, head=head, contents=CONTENTS)
+    trials = {one.id: _with_newest_score(repository, one) for one in current_histories(parts, layout)}
     judged = [
-        FoundEval(proposal.id, trials.get(proposal.id, _NO_HISTORY), _evidence_of_proposal(proposal))
-        for proposal in by_id.values()
+        replace(
+            trials.get(name, FoundEval(id=name, points=0, lacks="no commit wrote such a file")), why=proposal.evidence
+        )
+        for name, proposal in by_id.items()
         # A deleted output with a single point was probably moved, and is proposed under its new name.
-        if not proposal.series.deleted or (proposal.id in trials and trials[proposal.id].points > 1)
+        if not proposal.series.deleted or (name in trials and trials[name].points > 1)
     ]
-    accepted = tuple(proposed for proposed in judged if not proposed.trial.lacks)
-    return Discovery(
-        files=len(history.files),
-        existing=tuple(FoundEval(name, result, "") for name, result in trials.items() if name not in by_id),
-        proposed=accepted,
-        rejected=tuple(proposed for proposed in judged if proposed.trial.lacks),
-        instructions=globs,
-        manifest=_commented_manifest(accepted, by_id, globs, history, head) if accepted else None,
-        site=site_text(globs) if is_site_needed else None,
-    )
-
-
-def _evidence_of_proposal(proposal: Proposal) -> str:
-    series = proposal.series
-    runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
-    deleted = "; deleted since" if series.deleted else ""
-    return f"{series.path}, {runs}{deleted}: {proposal.why}"
-
-
-def _commented_manifest(
-    accepted: tuple[FoundEval, ...],
-    by_id: dict[str, Proposal],
-    globs: tuple[InstructionGlob, ...],
-    history: TrackedHistory,
-    head: str,
-) -> str:
-    about = (
-        f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. These are "
-        "guesses from names, columns and fields: look them over, and write thresholds, a mapping or a description "
-        "where they help."
-    )
+    accepted = tuple(proposed for proposed in judged if not proposed.lacks)
+    about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
     # Without this, the instructions that init writes for agents of sitegen would make every output stale.
     made_with = {"instructions": [glob.glob for glob in globs]} if globs else {}
-    if globs:
-        about += " Only edits of the files that `instructions` names can make an output stale."
-    entries = [
-        WrittenEntry(
-            proposed.id, {**by_id[proposed.id].entry, **made_with}, (f"{proposed.why}.", f"{proposed.trial.summary}.")
-        )
+    written = [
+        (proposed.id, {**by_id[proposed.id].entry, **made_with}, (f"{proposed.why}.", f"{proposed.summary}."))
         for proposed in accepted
     ]
-    return manifest_text(entries, about)
+    return Discovery(
+        files=len(tracked),
+        existing=tuple(found for name, found in trials.items() if name not in by_id),
+        proposed=accepted,
+        rejected=tuple(proposed for proposed in judged if proposed.lacks),
+        instructions=globs,
+        manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,
+        site=site_text(globs) if is_site_needed else None,
+    )

@@ -15,7 +15,6 @@ from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
-from sitegen.model.commits import Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Parsed
@@ -65,35 +64,31 @@ class TrackedFile(Frozen):
         return self.path.rpartition("/")[2]
 
     @property
+    def stem(self) -> str:
+        """The part of the name before the last dot; empty without a dot."""
+        return self.name.rpartition(".")[0]
+
+    @property
     def ending(self) -> str:
         """The part of the name after the last dot, in lower case; empty without a dot."""
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
-class TrackedHistory(Frozen):
-    """The result of a walk."""
+def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> tuple[tuple[TrackedFile, ...], int]:
+    """Walk history up to a commit. Returns its files, sorted by path, and the number of commits that were walked.
 
-    files: tuple[TrackedFile, ...]
-    """Sorted by path."""
-    commits: int
-    """Number of commits that were walked."""
-
-
-def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> TrackedHistory:
-    """Walk history up to a commit. Paths that cannot be written into a configuration are left out."""
+    Files of other suffixes, and paths that cannot be written into a configuration, are left out.
+    """
     try:
         since = repository.resolve(f"{head}~{_MOST_COMMITS}")
     except SitegenError:  # the history has fewer commits
         since = None
-    commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
-    return _history_of_revisions(walk(repository.place, commits))
-
-
-def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:
     files: dict[str, TrackedFile] = {}
-    commits = 0
-    for revision in revisions:
-        commits += 1
+    number = 0
+    for revision in walk(
+        repository.place, commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+    ):
+        number += 1
         for change in revision.changes:
             file = files.get(change.path)
             if change.new is None:
@@ -103,15 +98,11 @@ def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:
                 files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
                 new_file = TrackedFile(path=change.path, oid=change.new, versions=1, deleted=False)
-                if _may_matter(new_file):
+                is_text = new_file.name in _RULE_FILES or _CODE_OF_PROMPTS.search(change.path)
+                matters = new_file.ending in _SUFFIXES or is_text
+                if matters and change.path.isprintable() and not _SKIPPED.search(change.path):
                     files[change.path] = new_file
-    return TrackedHistory(tuple(files[path] for path in sorted(files)), commits)
-
-
-def _may_matter(file: TrackedFile) -> bool:
-    if file.ending not in _SUFFIXES and file.name not in _RULE_FILES and not _CODE_OF_PROMPTS.search(file.path):
-        return False
-    return file.path.isprintable() and not _SKIPPED.search(file.path)
+    return tuple(files[path] for path in sorted(files)), number
 
 
 LARGEST: Final = 5_000_000

@@ -13,12 +13,13 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -28,11 +29,9 @@ from sitegen.data_files.project_files import NotOpenedError, write_inside
 from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
-from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import OWN_TEMPLATES
 from sitegen.recognition.instruction_files import InstructionGlob
-from sitegen.text.plain import counted, line, web_address
+from sitegen.text.plain import line, web_address
 
 SKELETONS: Final = (
     ("manifest.yaml", "evals/manifest.yaml"),
@@ -56,31 +55,32 @@ _COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets that can be copied."""
 
 
-class InitialisedFile(Frozen):
-    """A file that was to be written."""
+def initialise(root: Path, configuration: Mapping[str, bytes] = MappingProxyType({})) -> dict[Path, bool]:
+    """Write every skeleton whose path is free. Returns all paths, and whether each is new.
 
-    path: Path
-    new: bool
-    """False if the path existed already and was not changed."""
-
-
-def initialise(root: Path, configuration: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:
-    """Write every skeleton whose path is free. Raises SitegenError if a folder cannot be made.
+    Raises SitegenError if a folder cannot be made.
 
     Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
     *configuration* holds further contents by path, which replace a skeleton of the same path.
     """
     own = requirement(source()).encode()
     skeletons = {path: _skeleton(name).replace(_ANY, own) for name, path in SKELETONS}
-    return tuple(_write(root, path, content) for path, content in {**skeletons, **(configuration or {})}.items())
+    return _written(root, {**skeletons, **configuration})
 
 
-def write_schema(root: Path, model: str) -> InitialisedFile:
-    """Write the JSON Schema of an installed pydantic model. Raises ConfigurationError if there is no such model."""
-    return _write(root, file_of(model), schema_of(model, root))
+def write_schema(root: Path, model: str) -> tuple[Path, bool]:
+    """Write the JSON Schema of an installed pydantic model.
+
+    That of ``house.schemas:BuildingSpec`` is ``schemas/building_spec.schema.json``. Returns its path, and whether it is
+    new. Raises ConfigurationError if there is no such model.
+    """
+    last = model.rpartition(":")[2].rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
+    ((path, is_new),) = _written(root, {f"schemas/{words.lower()}.schema.json": schema_of(model, root)}).items()
+    return path, is_new
 
 
-def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[InitialisedFile, ...]:
+def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> dict[Path, bool]:
     """Copy built-in templates and assets into the project's own folder, where they override the built-in ones.
 
     A name is a file or a folder below ``site_templates/``, ``theme.css`` or ``all``. Raises ConfigurationError
@@ -100,43 +100,42 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Initia
             fix = f"Did you mean {close[0]!r}?" if close else f"Look into {ours}."
             raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
         contents |= {path: templates[path].read_bytes() for path in matches}
-    return tuple(_write(root, f"{OWN_TEMPLATES}/{name}", content) for name, content in contents.items())
+    return _written(root, {f"{OWN_TEMPLATES}/{name}": content for name, content in contents.items()})
 
 
 def _skeleton(name: str) -> bytes:
     return files("sitegen").joinpath("recognition", "skeletons", name).read_bytes()
 
 
-def _write(root: Path, name: str, content: bytes) -> InitialisedFile:
-    target = root / name
-    try:
-        write_inside(root, name, content, replace=False)
-    except FileExistsError:
-        return InitialisedFile(target, new=False)
-    except NotOpenedError as error:
-        raise SitegenError(
-            f"A folder cannot be written to: {error.strerror}.",
-            where=str(target.parent),
-            fix="Put a folder there, and run init again.",
-        ) from None
-    except NotADirectoryError:
-        raise SitegenError(
-            "A file stands where a folder is needed.", where=str(target.parent), fix="Rename it, and run init again."
-        ) from None
-    return InitialisedFile(target, new=True)
+def _written(root: Path, contents: Mapping[str, bytes]) -> dict[Path, bool]:
+    """Write files whose paths are free. Returns all paths, and whether each is new."""
+    written = {}
+    for name, content in contents.items():
+        target = root / name
+        try:
+            write_inside(root, name, content, replace=False)
+            written[target] = True
+        except FileExistsError:
+            written[target] = False
+        except NotOpenedError as error:
+            raise SitegenError(
+                f"A folder cannot be written to: {error.strerror}.",
+                where=str(target.parent),
+                fix="Put a folder there, and run init again.",
+            ) from None
+        except NotADirectoryError:
+            raise SitegenError(
+                "A file stands where a folder is needed.",
+                where=str(target.parent),
+                fix="Rename it, and run init again.",
+            ) from None
+    return written
 
 
 _FORM: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _TOLERANCE: Final = "x-tolerance"
 _SPELLED: Final = {"tolerance_percent": "percent", "tolerance_absolute": "absolute"}
 """Extra keys that models use for a tolerance -> its key in ``x-tolerance``."""
-
-
-def file_of(name: str) -> str:
-    """The path of a model's schema: ``house.schemas:BuildingSpec`` -> ``schemas/building_spec.schema.json``."""
-    last = name.rpartition(":")[2].rpartition(".")[2]
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
-    return f"schemas/{words.lower()}.schema.json"
 
 
 def schema_of(name: str, project: Path) -> bytes:
@@ -242,17 +241,9 @@ _COMMENT: Final = 110
 """The length of a comment's lines, in characters."""
 
 
-class WrittenEntry(NamedTuple):
-    """An entry of a manifest."""
-
-    eval_id: str
-    keys: Mapping[str, Any]
-    comment: Sequence[str] = ()
-    """Sentences above the keys."""
-
-
-def manifest_text(entries: Sequence[WrittenEntry], about: str) -> str:
-    """Return the text of ``manifest.yaml``."""
+def manifest_text(entries: Iterable[tuple[str, Mapping[str, Any], Sequence[str]]], about: str) -> str:
+    """Return the text of ``manifest.yaml``. An entry is (id, keys, sentences above the keys)."""
+    entries = tuple(entries)
     rows = [*_comments(about, ""), 'version: "2.0"', "evals:" if entries else "evals: {}"]
     for eval_id, keys, comment in entries:
         rows.append(f"  {_yaml_text(eval_id)}:")
@@ -265,7 +256,7 @@ def manifest_text(entries: Sequence[WrittenEntry], about: str) -> str:
 def site_text(globs: Sequence[InstructionGlob]) -> str:
     """Return the text of ``sitegen.toml``: the globs of the instruction files, including files that ``init`` writes."""
     patterns = {glob.glob for glob in globs}
-    rows = [(glob.glob, glob_summary(glob)) for glob in globs]
+    rows = [(glob.glob, glob.summary) for glob in globs]
     rows += [(pattern, "what init writes itself") for pattern in _OWN if pattern not in patterns]
     keys = [(f"  {_quoted(pattern)},", f"# {comment}") for pattern, comment in rows]
     width = min(60, max(len(key) for key, _ in keys))
@@ -276,11 +267,6 @@ def site_text(globs: Sequence[InstructionGlob]) -> str:
         "]",
     ]
     return "\n".join(lines) + "\n"
-
-
-def glob_summary(glob: InstructionGlob) -> str:
-    """``3 files, 12 versions: rules of Cursor``."""
-    return f"{counted(glob.files, 'file')}, {counted(glob.edits, 'version')}: {glob.meaning}"
 
 
 def _comments(text: str, indent: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.history.globs import compiled
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import BlobReader, TrackedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
+from sitegen.text.plain import counted
 
 _TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
 
@@ -106,6 +107,11 @@ class InstructionGlob(Frozen):
     edits: int
     """Number of versions of all its files."""
 
+    @property
+    def summary(self) -> str:
+        """Describe its files: ``3 files, 12 versions: rules of Cursor``."""
+        return f"{counted(self.files, 'file')}, {counted(self.edits, 'version')}: {self.meaning}"
+
 
 def instruction_globs(
     files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str]
@@ -117,24 +123,20 @@ def instruction_globs(
     remaining = [file for file in files if not file.deleted or compiled(tuple(configured)).fullmatch(file.path)]
     globs: list[InstructionGlob] = []
 
-    def add(glob: str, meaning: str, *, everything: bool) -> None:
-        """Add a glob that matches remaining files, unless all of them look like documentation."""
-        nonlocal remaining
+    def in_order() -> Iterator[tuple[str, str, bool]]:
+        """Yield (glob, meaning, whether it counts if all of its files look like documentation)."""
+        yield from ((glob, "as by default", True) for glob in configured)
+        yield from ((glob, meaning, False) for glob, meaning in PLACES)
+        yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, reader))
+        yield from ((glob, meaning, False) for glob, meaning in (() if globs else CODE))
+
+    for glob, meaning, everything in in_order():
         pattern = compiled((glob,))
         matches = [file for file in remaining if pattern.fullmatch(file.path)]
         if any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in matches):
             edits = sum(file.versions for file in matches)
             globs.append(InstructionGlob(glob=glob, meaning=meaning, files=len(matches), edits=edits))
             remaining = [file for file in remaining if not pattern.fullmatch(file.path)]
-
-    for glob in configured:
-        add(glob, "as by default", everything=True)
-    for glob, meaning in PLACES:
-        add(glob, meaning, everything=False)
-    for glob, meaning in _globs_by_content(remaining, reader):
-        add(glob, meaning, everything=True)
-    for glob, meaning in () if globs else CODE:
-        add(glob, meaning, everything=False)
     return tuple(globs)
 
 

@@ -8,12 +8,11 @@ Where each document has files of its own, one for each side, those of one name b
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Value
 from sitegen.recognition.files import DATA, BlobReader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.text.plain import natural_order
 
@@ -92,6 +91,19 @@ class OutputSeries(Frozen):
         """The path of the file or the glob, relative to the root."""
         return f"{self.folder}/{self.outputs}" if self.folder else self.outputs
 
+    def is_namesake(self, truth: TrackedFile) -> bool:
+        """Whether a file has the same name, in a folder of expected values: ``truth/a.json``, ``output/a.json``."""
+        in_place = is_truth_by_name(truth.folder) and not is_truth_by_name(self.folder)
+        return in_place and truth.stem == self.newest.stem
+
+    def may_have(self, truth: TrackedFile) -> bool:
+        """Whether a file is neither an output of another run nor in another part of the project."""
+        if self.is_namesake(truth):
+            return True
+        is_output = truth.name == self.newest.name or (self.is_glob and bool(run_globs_of(truth.path)))
+        above, below = sorted((truth.folder, self.folder), key=len)
+        return not is_output and (below.startswith(above) or below.partition("/")[0] == above.partition("/")[0])
+
     @property
     def hinted(self) -> bool:
         """Whether the path suggests results."""
@@ -126,8 +138,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     A file belongs to the widest glob that at least ``_LEAST_RUNS`` files share; without such a glob it is a series of
     its own.
     """
-    runs: list[OutputSeries] = []
-    single_files: list[OutputSeries] = []
+    series: list[OutputSeries] = []
     remaining = [(file, run_globs_of(file.path)) for file in files]
     while remaining:
         by_glob: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
@@ -135,26 +146,19 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             if globs:
                 by_glob.setdefault(globs[0], []).append((file, globs[1:]))
             else:
-                single_files.append(OutputSeries(file.folder, file.name, (file,)))
+                series.append(OutputSeries(file.folder, file.name, (file,)))
         remaining = []  # files whose glob matches too few runs try their next narrower glob
         for glob, members in by_glob.items():
             if len(members) < _LEAST_RUNS:
                 remaining += members
-            else:
-                runs.append(_series_of_runs(glob, [file for file, _ in members]))
-    return (*sorted(runs, key=_most_likely_first), *sorted(single_files, key=_most_likely_first))
-
-
-def _most_likely_first(series: OutputSeries) -> tuple[bool, bool, int, str]:
-    return series.deleted, not series.hinted, -series.versions, series.path
-
-
-def _series_of_runs(glob: str, files: list[TrackedFile]) -> OutputSeries:
-    """Make the series of a glob, in the first folder above its wildcard."""
-    segments = glob.split("/")
-    wild = next(index for index, segment in enumerate(segments) if "*" in segment)
-    in_order = tuple(sorted(files, key=lambda file: natural_order(file.path)))
-    return OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order)
+                continue
+            segments = glob.split("/")
+            wild = next(index for index, segment in enumerate(segments) if "*" in segment)
+            in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
+            series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
+    return tuple(
+        sorted(series, key=lambda one: (not one.is_glob, one.deleted, not one.hinted, -one.versions, one.path))
+    )
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:
@@ -235,6 +239,28 @@ class Shape(Frozen):
     """Key of the list of documents; empty if the file is the list itself, or a single document."""
     is_list: bool = False
 
+    def agreement(self, actual: Shape) -> float:
+        """Return the share of these expected fields that an output has; 0 if the documents cannot be the same."""
+        common = len(self.fields & actual.fields)
+        if self.is_list != actual.is_list or common < 2 or (self.is_list and not self._common_key(actual)):
+            return 0.0
+        return common / len(self.fields)
+
+    def settings(self, actual: Shape) -> dict[str, Any]:
+        """Return the settings for the list of documents and the field with their ids, unless the defaults apply."""
+        where: dict[str, str] = {}
+        if self.is_list and (actual.list_at or self.list_at):
+            where["path"] = actual.list_at or self.list_at
+        key = self._common_key(actual)
+        if self.is_list and (where or key != "id"):
+            where["key"] = key
+        return {"documents": where} if where else {}
+
+    def _common_key(self, actual: Shape) -> str:
+        """Return the first unique field of both sides with half of its expected values in common; else empty."""
+        sides = ((key, ids, actual.keys.get(key, frozenset())) for key, ids in self.keys.items())
+        return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
+
 
 class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
@@ -252,96 +278,48 @@ class TruthFinder:
         scored: list[tuple[float, TrackedFile, Shape]] = []
         for file in self._truths(series):
             expected = self._shape(file)
-            agreement = _agreement(expected, actual) if expected else 0.0
+            agreement = expected.agreement(actual) if expected else 0.0
             if expected and agreement >= _LEAST_AGREEMENT:
                 scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
         if not scored:
             return None
         # Of equally good files, this is the first, which is the nearest.
         _, file, expected = max(scored, key=lambda row: row[0])
-        return file, _document_settings(expected, actual)
+        return file, expected.settings(actual)
 
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
         own_paths = {file.path for file in series.files}
-        beside = {_stem(file) for file in self._candidates if file.folder == series.newest.folder}
+        beside = {file.stem for file in self._candidates if file.folder == series.newest.folder}
+        # A file that is called like another output beside this one has the expected values of that one.
         eligible = [
             file
             for file in self._candidates
-            if file.path not in own_paths and _may_belong(file, series) and not _is_of_another(file, series, beside)
+            if file.path not in own_paths
+            and series.may_have(file)
+            and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
         by_name = [file for file in eligible if is_truth_by_name(file.path)]
         stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
         if series.versions <= 2:  # too few versions for another file to be relatively stable
             stable = []
         ordered = (*nearest_first(by_name, series.folder), *nearest_first(stable, series.folder))
-        return sorted(dict.fromkeys(ordered), key=lambda file: not _is_namesake(file, series))[:_TRUTHS_TRIED]
+        return sorted(dict.fromkeys(ordered), key=lambda file: not series.is_namesake(file))[:_TRUTHS_TRIED]
 
     def _shape(self, file: TrackedFile) -> Shape | None:
         if file.oid not in self._shapes:
             content = self._reader.content(file.oid)
-            self._shapes[file.oid] = None if content is None else _shape_of(value_of(file.ending, content))
+            value = None if content is None else value_of(file.ending, content)
+            table = table_of(value)
+            shape = Shape(leaf_paths(value)) if isinstance(value, dict) else None
+            if table is not None and (isinstance(value, list) or table.size > 1):
+                columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
+                by_column = ((column, texts(row.get(column) for row in table.rows)) for column in columns)
+                shape = Shape(
+                    fields=frozenset(path.removeprefix("[].") for path in leaf_paths(list(table.rows))),
+                    keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
+                    list_at=table.key,
+                    is_list=True,
+                )
+            self._shapes[file.oid] = shape
         return self._shapes[file.oid]
-
-
-def _stem(file: TrackedFile) -> str:
-    return file.name.rpartition(".")[0]
-
-
-def _is_namesake(truth: TrackedFile, series: OutputSeries) -> bool:
-    """Whether both have one name, in folders of expected values and of outputs: ``truth/a.json``, ``output/a.json``."""
-    in_place = is_truth_by_name(truth.folder) and not is_truth_by_name(series.folder)
-    return in_place and _stem(truth) == _stem(series.newest)
-
-
-def _is_of_another(truth: TrackedFile, series: OutputSeries, beside: Container[str]) -> bool:
-    """Whether a file has the expected values of another output, which is called like it and lies beside this one."""
-    is_elsewhere = truth.folder != series.newest.folder
-    return is_elsewhere and not _is_namesake(truth, series) and _stem(truth) in beside
-
-
-def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
-    """Whether a file is neither an output of another run nor in another part of the project."""
-    if _is_namesake(truth, series):
-        return True
-    is_output = truth.name == series.newest.name or (series.is_glob and bool(run_globs_of(truth.path)))
-    above, below = sorted((truth.folder, series.folder), key=len)
-    return not is_output and (below.startswith(above) or below.partition("/")[0] == above.partition("/")[0])
-
-
-def _shape_of(value: Value) -> Shape | None:
-    table = table_of(value)
-    if table is not None and (isinstance(value, list) or table.size > 1):
-        rows = table.rows
-        columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
-        values_by_column = ((column, texts(row.get(column) for row in rows)) for column in columns)
-        keys = {column: ids for column, ids in values_by_column if len(ids) == len(rows)}
-        fields = frozenset(path.removeprefix("[].") for path in leaf_paths(list(rows)))
-        return Shape(fields=fields, keys=keys, list_at=table.key, is_list=True)
-    return Shape(leaf_paths(value)) if isinstance(value, dict) else None
-
-
-def _agreement(expected: Shape, actual: Shape) -> float:
-    """Return the share of expected fields that the output has; 0 if the documents cannot be the same."""
-    if expected.is_list != actual.is_list or len(expected.fields & actual.fields) < 2:
-        return 0.0
-    if expected.is_list and not _common_key(expected, actual):
-        return 0.0
-    return len(expected.fields & actual.fields) / len(expected.fields)
-
-
-def _common_key(expected: Shape, actual: Shape) -> str:
-    """Return the first unique field of both sides with at least half of its expected values in common; else empty."""
-    sides = ((key, ids, actual.keys.get(key, frozenset())) for key, ids in expected.keys.items())
-    return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
-
-
-def _document_settings(expected: Shape, actual: Shape) -> dict[str, Any]:
-    """Return the settings for the list of documents and the field with their ids, unless the defaults apply."""
-    where: dict[str, str] = {}
-    if expected.is_list and (actual.list_at or expected.list_at):
-        where["path"] = actual.list_at or expected.list_at
-    key = _common_key(expected, actual)
-    if expected.is_list and (where or key != "id"):
-        where["key"] = key
-    return {"documents": where} if where else {}

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from posixpath import splitext
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import FoundTable, table_of, value_of
@@ -56,22 +55,18 @@ _OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
-class Recognition(Frozen):
-    """The kind of eval that was recognised for an output."""
+Recognition: TypeAlias = tuple[dict[str, Any], str]
+"""Keys of the manifest entry of an eval, except those that locate its outputs, and the evidence for it.
 
-    keys: dict[str, Any]
-    """Keys of the manifest entry, except those that locate the eval."""
-    why: str
-    """The evidence, for the comment above the entry."""
-    truth: str = ""
-    """Path of the file with the expected values, if they are in a separate file."""
+The path under ``ground_truth`` is relative to the root.
+"""
 
 
 def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
     """Recognise the kind of eval that an output could belong to, trying the most specific evidence first."""
     path = series.newest.path
     cases = _case_file(path, content) if series.hinted else None
-    if cases and traits_of(cases.keys["kind"]).is_structured:
+    if cases and traits_of(cases[0]["kind"]).is_structured:
         return cases
     graded = _tool_results(path, content) or _graded_table(series, content) or cases
     return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
@@ -93,7 +88,7 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
         return None
     if not judged or len(judged) * 2 < len(cases):
         return None
-    return Recognition({"kind": "judged"}, f"results in the format {form.name}, with {counted(len(cases), 'case')}")
+    return {"kind": "judged"}, f"results in the format {form.name}, with {counted(len(cases), 'case')}"
 
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
@@ -107,7 +102,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     list_key = {"list": table.key} if table.key else {}
     by = ", ".join(graded) or f"comparing {columns['output']} with {columns['expected']}"
     why = f"a table of {counted(table.size, 'row')}, graded by {by}"
-    return Recognition({"kind": "judged", "settings": {**list_key, **settings}}, why)
+    return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
 
 def _case_file(path: str, content: bytes) -> Recognition | None:
@@ -120,9 +115,9 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
     if kind is None:
         return None
     if not files_of(kind).ground_truths:
-        return Recognition({"kind": kind}, "cases with a verdict or a score")
+        return {"kind": kind}, "cases with a verdict or a score"
     keys = {"kind": kind, "ground_truth_format": "cases"}
-    return Recognition(keys, "cases with what was expected beside what was given")
+    return keys, "cases with what was expected beside what was given"
 
 
 def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
@@ -132,8 +127,9 @@ def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | N
     if pair is None:
         return None
     file, settings = pair
+    keys = {"settings": settings} if settings else {}
     why = f"expected values in {file.path}, with the fields of these outputs"
-    return Recognition({"settings": settings} if settings else {}, why, file.path)
+    return {**keys, "ground_truth": file.path}, why
 
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
@@ -157,7 +153,7 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
     keys = {"kind": "recorded", "settings": {"headline": headline}}
-    return Recognition(keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}")
+    return keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}"
 
 
 _NAMED_SCORE = re.compile(
@@ -165,6 +161,7 @@ _NAMED_SCORE = re.compile(
 )
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _TOO_LARGE: Final = 10**12
+_LONGEST_NUMBER: Final = 40
 _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12
 
@@ -188,7 +185,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         by_name[plain_name(name)] = name
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
         by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
-    verdict = _verdict_column(columns, by_name)
+    kinds = ((VERDICTS, 1), (WEAK_VERDICTS, 2))  # with the least number of different verdicts
+    named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
+    verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name)
     has_text = {"input", "expected", "output"} & parts.keys()
     is_classified = all(
@@ -223,14 +222,9 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     return columns
 
 
-def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
-    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((VERDICTS, 1), (WEAK_VERDICTS, 2))
-    for names, least_different in kinds:
-        for name in (by_name[name] for name in names if name in by_name):
-            stated = [value for value in columns[name] if not is_no_score(value)]
-            if len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated)):
-                return name
-    return None
+def _states_verdicts(values: list[Value], least_different: int) -> bool:
+    stated = [value for value in values if not is_no_score(value)]
+    return len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated))
 
 
 def _fits(part: str, values: list[Value]) -> bool:
@@ -276,21 +270,22 @@ def _numbers_of_column(values: Iterable[Value]) -> list[float]:
         next((value[key] for key in GRADES if key in value), None) if isinstance(value, dict) else value
         for value in values
     ]
-    cells = [value for value in stated if not is_no_score(value) and not _is_infinite(value)]
-    numbers = [number for number in map(_float_of_cell, cells) if number is not None]
-    return numbers if len(numbers) == len(cells) else []
+    numbers = []
+    for value in stated:
+        if isinstance(value, str):
+            if _SPELLED.fullmatch(value.strip()):
+                numbers.append(float(value))
+            elif not is_no_score(value) and not _is_infinite(value):
+                return []
+        elif isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE:
+            numbers.append(float(value))
+        elif value is not None and not isinstance(value, Unusable):
+            return []
+    return numbers
 
 
-def _is_infinite(value: Value) -> bool:
-    if isinstance(value, str) and len(value) < 40:
-        try:
-            return math.isinf(float(value))
-        except ValueError:
-            return False
-    return isinstance(value, Unusable)
-
-
-def _float_of_cell(value: Value) -> float | None:
-    if isinstance(value, str):
-        return float(value) if _SPELLED.fullmatch(value.strip()) else None
-    return float(value) if isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE else None
+def _is_infinite(text: str) -> bool:
+    try:
+        return len(text) < _LONGEST_NUMBER and math.isinf(float(text))
+    except ValueError:
+        return False

@@ -11,7 +11,7 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.repository import Repository
 from sitegen.recognition import Discovery, discover
-from sitegen.recognition.initialising import WrittenEntry, manifest_text, site_text
+from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from tests.gitrepo import GitRepo
@@ -139,7 +139,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
 
 
 def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
-    assert {(each.id, each.trial.points, each.trial.newest) for each in (*found.existing, *found.proposed)} == {
+    assert {(each.id, each.points, each.newest) for each in (*found.existing, *found.proposed)} == {
         ("receipts", 1, "F1 1.000 over 1 document"),
         ("orders", 3, "F1 1.000 over 1 document"),
         ("catalogue", 2, "F1 1.000 over 2 documents"),
@@ -268,9 +268,7 @@ def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
 
 @pytest.mark.parametrize("name", ["on", "a: b", "x # y", 'a"b', "1.5", "é", "-", "null", "C:\\x"])
 def test_every_name_is_read_as_it_was_found(name):
-    text = manifest_text(
-        [WrittenEntry(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name
-    )
+    text = manifest_text([(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name)
     assert yaml.safe_load(text)["evals"] == {name: {"dir": name, "settings": {name: [name, 3, True]}}}
     assert (
         tomllib.loads(site_text([InstructionGlob(glob=name, meaning="x", files=1, edits=1)]))["instructions"][0] == name
@@ -320,7 +318,7 @@ def test_of_many_documents_with_files_of_their_own_each_has_the_expected_values_
     proposed = yaml.safe_load(_look(repo).manifest or "")["evals"].values()
     pairs = [(Path(entry["outputs"]).name, Path(entry["ground_truth"]).name) for entry in proposed]
     assert sorted(pairs) == [(name, name) for name in ("c1.json", "c2.json", "c3.json")]
-    results = sorted(found.trial.newest for found in _look(repo).proposed)
+    results = sorted(found.newest for found in _look(repo).proposed)
     assert results == ["F1 0.500 over 1 document", *["F1 1.000 over 1 document"] * 2]
 
 

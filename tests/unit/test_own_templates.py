@@ -235,7 +235,7 @@ def test_init_copies_what_is_to_be_changed_and_says_what_comes_next(project):
 def test_copies_of_all_templates_make_the_same_site(project, tmp_path):
     build_site(project.path, tmp_path / "plain", jobs=1)
     written = copy_templates(project.path, find_templates(), ["all"])
-    assert {one.path.suffix for one in written} <= KINDS
+    assert {path.suffix for path in written} <= KINDS
     assert len(written) > 60
     build_site(project.path, tmp_path / "own", jobs=1)
     assert differences(tmp_path / "plain", tmp_path / "own") == []
@@ -243,10 +243,10 @@ def test_copies_of_all_templates_make_the_same_site(project, tmp_path):
 
 def test_a_theme_as_it_is_copied_changes_nothing_that_is_seen(project):
     (one,) = copy_templates(project.path, find_templates(), ["theme.css"])
-    css = re.sub(r"/\*.*?\*/", "", one.path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    css = re.sub(r"/\*.*?\*/", "", one.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert "".join(css.split()) == ":root{}"
     tokens = (find_templates() / "assets" / "css" / "tokens.css").read_text(encoding="utf-8")
-    named = re.findall(r"(--[\w-]+):", one.path.read_text(encoding="utf-8"))
+    named = re.findall(r"(--[\w-]+):", one.read_text(encoding="utf-8"))
     assert named != []
     assert [name for name in named if f"{name}:" not in tokens] == []
 
