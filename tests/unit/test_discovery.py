@@ -178,7 +178,7 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
     for table in (rows, rows.replace("hi,spam,spam", "hi,spam,ham")):
         repo.commit({"evals/triage/results.csv": f"id,text,{','.join(names)}\n{table}"})
     (found,) = _look(repo).proposed
-    assert (found.points, found.trial.newest) == (2, "Score 0.500 over 4 cases")
+    assert (found.points, found.newest) == (2, "Score 0.500 over 4 cases")
     assert found.why.endswith(f"a table of 4 rows, graded by comparing {names[1]} with {names[0]}")
 
 
