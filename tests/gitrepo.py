@@ -115,28 +115,6 @@ class GitRepo:
         return self.git("rev-parse", f"{rev}:{path}")
 
 
-class MemoryParts:
-    """Parts in memory."""
-
-    def __init__(self) -> None:
-        self.content: dict[tuple[str, str], bytes] = {}
-        self.asked: list[tuple[str, str]] = []
-
-    def get(self, kind: str, key: str) -> bytes | None:
-        self.asked.append((kind, key))
-        return self.content.get((kind, key))
-
-    def put(self, kind: str, key: str, content: bytes) -> None:
-        key.encode()
-        self.content[kind, key] = content
-
-    def delete(self, kind: str, key: str) -> None:
-        self.content.pop((kind, key), None)
-
-    def keys(self, kind: str) -> tuple[str, ...]:
-        return tuple(key for each, key in self.content if each == kind)
-
-
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}

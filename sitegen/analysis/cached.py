@@ -5,17 +5,18 @@ All kinds are declared in ``sitegen/engine/cached_kinds.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import CachedRow, stored
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk"]
 """``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until a value is
-stored for other inputs. ``walk``: until history is read from its root again."""
+stored for other inputs. ``walk``: until a build for which everything is new."""
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
@@ -109,3 +110,26 @@ class TaskCache:
     def new(self) -> tuple[CachedRow, ...]:
         """Return the rows that were added."""
         return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
+
+
+def encode(value: object) -> bytes:
+    """Encode a value as JSON."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # Paths that are not UTF-8 carry surrogate escapes, which only the standard library writes.
+        return json.dumps(msgspec.to_builtins(value)).encode()
+
+
+def decode(content: bytes, kind: type[T]) -> T:
+    """Decode a value from JSON. Raises ValueError if it is not of this type."""
+    try:
+        value: T = _decoder(cast("Hashable", kind)).decode(content)
+        return value
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(content), kind)
+
+
+@cache
+def _decoder(kind: Any) -> Any:
+    return msgspec.json.Decoder(kind)

@@ -1,8 +1,8 @@
 """Declares every kind of value that the memo caches between builds: its type, what decides it, how long it lives.
 
-Two other modules store values of their own: ``history/fold_state.py`` the fold of history, which follows the commits,
-and ``engine/site_files.py`` the files of each output folder. Changing the type of a value here requires a higher
-``SCHEMA_VERSION`` in ``engine/memo.py``. Decision record 0062 lists the time that each kind saves.
+Only ``engine/site_files.py`` stores values of its own: the files of each output folder. Changing the type of a value
+here requires a higher ``SCHEMA_VERSION`` in ``engine/memo.py``. Decision record 0062 lists what each kind
+saves.
 
 
 Encodes the judgements and panels of outputs for the memo, so that a report can be drawn in any later build.
@@ -19,6 +19,7 @@ from msgspec.structs import astuple, replace
 from sitegen.analysis.cached import CachedKind
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.engine.memo import Memo
+from sitegen.history.timeline import FoldEnd
 from sitegen.model.cells import CellMap
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Unusable, Value
@@ -38,7 +39,7 @@ class Configuration(Frozen):
     """What was read of a file of the configuration: one of these."""
 
     site: Parsed[SiteConfig] | None = None
-    manifest: Parsed[Manifest] | None = None
+    manifest: Parsed[Manifest | None] | None = None
     mapping: KeptMapping | None = None
     answers: Mapping[str, str] = {}
     """Answers of the search for evals about the contents of files, by blob id and question."""
@@ -83,8 +84,7 @@ class CommitListTail(Frozen):
 class EndOfWalk(Frozen):
     """Where a finished build ended, and the next one continues."""
 
-    head: str
-    """The commit that the fold had reached."""
+    fold: FoldEnd
     commits: CommitListTail
     search: SearchTail
 

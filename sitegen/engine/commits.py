@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cached import encode
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import (
@@ -32,7 +33,6 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.timeline import Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
-from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout
 from sitegen.model.commits import WORKTREE

@@ -7,14 +7,15 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.manifest import manifest_in_force
+from sitegen.analysis.cached import CacheStore
+from sitegen.config.findings import error_in
+from sitegen.config.manifest import read_manifest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.site import read_rules, read_site, site_config_bytes
 from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.fold_state import PartStore
 from sitegen.history.memo_rows import within
 from sitegen.history.repository import Repository
 from sitegen.model.metrics import traits_of
@@ -28,24 +29,32 @@ _CHECKED: Final = "paths inside the project; wrong values do not count; no refus
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
-def kept_site_config(files: FilesAt, parts: PartStore) -> Parsed[SiteConfig]:
+def kept_site_config(files: FilesAt, store: CacheStore) -> Parsed[SiteConfig]:
     """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
     key = digest(_CHECKED, repr(SiteConfig()), site_config_bytes(root, read=files.read_rules))
-    kept = CONFIGURATION.derived(parts, "site", key, lambda: Configuration(site=read_site(root, read=files.read_rules)))
+    kept = CONFIGURATION.derived(store, "site", key, lambda: Configuration(site=read_site(root, read=files.read_rules)))
     assert kept.site is not None
     return kept.site
 
 
-def kept_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
+def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, worktree: bool) -> Parsed[Manifest]:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
     path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
     if content is None:
         return Parsed(Manifest())
-    key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
-    kept = CONFIGURATION.derived(
-        parts, "manifest", key, lambda: Configuration(manifest=manifest_in_force(content, path, config.evals_dir))
-    )
+    manifest, findings = manifest_of(store, content, path, config.evals_dir)
+    if manifest is None:
+        raise error_in(path, findings[0])
+    return Parsed(manifest, findings)
+
+
+def manifest_of(store: CacheStore, content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
+    """Read a manifest, of any commit, as ``read_manifest`` does."""
+    key = within("manifest", digest(_CHECKED, repr(EvalConfig(id="")), path, evals_dir, content))
+    kept = CONFIGURATION.get(store, key)
+    if kept is None:
+        kept = CONFIGURATION.keep(store, key, Configuration(manifest=read_manifest(content, path, evals_dir)))
     assert kept.manifest is not None
     return kept.manifest
 
@@ -59,10 +68,10 @@ def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> b
 class AnswersAt:
     """The answers of the search for evals about the files of a commit, cached by blob id."""
 
-    def __init__(self, files: FilesAt, parts: PartStore) -> None:
+    def __init__(self, files: FilesAt, store: CacheStore) -> None:
         self._files = files
-        self._parts = parts
-        kept = CONFIGURATION.get(parts, "answers")
+        self._store = store
+        kept = CONFIGURATION.get(store, "answers")
         self._before = kept.answers if kept else {}
         self._now: dict[str, str] = {}
 
@@ -80,7 +89,7 @@ class AnswersAt:
     def keep(self) -> None:
         """Cache the answers that this build asked for, and delete all others."""
         if self._now != self._before:
-            CONFIGURATION.keep(self._parts, "answers", Configuration(answers=self._now))
+            CONFIGURATION.keep(self._store, "answers", Configuration(answers=self._now))
 
 
 KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.blame import by_attribute
-from sitegen.analysis.cached import TaskCache
+from sitegen.analysis.cached import TaskCache, encode
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import changes
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
@@ -38,7 +38,6 @@ from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import MissingObjectsError
-from sitegen.history.fold_state import encode
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sitegen.analysis.blame import Blame, by_attribute
-from sitegen.analysis.cached import TaskCache
+from sitegen.analysis.cached import TaskCache, encode
 from sitegen.analysis.series import Derived
 from sitegen.engine.configuration import recall_mapping, without_settings
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, inputs_of, owner, sources_of
@@ -17,7 +17,6 @@ from sitegen.engine.scoring import all_inputs
 from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer, digest
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
-from sitegen.history.fold_state import encode
 from sitegen.model.changes import Step
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem

@@ -30,9 +30,7 @@ from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import is_worth_ranges
 from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.timeline import Timeline
-from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
-from sitegen.history.timeline import history_in
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
@@ -269,6 +267,6 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
         if eval_id in touched or record.summary.stale or not record.summary.headlines:
             continue
         if edited and any(file.path in edited for file in timeline.drivers(eval_id)):
-            history = history_in(memo, Layout(timeline.config, timeline.manifest), eval_id)
+            history = next((history for history in timeline.evals if history.id == eval_id), None)
             if history is not None:
                 yield EvalUpdate(history, len(history.snapshots))

@@ -7,6 +7,7 @@ from itertools import groupby, repeat
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cached import encode
 from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change
 from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals
@@ -17,7 +18,6 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.timeline import Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
-from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem

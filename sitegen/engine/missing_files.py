@@ -21,8 +21,8 @@ from sitegen.config.models import (
     files_of,
 )
 from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
+from sitegen.history.eval_state import FolderTree, outputs_in
 from sitegen.history.files_at_commit import Folders, source_files
-from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
 
+from sitegen.analysis.cached import decode, encode
 from sitegen.engine.built_site import FolderState, LastBuild, Site
 from sitegen.engine.memo import Memo, PageRow
 from sitegen.engine.output_folder import (
@@ -21,7 +22,6 @@ from sitegen.engine.output_folder import (
 )
 from sitegen.engine.writer import Writer, WrittenFiles
 from sitegen.errors import Notice
-from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import stored
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import Project

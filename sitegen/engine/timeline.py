@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen import __version__
+from sitegen.analysis.cached import CacheStore
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
@@ -16,7 +17,7 @@ from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig,
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
-from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings
+from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings, manifest_of
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.template_files import template_folders
@@ -24,13 +25,12 @@ from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.fold_state import FoldStore, PartStore
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import WorktreeBlob, advance
+from sitegen.history.timeline import FoldEnd, WorktreeBlob, advance
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -60,8 +60,11 @@ class Timeline(Frozen):
     update: Update
     head: Commit
     commits: int
+    evals: tuple[EvalHistory, ...]
+    """Every eval that ever had ground truth, by id."""
     instructions: tuple[InstructionHistory, ...]
     """All instruction files, by path."""
+    end: FoldEnd
     problems: tuple[Problem, ...]
     """Problems of history."""
     files: FilesAt
@@ -117,16 +120,15 @@ class Timeline(Frozen):
 
 @share_processes()
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...]) -> Timeline:
-    """Advance the memo's fold to the commit that is built.
+    """Read the history of the commit that is built.
 
-    ``trusted_head`` is the commit that the output folder shows. If the fold is at another commit, the commits that are
-    new to the fold are not the ones that the folder lacks, so history is read from its root. ``foreign``: files of the
-    folder that no page may replace.
+    ``trusted_head`` is the commit that the output folder shows. If the last build ended at another one, what is new to
+    it is not what the folder lacks, so everything is new. ``foreign``: files of the folder that no page may replace.
     """
     before = END_OF_WALK.get(memo)
-    if before is None or before.head != trusted_head:
-        FoldStore(memo).clear()
-    timeline = fold(project, memo)
+    if before is not None and before.fold.head != trusted_head:
+        before = None
+    timeline = fold(project, memo, since=before.fold if before else None)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
@@ -138,7 +140,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
 
 def keep_end_of_walk(timeline: Timeline, memo: Memo, commits: CommitListTail, search: SearchTail) -> None:
     """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
-    end = EndOfWalk(head=timeline.head.sha, commits=commits, search=search)
+    end = EndOfWalk(fold=timeline.end, commits=commits, search=search)
     END_OF_WALK.keep(memo, "", end)
 
 
@@ -147,20 +149,23 @@ _HINTS: Final = 3
 
 
 @share_processes()
-def fold(project: Project, parts: PartStore, configured_as: Timeline | None = None) -> Timeline:
-    """Read the configuration and fold history into the parts. Raises the errors that ``sitegen.build.build`` lists.
+def fold(
+    project: Project, memo: CacheStore, *, since: FoldEnd | None = None, configured_as: Timeline | None = None
+) -> Timeline:
+    """Read the configuration and fold history. Raises the errors that ``sitegen.build.build`` lists.
 
-    ``configured_as``: another revision, whose configuration and manifest apply instead of those of the project's own.
+    ``since``: the end of the previous build, for the update. ``configured_as``: another revision, whose configuration
+    and manifest apply instead of those of the project's own.
     """
     root = project.place.root
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
     files = FilesAt(project.place, head)
-    config, of_site = kept_site_config(files, parts)
-    manifest, of_manifest = kept_manifest(files, config, parts, worktree=project.options.worktree)
+    config, of_site = kept_site_config(files, memo)
+    manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
     remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
-    answers = AnswersAt(files, parts)
+    answers = AnswersAt(files, memo)
     searched = Search(
         names=files.names,
         read=files.read,
@@ -190,14 +195,16 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)
-    follow = partial(advance, layout=layout, head=head, contents=contents)
+    follow = partial(
+        advance, layout=layout, head=head, contents=contents, manifests=partial(manifest_of, memo), since=since
+    )
     try:
         if project.options.worktree and root is not None:
             from sitegen.history.worktree import with_worktree
 
-            advanced = with_worktree(repository, parts, follow)
+            advanced = with_worktree(repository, follow)
         else:
-            advanced = follow(repository, parts=parts)
+            advanced = follow(repository)
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         missing = MissingFiles(
@@ -218,7 +225,9 @@ def fold(project: Project, parts: PartStore, configured_as: Timeline | None = No
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,
-        instructions=_instructions(parts, advanced.update),
+        evals=advanced.evals,
+        instructions=advanced.instructions,
+        end=advanced.end,
         problems=(*advanced.problems, *_unread(evaluation)),
         files=files,
     )
@@ -264,15 +273,6 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
         for edit in file.edits
         if edit.path != file.path
     }
-
-
-def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:
-    """Return all instruction files by path: touched ones from the update, the others from the memo."""
-    touched = {file.path: file for file in update.instructions}
-    if update.complete:
-        return tuple(touched[path] for path in sorted(touched))
-    untouched = (file for file in FoldStore(parts).instructions() if file.path not in touched)
-    return tuple(sorted((*touched.values(), *untouched), key=lambda file: file.path))
 
 
 def _worker_context(

@@ -7,9 +7,8 @@ Its modules, from the bottom up:
 - ``repository`` offers blobs and patches as one object, and requests blobs before they are needed.
 - ``entry_rules`` holds an eval's rules in a manifest, ``layout`` and ``globs`` determine the meaning of a path.
 - ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` the files that
-  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``), its
+  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``eval_state``), its
   iterations (``iterations``) and the snapshots that they start (``snapshots``).
-- ``fold_state`` is stored for the next build.
 - ``worktree`` adds the uncommitted state as one more revision.
 - ``cache_folder`` decides which memo is believed.
 """

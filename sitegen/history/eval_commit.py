@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, canonical_settings, is_path, normal, required_statements, runs_of
-from sitegen.history.fold_state import EvalInputs, EvalState, SideBlobs
-from sitegen.history.folder_tree import first_blob
+from sitegen.history.eval_state import EvalInputs, EvalState, SideBlobs, first_blob
 from sitegen.history.layout import PathRole
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents

@@ -14,8 +14,7 @@ from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.entry_rules import canonical_settings, is_glob, is_path, kind_of, normal, truth_names
 from sitegen.history.eval_commit import EvalCommit, keep_newest_run
-from sitegen.history.fold_state import EvalInputs, EvalState
-from sitegen.history.folder_tree import first_blob
+from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
@@ -131,12 +130,12 @@ def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kin
 def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_commit: EvalCommit) -> None:
     if place.role == "stranger":
         if change.new is not None and place.iteration not in state.strangers:
-            state.strangers[place.iteration] = True
+            state.strangers.add(place.iteration)
             path = f"{place.folder}/{RESULTS}/{place.iteration}"
             eval_commit.report(problems.stranger_folder(eval_commit.commit, state.id, path, place.iteration))
         return
     if place.role == "run":
-        state.with_runs[place.iteration] = True
+        state.with_runs.add(place.iteration)
     if change.new is None:
         state.files.remove(change.path)
     else:

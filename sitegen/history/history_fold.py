@@ -8,7 +8,7 @@ folded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -19,17 +19,17 @@ from sitegen.config.models import EvalConfig
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
-from sitegen.history.fold_state import EvalState, FoldState, FoldStore, StartOverError
+from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import InstructionHistories
-from sitegen.history.layout import FileRole, Layout, Watched
+from sitegen.history.layout import FileRole, Layout, StartOverError
 from sitegen.history.repository import ReadAhead, Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
-from sitegen.history.rules_in_force import RulesInForce
+from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
+from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval, last_id
 
 _TOGETHER: Final = 8
 """Number of commits whose outputs are requested from git at once."""
@@ -60,92 +60,86 @@ class _SortedChanges(Frozen):
     """All changes with any of these roles, except strangers."""
 
 
+class Reached(Frozen):
+    """What a fold had reached at a commit."""
+
+    evals: Mapping[str, EvalHistory]
+    """Every eval, by id."""
+    instructions: tuple[InstructionHistory, ...]
+    renames: int
+    """Number of renamed evals and instruction files."""
+    records: int
+    """Number of records."""
+
+
 class HistoryFold:
-    """A fold of new commits: the state, the parts of it that the commits touch, and a record of each commit."""
+    """A fold of commits from the root of history: every eval, every instruction file, and a record of each commit."""
 
     def __init__(
         self,
         repository: Repository,
         layout: Layout,
-        store: FoldStore,
-        state: FoldState,
         renamed: tuple[RenamedEval, ...],
         contents: Contents,
+        read_manifest: ManifestReader,
+        since: str | None = None,
     ) -> None:
-        """With a new *state*, nothing is loaded from the store.
+        """*renamed* are evals whose later ids are needed in advance.
 
-        The paths that the state follows are followed in addition to those of *layout*. *renamed* are evals whose later
-        ids are needed in advance, because their entries under the new ids state other ``outputs``; *contents* has the
-        functions that read contents of outputs.
+        Their entries under the new ids state other ``outputs``. *contents* has the functions that read contents of
+        outputs. *since* is the commit at which ``before`` is taken.
         """
-        watched_before = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
-        self.state = state
-        self.complete = state.head is None
-        """Whether the fold starts from the root."""
-        self.layout = Layout(layout.site, layout.manifest, layout.watched | watched_before)
+        self.layout = layout
         self.evals: dict[str, EvalState] = {}
-        """The evals that the commits touched, by id."""
-        self.before: dict[str, EvalHistory] = {}
-        """The same evals before the fold."""
+        """By id. It also has evals that never had ground truth, which are not displayed."""
+        self.before: Reached | None = None
+        """What was reached at the commit *since*; None if the commit was not met."""
+        self.backward_dates = 0
+        """Number of commits that are dated before their parent."""
         self.problems: list[Problem] = []
         self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
-        """The evals that the commits renamed, oldest first; empty unless the fold starts from the root."""
+        """The evals that the commits renamed, oldest first."""
+        self._head: Commit | None = None
+        self._since = since
         self._repository = repository
-        self._store = store
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
-        self._stale = not self.complete and not watched_before.covers(self.layout.watched)
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._outputs = outputs = ReadAhead(repository)
         self._read = read = outputs.read
-        load = (lambda _: None) if self.complete else store.instruction
-        load_all = tuple if self.complete else store.instructions
-        self.instructions = InstructionHistories(load, load_all, lambda oid: read(oid).content)
+        self.instructions = InstructionHistories(lambda oid: read(oid).content)
         self._contents = contents
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
-        self._rules = RulesInForce(state, self.layout, read, self.problems.append, contents)
+        self._rules = RulesInForce(layout, read, self.problems.append, contents, read_manifest)
 
     @property
     def head(self) -> Commit:
         """The last commit that was folded."""
-        assert self.state.head is not None
-        return self.state.head
+        assert self._head is not None
+        return self._head
+
+    def histories(self) -> dict[str, EvalHistory]:
+        """Return the history of every eval, by id."""
+        return {eval_id: history_of(state, self.layout.entry(eval_id)) for eval_id, state in sorted(self.evals.items())}
 
     @property
-    def has_instructions(self) -> bool:
-        """Whether history ever had an instruction file."""
-        return any(self.instructions.touched.values()) or next(self._store.instructions(), None) is not None
+    def renames(self) -> int:
+        """Number of evals and instruction files that were renamed so far."""
+        return len(self.renamed) + self.instructions.renames
 
-    def walk(self, head: str, commits: Iterable[str] | None = None) -> None:
-        """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does.
-
-        *commits* are their ids, if they are known.
-        """
-        if self._stale:
-            raise StartOverError
-        since = self.state.head
-        if since is not None and since.sha == head:
-            return
+    def walk(self, head: str) -> None:
+        """Fold all commits up to *head*. Raises StartOverError as ``fold`` does."""
         place = self._repository.place
-        if commits is None:
-            first_parent = self.layout.site.first_parent
-            commits = commits_up_to(place, head, since=since.sha if since else None, first_parent=first_parent)
-        self.fold(
-            walk(
-                place,
-                commits,
-                first_position=since.position + 1 if since else 0,
-                pathspecs=self.layout.pathspecs,
-                irregular=self.irregular,
-            )
-        )
+        commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
+        self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
 
     def fold(self, revisions: Iterable[Revision]) -> None:
         """Fold revisions, oldest first.
 
-        Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed.
+        Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed whose entry
+        under the new id states other outputs.
         """
         remaining = iter(revisions)
         while several := tuple(islice(remaining, _TOGETHER)):
@@ -174,12 +168,12 @@ class HistoryFold:
     def _fold_revision(self, revision: Revision, sorted_changes: _SortedChanges) -> None:
         commit = revision.commit
         self.problems += self._irregular.pop(commit.sha, ())
-        if self.state.head is not None and _commit_time(commit) < _commit_time(self.state.head):
-            self.state.backward_dates += 1
-        self.state.head = commit
+        if self._head is not None and _commit_time(commit) < _commit_time(self._head):
+            self.backward_dates += 1
+        self._head = commit
         by_eval = sorted_changes.by_eval
         if sorted_changes.shared or sorted_changes.manifest:
-            for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest):
+            for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest, self.evals):
                 by_eval.setdefault(eval_id, [])
         self._continue_renamed_evals(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit adds.
@@ -197,6 +191,13 @@ class HistoryFold:
                 others=tuple(sorted(others)[:OTHERS]),
             )
             self.records.append((record, started))
+        if commit.sha == self._since:
+            self.before = Reached(
+                evals=self.histories(),
+                instructions=self.instructions.histories(),
+                renames=self.renames,
+                records=len(self.records),
+            )
 
     def _sort_changes(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
         by_eval: dict[str, list[FileChange]] = {}
@@ -235,9 +236,6 @@ class HistoryFold:
             contents=self._contents,
         )
         fold_eval(eval_state, eval_commit, self._rules.inputs)
-        self.state.evals[eval_id] = eval_state.active
-        if eval_state.was_scorable:
-            self.state.scorable[eval_id] = True
         return StartedSnapshots(
             state=eval_state,
             entry=entry,
@@ -251,7 +249,7 @@ class HistoryFold:
             return
         deleted, added = {}, {}
         for eval_id, changes in by_eval.items():
-            if any(change.new is None for _, change in changes) and eval_id in self.state.evals:
+            if any(change.new is None for _, change in changes) and eval_id in self.evals:
                 deleted[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
             if any(change.old is None for _, change in changes) and self._is_new(eval_id):
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
@@ -260,9 +258,6 @@ class HistoryFold:
             staying = len(self._eval_state(old).files) - deleted[old].total()
             if self.layout.share_folder(old, new) or staying >= (deleted[old] & added[new]).total():
                 continue
-            if not self.complete:
-                # The records of earlier builds name the eval by its old id.
-                raise StartOverError
             # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
                 raise StartOverError(renamed=RenamedEval(old=old, position=self.head.position, new=new))
@@ -271,8 +266,6 @@ class HistoryFold:
 
     def _rename(self, old: str, new: str) -> None:
         state = self.evals.pop(old)
-        del self.state.evals[old]
-        self.state.scorable.pop(old, None)
         state.id = new
         state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
         self.evals[new] = state
@@ -286,21 +279,13 @@ class HistoryFold:
         return self.layout.entry(last_id(eval_id, self.head.position, self._known_renames))
 
     def _is_new(self, eval_id: str) -> bool:
-        if eval_id not in self.state.evals:
-            return True
-        state = self._eval_state(eval_id)
-        return not state.files and not state.was_scorable
+        state = self.evals.get(eval_id)
+        return state is None or (not state.files and not state.was_scorable)
 
     def _eval_state(self, eval_id: str) -> EvalState:
-        state = self.evals.get(eval_id)
-        if state is None:
-            state = None if self.complete else self._store.eval(eval_id)
-            if state is None:
-                state = EvalState(eval_id, list(self.layout.folders(eval_id)))
-            else:
-                self.before[eval_id] = history_of(state, self.layout.entry(eval_id))
-            self.evals[eval_id] = state
-        return state
+        if eval_id not in self.evals:
+            self.evals[eval_id] = EvalState(eval_id, list(self.layout.folders(eval_id)))
+        return self.evals[eval_id]
 
 
 def _commit_time(commit: Commit) -> float:

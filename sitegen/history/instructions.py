@@ -23,40 +23,30 @@ _HASH: Final = r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})"
 
 
 class InstructionHistories:
-    """The histories that new commits touch. Other histories are loaded only if an output states hashes or versions."""
+    """The histories of all instruction files so far."""
 
-    def __init__(
-        self,
-        load: Callable[[str], InstructionHistory | None],
-        load_all: Callable[[], Iterable[InstructionHistory]],
-        read: Callable[[str], bytes | None],
-    ) -> None:
-        """*load* returns the history of a path so far, *load_all* all histories.
+    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+        """*read* returns a blob's content.
 
-        *read* returns a blob's content; it is called only to decide about a possible rename, or if an output records
-        hashes or versions.
+        It is called only to decide about a possible rename, or if an output records hashes or versions.
         """
-        self._load = load
-        self._load_all = load_all
         self._read = read
-        self._loaded: dict[str, _FileEdits] | None = None
-        self._touched: dict[str, _FileEdits | None] = {}
-        """By path; None if there is no history, or if it continues under another name."""
-        self.renames = False
-        """Whether a file was renamed, even if a new one has its former path now."""
+        self._files: dict[str, _FileEdits] = {}
+        """By path; without those that continue under another name."""
+        self.renames = 0
+        """Number of files that were renamed, even if new ones have their former paths now."""
         self._digests: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
 
-    @property
-    def touched(self) -> dict[str, InstructionHistory | None]:
-        """The touched histories by path; None if the history continues under another name."""
-        return {path: file.history(path) if file else None for path, file in self._touched.items()}
+    def histories(self) -> tuple[InstructionHistory, ...]:
+        """Return the history of every file, by path."""
+        return tuple(file.history(path) for path, file in sorted(self._files.items()))
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
         """Fold one commit's changes of instruction files. Returns the paths of its edits."""
         renames = file_renames(changes, self._read)
         former_paths = {change.path for change in renames.values()}
-        self.renames |= bool(renames)
+        self.renames += len(renames)
         edits = [
             _edit_of_change(commit, change, renames.get(change.path))
             for change in changes
@@ -65,16 +55,17 @@ class InstructionHistories:
         edited = []
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
-            earlier = [file for name in names if (file := self._edits_of(name)) is not None]
+            earlier = [file for name in names if (file := self._files.get(name)) is not None]
             if not earlier and _is_skeleton(edit):
                 continue
             file = earlier[0] if earlier else _FileEdits()
             for replaced in earlier[1:]:
                 file = file.merged(replaced)
             file.add(edit)
-            self._touched[edit.path] = file
+            self._files[edit.path] = file
             edited.append(edit.path)
-        self._touched |= dict.fromkeys(former_paths)
+        for path in former_paths:
+            self._files.pop(path, None)
         return tuple(sorted(edited))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
@@ -102,12 +93,9 @@ class InstructionHistories:
     def _left_by(self, stated: Sequence[tuple[str, Callable[[Blob], bool]]]) -> Commit | None:
         if not stated:
             return None
-        if self._loaded is None:
-            self._loaded = {history.path: _FileEdits(history.edits) for history in self._load_all()}
-        files = {**self._loaded, **self._touched}
         newest: list[Commit] = []
         for path, fits in stated:
-            fitting = [file.newest(path, name, fits) for name, file in files.items() if file is not None]
+            fitting = [file.newest(path, name, fits) for name, file in self._files.items()]
             commits = [commit for commit in fitting if commit is not None]
             if not commits:
                 return None
@@ -134,12 +122,6 @@ class InstructionHistories:
             self._versions[blob.oid] = next(filter(None, map(stated_version, lines)), "")
         in_name = re.search(_VERSION_IN_NAME, splitext(blob.path)[0])
         return version in (_plain_version(self._versions[blob.oid]), in_name[1] if in_name else "") and bool(version)
-
-    def _edits_of(self, path: str) -> _FileEdits | None:
-        if path not in self._touched:
-            history = self._load(path)
-            self._touched[path] = _FileEdits(history.edits) if history else None
-        return self._touched[path]
 
 
 class _FileEdits:

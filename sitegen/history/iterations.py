@@ -15,8 +15,7 @@ from sitegen.config.models import files_of
 from sitegen.history import problems
 from sitegen.history.entry_rules import is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles, with_own_sides
-from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
-from sitegen.history.folder_tree import first_blob, outputs_in
+from sitegen.history.eval_state import EvalState, SeriesIteration, SeriesState, first_blob, outputs_in
 from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import RECORDED, RESULTS, iteration_number, records_of
 from sitegen.history.snapshots import (
@@ -167,7 +166,7 @@ def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIter
     unique, copy = slug, 2
     while unique in series.slugs:
         unique, copy = f"{slug}-{copy}", copy + 1
-    series.slugs[unique] = True
+    series.slugs.add(unique)
     return SeriesIteration(number, unique)
 
 

@@ -19,11 +19,11 @@ from sitegen.config.models import (
     files_of,
 )
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
-from sitegen.history.folder_tree import first_blob
+from sitegen.history.eval_state import first_blob
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.timeline import Blob
+from sitegen.model.timeline import Blob, RenamedEval
 
 FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
 
@@ -73,6 +73,16 @@ class Watched(Frozen):
     def covers(self, other: Watched) -> bool:
         """Whether all paths of the other value are watched here."""
         return other.shared <= self.shared and other.ground_truths <= self.ground_truths
+
+
+class StartOverError(Exception):
+    """A commit shows that earlier commits should have been folded otherwise."""
+
+    def __init__(self, watched: Watched | None = None, renamed: RenamedEval | None = None) -> None:
+        """The arguments are for the next attempt: paths to follow, and an eval that is renamed later."""
+        super().__init__()
+        self.watched = watched or Watched()
+        self.renamed = (renamed,) if renamed else ()
 
 
 class Layout:

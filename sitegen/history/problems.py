@@ -16,12 +16,12 @@ from sitegen.model.problems import Problem
 _UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
-def first_of_each(earlier: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
+def first_of_each(found: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return each problem once, with the first commit that has it."""
     first: dict[Problem, Problem] = {}
-    for problem in (*earlier, *new):
+    for problem in found:
         first.setdefault(replace(problem, commit=None), problem)
-    return list(first.values())
+    return tuple(first.values())
 
 
 def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | None, instruction: bool) -> Problem:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from posixpath import basename
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalConfig, case_settings, files_of
+from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, kind_of, normal
 from sitegen.history.eval_commit import expected_side, newest_case_file, with_built_sides
 from sitegen.history.eval_fold import ground_truth
-from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
-from sitegen.history.folder_tree import first_blob
-from sitegen.history.layout import Layout
+from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
+from sitegen.history.layout import Layout, StartOverError
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.metrics import traits_of
-from sitegen.model.problems import Problem
+from sitegen.model.problems import Parsed, Problem
 from sitegen.model.timeline import Blob
 
 _DEFAULT_RULES: Final = EntryRules()
 
 
+ManifestReader: TypeAlias = Callable[[bytes, str, str], Parsed[Manifest | None]]
+"""Reads a manifest as ``config.manifest.read_manifest`` does, whose arguments it takes."""
+
+
 class RulesInForce:
-    """The rules of the newest readable manifest, and the shared files that they refer to. Both are in the state.
+    """The rules of the newest readable manifest, and the shared files that they refer to.
 
     An eval that this manifest does not name has the rules of the built revision's manifest, so that outputs from before
     the first manifest are scored like later ones. If the built manifest changes, history is read again.
@@ -35,32 +38,43 @@ class RulesInForce:
 
     def __init__(
         self,
-        state: FoldState,
         layout: Layout,
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
         contents: Contents,
+        read_manifest: ManifestReader,
     ) -> None:
+        self._by_eval: dict[str, EntryRules] = {}
+        self._by_folder: dict[str, str] = {}
+        """The eval id of each folder that the manifest names."""
+        self._shared: dict[str, str] = {}
+        """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
+        self._read_manifest = read_manifest
         self._contents = contents
-        self._state = state
         self._layout = layout
         self._read = read
         self._report = report
 
-    def update(self, commit: Commit, shared: Iterable[ChangedPath], manifest: ChangedPath | None) -> list[str]:
+    def update(
+        self,
+        commit: Commit,
+        shared: Iterable[ChangedPath],
+        manifest: ChangedPath | None,
+        evals: Mapping[str, EvalState],
+    ) -> list[str]:
         """Apply a commit's changes of shared files and of the manifest. Returns the ids of the affected evals.
 
         Raises StartOverError if the manifest names files that were not followed so far.
         """
-        before = {eval_id: self._shared_dependencies(eval_id) for eval_id in self._state.evals}
+        before = {eval_id: self._shared_dependencies(state) for eval_id, state in evals.items()}
         for change in shared:
             if change.new is None:
-                self._state.shared.pop(change.path, None)
+                self._shared.pop(change.path, None)
             else:
-                self._state.shared[change.path] = change.new
+                self._shared[change.path] = change.new
         if manifest is not None:
             self._update_rules(commit, manifest)
-        return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(eval_id)]
+        return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(evals[eval_id])]
 
     def inputs(self, eval_state: EvalState) -> EvalInputs:
         """Return the inputs of scoring an eval besides its outputs."""
@@ -88,23 +102,20 @@ class RulesInForce:
         stated = rules.ground_truth
         if stated is None and entry.kind and not files_of(entry.kind).ground_truths:
             stated = entry.ground_truth  # no name by convention: the test cases beside responses with verdicts
-        truth = ground_truth(eval_state, entry.kind, stated, self._state.shared)
+        truth = ground_truth(eval_state, entry.kind, stated, self._shared)
         if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
-            truth = ground_truth(eval_state, entry.kind, None, self._state.shared)
+            truth = ground_truth(eval_state, entry.kind, None, self._shared)
         return truth
 
     def _update_rules(self, commit: Commit, change: ChangedPath) -> None:
-        state = self._state
         if change.new is None:
-            state.rules, state.rule_folders = {}, {}
+            self._by_eval, self._by_folder = {}, {}
             return
-        from sitegen.config.manifest import read_manifest
-
         read = self._read(change.new)
         if read.content is None:
             self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
             return
-        manifest, findings = read_manifest(read.content, change.path, self._layout.site.evals_dir)
+        manifest, findings = self._read_manifest(read.content, change.path, self._layout.site.evals_dir)
         for finding in findings:
             if finding.severity == "error":  # nobody can correct an old commit
                 self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
@@ -113,34 +124,33 @@ class RulesInForce:
         watched = self._layout.named_by(manifest)
         if not self._layout.watched.covers(watched):
             raise StartOverError(watched)
-        state.rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
-        state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
+        self._by_eval = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
+        self._by_folder = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
-    def _shared_dependencies(self, eval_id: str) -> tuple[object, ...]:
-        """Return the inputs of an eval outside its own files, without loading the eval."""
-        folder = self._state.evals[eval_id]
+    def _shared_dependencies(self, state: EvalState) -> tuple[object, ...]:
+        """Return the inputs of an eval outside its own files."""
+        folder = state.active
         if folder is None:
             return ()
-        rules = self._rules(eval_id, folder)
-        truth = self._state.shared.get(normal(f"{folder}/{rules.ground_truth}")) if rules.ground_truth else None
+        rules = self._rules(state.id, folder)
+        truth = self._shared.get(normal(f"{folder}/{rules.ground_truth}")) if rules.ground_truth else None
         return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
 
     def _rules(self, eval_id: str, folder: str) -> EntryRules:
         """Return the rules of an eval in the commit's manifest, in which it may have another id or folder."""
-        rules = self._state.rules
-        former_id = self._state.rule_folders.get(folder, basename(folder))
-        own = rules.get(eval_id)
+        former_id = self._by_folder.get(folder, basename(folder))
+        own = self._by_eval.get(eval_id)
         if own is None and not self._layout.share_folder(eval_id, former_id):
-            own = rules.get(former_id)
+            own = self._by_eval.get(former_id)
         built = self._layout.rules(eval_id)
         if own is not None:
             return with_built_sides(own, built)
         return replace(built, borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
-        shared = self._state.shared
+        shared = self._shared
         mapping = self._layout.mapping(rules, folder, shared)
         return self._layout.mapping(_DEFAULT_RULES, folder, shared) if mapping is None and rules.borrowed else mapping
 
     def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
-        return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None
+        return first_blob([rules.schema.replace("{dir}", folder)], self._shared) if rules.schema else None

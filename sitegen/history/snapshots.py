@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
-from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
+from sitegen.history.eval_state import EvalInputs, SeriesIteration, SeriesState
 from sitegen.model.frozen import Frozen
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot

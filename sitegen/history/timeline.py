@@ -1,8 +1,7 @@
-"""The timeline: a fold over revisions, oldest first, that can stop at any commit and continue from there.
+"""The timeline: a fold over revisions, oldest first.
 
-The stored state (``fold_state``) is small and in parts, so that one more commit loads only the parts that it touches.
-If continuing could give another result than starting from the root, the fold starts from the root. Its results are an
-update relative to the previous build, the problems, and the stored parts.
+History is always read from its root, which takes a third of a second for 2,000 commits. What is new since the previous
+build is what differs from the state at the commit that it had reached.
 """
 
 from __future__ import annotations
@@ -14,32 +13,28 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.models import SiteConfig
+from sitegen.config.manifest import read_manifest
 from sitegen.history import problems
-from sitegen.history.eval_fold import history_of, layout_of
-from sitegen.history.fold_state import (
-    EVAL,
-    GLOBAL,
-    INSTRUCTION,
-    PROBLEMS,
-    STATE,
-    EvalState,
-    FoldState,
-    FoldStore,
-    PartStore,
-    StartOverError,
-)
-from sitegen.history.history_fold import HistoryFold, StartedSnapshots
-from sitegen.history.layout import Layout
+from sitegen.history.eval_fold import layout_of
+from sitegen.history.history_fold import HistoryFold, Reached, StartedSnapshots
+from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
+from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, Update
+from sitegen.model.timeline import (
+    CommitRecord,
+    EvalHistory,
+    EvalUpdate,
+    InstructionHistory,
+    RenamedEval,
+    Update,
+)
 
 VERSION: Final = 18
 """Increased whenever the same history would fold to another result."""
@@ -52,15 +47,29 @@ class WorktreeBlob(NamedTuple):
     file: Path
 
 
+class FoldEnd(Frozen):
+    """The commit that a build had reached, and everything but commits that decided what it folded."""
+
+    head: str
+    structure: str
+    """A digest of the configuration, the paths that were followed, the renames, and the boundary of the history."""
+
+
 class Advanced(Frozen):
-    """The timeline at a commit, relative to the previous build."""
+    """The timeline at a commit."""
 
     update: Update
+    evals: tuple[EvalHistory, ...]
+    """Every eval that ever had ground truth, by id."""
+    instructions: tuple[InstructionHistory, ...]
+    """Every instruction file, by path."""
     head: Commit
     commits: int
     """Number of commits on the first-parent line up to the head."""
     problems: tuple[Problem, ...]
     """The problems of all history by commit, followed by problems of the history as a whole."""
+    end: FoldEnd
+    """For the next build."""
     overlay: tuple[WorktreeBlob, ...] = ()
     """Files of the work tree whose contents git may not have."""
 
@@ -73,142 +82,97 @@ Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
 def advance(
     repository: Repository,
     layout: Layout,
-    parts: PartStore,
     *,
     head: str,
     contents: Contents = NO_CONTENTS,
+    manifests: ManifestReader = read_manifest,
     extra: Extra | None = None,
+    since: FoldEnd | None = None,
 ) -> Advanced:
-    """Bring the timeline that *parts* holds to the commit *head*.
+    """Fold history up to the commit *head*.
 
-    *layout* has the manifest of the built revision, which defines the evals and their folders. The result does not
-    depend on what *parts* held before, except for ``Update``, which lists what is new. *contents* has the functions
-    that read contents of outputs. *extra* returns revisions to fold after the head. A shallow history is folded as far
-    as it goes.
+    *layout* has the manifest of the built revision, which defines the evals and their folders. *contents* has the
+    functions that read contents of outputs; *manifests* reads the manifests of commits. *extra* returns revisions to
+    fold after the head. *since* is the end of the previous build: ``Update`` lists what is new after it, or everything
+    if that is not enough for the same pages. A shallow history is folded as far as it goes.
 
-    Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file; *parts* is
-    then unchanged.
+    Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
-    boundary = repository.shallow_boundary
-    configuration = repr((layout.site, layout.manifest)).encode("utf-8", "surrogateescape")
-    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {contents.installed}"
-    store, renamed = FoldStore(parts), tuple[RenamedEval, ...]()
-    state = store.state()
-    new = None
-    if state is not None and (state.structure, state.boundary) == (structure, boundary):
-        new = _new_commits(repository, layout.site, state.head, head)
-    if new is None:
-        state = None
+    renamed = tuple[RenamedEval, ...]()
+    # Without the first-parent line, the commits before another one are not the same at any head.
+    known = since.head if since and layout.site.first_parent else None
     while True:
-        fold = HistoryFold(repository, layout, store, state or FoldState(structure, boundary), renamed, contents)
-        since = fold.state.head
+        fold = HistoryFold(repository, layout, renamed, contents, manifests, known)
         try:
-            fold.walk(head, new if state else None)
+            fold.walk(head)
             if extra is not None:
-                fold.fold(extra(fold.layout, fold.head, fold.irregular))
-            if not fold.state.scorable and not fold.has_instructions:
-                raise problems.nothing_to_report(repository.place.top, fold.layout)
-            update, problems_so_far = update_of(fold), all_problems(fold, store)
+                fold.fold(extra(layout, fold.head, fold.irregular))
+            break
         except StartOverError as reason:
-            state = None
-            layout = Layout(layout.site, layout.manifest, fold.layout.watched | reason.watched)
+            layout = Layout(layout.site, layout.manifest, layout.watched | reason.watched)
             renamed += reason.renamed
-            continue
-        if fold.head != since:
-            keep_parts(fold, store, problems_so_far)
-        return Advanced(
-            update=update,
-            head=fold.head,
-            commits=fold.head.position + 1,
-            problems=shown_problems(fold, problems_so_far),
-        )
+    evals = {eval_id: history for eval_id, history in fold.histories().items() if fold.evals[eval_id].was_scorable}
+    instructions = fold.instructions.histories()
+    if not evals and not instructions:
+        raise problems.nothing_to_report(repository.place.top, layout)
+    boundary, watched = repository.shallow_boundary, layout.watched
+    decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
+    configuration = repr(decided).encode("utf-8", "surrogateescape")
+    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {contents.installed}"
+    before = fold.before if since and since.structure == structure else None
+    return Advanced(
+        update=_update(fold, evals, instructions, before),
+        evals=tuple(evals.values()),
+        instructions=instructions,
+        head=fold.head,
+        commits=fold.head.position + 1,
+        problems=tuple(_shown_problems(fold, evals, boundary)),
+        end=FoldEnd(fold.head.sha, structure),
+    )
 
 
-def current_histories(parts: PartStore, layout: Layout) -> tuple[EvalHistory, ...]:
-    """Return all evals in *parts* that ever had ground truth, by id."""
-    return tuple(history_of(state, layout.entry(state.id)) for state in FoldStore(parts).evals() if state.was_scorable)
-
-
-def history_in(parts: PartStore, layout: Layout, eval_id: str) -> EvalHistory | None:
-    """Return an eval in *parts*; None if it never had ground truth."""
-    state = FoldStore(parts).eval(eval_id)
-    if state is None or not state.was_scorable:
-        return None
-    return history_of(state, layout.entry(eval_id))
-
-
-def _new_commits(repository: Repository, site: SiteConfig, since: Commit | None, head: str) -> tuple[str, ...] | None:
-    """Return the commits with which the fold can continue, oldest first; None if it has to start from the root."""
-    if since is None:
-        return None
-    if since.sha == head:
-        return ()
-    return repository.commits_after(since.sha, head) if site.first_parent else None
-
-
-def update_of(fold: HistoryFold) -> Update:
-    """Return the changes of new commits. Raises StartOverError if they affect the content of earlier pages."""
-    evals = [_eval_update(fold, state) for _, state in sorted(fold.evals.items()) if state.was_scorable]
-    if fold.instructions.renames and not fold.complete:
-        raise StartOverError  # the pages of earlier commits name a file by its last path
-    files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
+def _update(
+    fold: HistoryFold,
+    evals: dict[str, EvalHistory],
+    instructions: tuple[InstructionHistory, ...],
+    before: Reached | None,
+) -> Update:
+    """Return what is new after *before*; everything without it, or if new commits change what earlier pages show."""
+    if before and before.renames == fold.renames:
+        complete = any(_shown_otherwise(before.evals.get(eval_id), evals[eval_id]) for eval_id in evals)
+    else:
+        complete = True
+    if before is None or complete:
+        before = Reached(evals={}, instructions=(), renames=0, records=0)
+    known = {file.path: file for file in before.instructions}
+    updates = (_eval_update(before.evals.get(eval_id), history) for eval_id, history in evals.items())
     return Update(
-        complete=fold.complete,
-        evals=tuple(update for update in evals if update is not None),
-        instructions=tuple(files),
-        records=tuple(_with_snapshots(record, started) for record, started in fold.records),
-        renamed=tuple(fold.renamed),
+        complete=complete,
+        evals=tuple(filter(None, updates)),
+        instructions=tuple(file for file in instructions if file != known.get(file.path)),
+        records=tuple(_with_snapshots(record, started) for record, started in fold.records[before.records :]),
+        renamed=tuple(fold.renamed) if complete else (),
     )
 
 
-def all_problems(fold: HistoryFold, store: FoldStore) -> list[Problem]:
-    """Return all problems of history, the stored ones first."""
-    return problems.first_of_each([] if fold.complete else store.problems(), fold.problems)
+def _shown_otherwise(before: EvalHistory | None, history: EvalHistory) -> bool:
+    """Whether new commits change what the pages of earlier commits show of an eval."""
+    if before is None or not before.snapshots or not history.snapshots:
+        return False
+    if (before.layout, before.kind) != (history.layout, history.kind):
+        return True
+    if before.snapshots[0].settings != history.snapshots[0].settings:
+        return True
+    # The pages judge changes by the repeated runs of outputs.
+    return any(old.runs != new.runs for old, new in zip(before.snapshots, history.snapshots, strict=False))
 
 
-def shown_problems(fold: HistoryFold, all_of_history: list[Problem]) -> tuple[Problem, ...]:
-    """Return the problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
-    evals = fold.state.scorable
-    return (
-        *(problem for problem in all_of_history if problem.eval_id is None or problem.eval_id in evals),
-        *_problems_of_the_whole(fold),
-    )
-
-
-def keep_parts(fold: HistoryFold, store: FoldStore, every_problem: list[Problem]) -> None:
-    """Store the parts that the fold touched, and all problems."""
-    state, watched = fold.state, fold.layout.watched
-    state.shared_paths, state.ground_truth_names = sorted(watched.shared), sorted(watched.ground_truths)
-    if fold.complete:
-        store.clear()
-    if fold.complete or fold.problems:
-        store.put(STATE, PROBLEMS, every_problem)
-    for eval_id, eval_state in fold.evals.items():
-        store.put(EVAL, eval_id, eval_state)
-    for path, history in fold.instructions.touched.items():
-        store.put(INSTRUCTION, path, history)
-    store.put(STATE, GLOBAL, state)
-
-
-def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
-    history = history_of(eval_state, fold.layout.entry(eval_state.id))
-    before = fold.before.get(eval_state.id)
+def _eval_update(before: EvalHistory | None, history: EvalHistory) -> EvalUpdate | None:
     if before is None:
         return EvalUpdate(history, 0)
     if before == history:
         return None
-    if (
-        before.snapshots
-        and history.snapshots
-        and (
-            (before.layout, before.kind) != (history.layout, history.kind)
-            or before.snapshots[0].settings != history.snapshots[0].settings
-        )
-    ):
-        raise StartOverError  # the pages of earlier commits show outputs of this eval
-    pairs = list(zip(before.snapshots, history.snapshots, strict=False))
-    if any(old.runs != new.runs for old, new in pairs):
-        raise StartOverError  # the pages of earlier commits judge changes by the repeated runs of their outputs
+    pairs = zip(before.snapshots, history.snapshots, strict=False)
     first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
     return EvalUpdate(history, first_new)
 
@@ -224,11 +188,14 @@ def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> Co
     return replace(record, snapshots=tuple(snapshots))
 
 
-def _problems_of_the_whole(fold: HistoryFold) -> Iterator[Problem]:
-    state = fold.state
-    if not state.scorable:
+def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield the problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
+    for problem in problems.first_of_each(fold.problems):
+        if problem.eval_id is None or problem.eval_id in evals:
+            yield problem
+    if not evals:
         yield problems.no_eval(fold.layout)
-    if state.backward_dates:
-        yield problems.backward_dates(state.backward_dates)
-    if state.boundary:
-        yield problems.cut_off_history(state.boundary[0])
+    if fold.backward_dates:
+        yield problems.backward_dates(fold.backward_dates)
+    if boundary:
+        yield problems.cut_off_history(boundary[0])

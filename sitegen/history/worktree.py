@@ -1,4 +1,4 @@
-"""Folds the uncommitted state as one more revision after the head, on a copy of the state.
+"""Folds the uncommitted state as one more revision after the head.
 
 Files that may differ from the commit are found without git opening any.
 """
@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from sitegen.data_files.project_files import open_inside
 from sitegen.history.blobs import blob_id
-from sitegen.history.fold_state import CopiedParts, PartStore
 from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
@@ -190,11 +189,11 @@ _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
-def with_worktree(repository: Repository, parts: PartStore, follow: Callable[..., Advanced]) -> Advanced:
-    """Return the timeline of the head and of the work tree, without changing *parts*.
+def with_worktree(repository: Repository, follow: Callable[..., Advanced]) -> Advanced:
+    """Return the timeline of the head and of the work tree.
 
     The head is the commit itself if no file that is read has changed. *follow* is ``timeline.advance`` with all of its
-    arguments but the repository, the parts and *extra*; its manifest is that of the work tree. Untracked files count,
+    arguments but the repository and *extra*; its manifest is that of the work tree. Untracked files count,
     unless git ignores them. Contents are read without filters. A bare repository has no uncommitted state.
     """
     overlay: dict[str, Path] = {}
@@ -211,7 +210,7 @@ def with_worktree(repository: Repository, parts: PartStore, follow: Callable[...
         if changes := tuple(_uncommitted_changes(repository, last.sha, layout.pathspecs, overlay, report)):
             yield Revision(commit, changes)
 
-    advanced = follow(repository.overlaid(overlay), parts=CopiedParts(parts), extra=extra)
+    advanced = follow(repository.overlaid(overlay), extra=extra)
     return replace(advanced, overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
 
 

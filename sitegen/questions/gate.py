@@ -14,7 +14,6 @@ from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
 from sitegen.history.eval_fold import with_common_grades
-from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
 from sitegen.model.gate import GateEval, GateReport, MetricLimits
 from sitegen.project import Options, Project, open_project
@@ -36,20 +35,18 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
     start = _base_commit(head, base, exact=exact)
     before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
-        parts = CopiedParts(memo)
         try:
-            earlier = Study.of(before, memo, parts)
+            earlier = Study.of(before, memo)
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
-            fold(head, CopiedParts(memo))  # an error that both sides have is reported for the head
+            fold(head, memo)  # an error that both sides have is reported for the head
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.message}",
                 where=error.where,
                 fix="The head is valid: merge it once without the gate.",
             ) from None
-        parts = CopiedParts(parts)  # the fold of the head continues the fold of the base, if possible
-        later = Study.of(head, memo, parts)
+        later = Study.of(head, memo)
         for problem in later.timeline.remarks:
             if problem.severity == "error":  # with another limit than the one that is meant, the gate may pass
                 raise error_of(problem)
@@ -57,7 +54,7 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
             # A build also applies the manifest of the built revision to commits that had none (0014). Without this, the
             # pull request that adds the manifest would fail.
             try:
-                earlier = Study.of(before, memo, CopiedParts(memo), later.timeline)
+                earlier = Study.of(before, memo, later.timeline)
             except NothingToReportError:
                 earlier = None
         gate = later.timeline.config.gate

@@ -17,9 +17,6 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
-from sitegen.history.fold_state import CopiedParts
-from sitegen.history.layout import Layout
-from sitegen.history.timeline import current_histories
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Result
@@ -40,18 +37,10 @@ class Study(Frozen):
     """All evals that ever had ground truth, by id, in the order of ids."""
 
     @classmethod
-    def of(cls, project: Project, memo: Memo, parts: CopiedParts, configured_as: Timeline | None = None) -> Study:
-        """Fold history into these parts, which are a copy, so that the memo still describes the built site.
-
-        ``configured_as``: as for ``fold``.
-        """
-        timeline = fold(project, parts, configured_as)
-        update = timeline.update
-        untouched = () if update.complete else current_histories(parts, Layout(timeline.config, timeline.manifest))
-        evals = {history.id: history for history in untouched}
-        # Uncommitted changes are only in the update, never in the parts.
-        evals |= {changed.history.id: changed.history for changed in update.evals}
-        return cls(timeline, memo, {eval_id: evals[eval_id] for eval_id in sorted(evals)})
+    def of(cls, project: Project, memo: Memo, configured_as: Timeline | None = None) -> Study:
+        """Read the history of a project. ``configured_as``: as for ``fold``."""
+        timeline = fold(project, memo, configured_as=configured_as)
+        return cls(timeline, memo, {history.id: history for history in timeline.evals})
 
     def history(self, eval_id: str) -> EvalHistory:
         """The history of an eval. Raises ConfigurationError if there is no such eval."""
@@ -96,7 +85,7 @@ def open_study(options: Options) -> Iterator[Study]:
     """Open a project and hold its memo while questions are asked. Raises a SitegenError as ``fold`` does."""
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
-        yield Study.of(project, memo, CopiedParts(memo))
+        yield Study.of(project, memo)
 
 
 def read_series(options: Options, eval_id: str) -> Series:

@@ -50,7 +50,6 @@ from sitegen.data_files.project_files import (
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.entry_rules import EntryRules, is_path, kind_of, required_statements, runs_of, truth_names
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.fold_state import CopiedParts
 from sitegen.history.globs import RunGlob
 from sitegen.history.layout import LONE, RECORDED, RESULTS, Layout, iteration_number
 from sitegen.history.repository import Repository
@@ -228,10 +227,10 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             return {}
         follow = partial(advance, layout=self.layout, head=self.head, contents=CONTENTS)
         try:
-            advanced = with_worktree(Repository.open(self.root), CopiedParts(), follow)
+            advanced = with_worktree(Repository.open(self.root), follow)
         except SitegenError:
             return {}
-        return {update.history.id: update.history for update in advanced.update.evals}
+        return {history.id: history for history in advanced.evals}
 
     def shown_path(self, path: Path) -> str:
         """A path relative to the root if it is below the root, otherwise unchanged."""

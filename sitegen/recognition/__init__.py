@@ -22,11 +22,10 @@ from sitegen.config.models import Manifest, SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.fold_state import CopiedParts
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import advance, current_histories
+from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
@@ -275,10 +274,10 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in by_id.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
-    parts, layout = CopiedParts(), Layout(*with_found_evals(config, manifest, search))
+    layout, trials = Layout(*with_found_evals(config, manifest, search)), {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
-        advance(repository, layout, parts, head=head, contents=CONTENTS)
-    trials = {one.id: _with_newest_score(repository, one) for one in current_histories(parts, layout)}
+        evals = advance(repository, layout, head=head, contents=CONTENTS).evals
+        trials = {one.id: _with_newest_score(repository, one) for one in evals}
     judged = [
         replace(
             trials.get(name, FoundEval(id=name, points=0, lacks="no commit wrote such a file")), why=proposal.evidence

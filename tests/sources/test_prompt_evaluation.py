@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sitegen.analysis.cached import TaskCache
 from sitegen.commands.signatures import app
 from sitegen.config.models import Llm
 from sitegen.engine.timeline import fold
@@ -18,7 +19,6 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
 from sitegen.questions.work_tree import WorktreeProject
-from tests.gitrepo import MemoryParts
 from tests.messages_api import KEY, Reply, serving
 from tests.sources.tables import HERE
 from tests.unit.test_schemas import complaints
@@ -129,7 +129,7 @@ def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, caps
     (project / "evaluations/config/default_config.yaml").write_text(UNKNOWN_KEYS)
     bench = WorktreeProject.open(project)
     assert (bench.config.llm.model, dict(bench.place(EVAL).entry.thresholds)["accuracy"]) == ("x", 0.9)
-    problems = fold(open_project(Options(repo=project, worktree=True), ""), MemoryParts()).problems
+    problems = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
     assert [(each.severity, each.line, each.message) for each in problems] == [
         ("warning", 4, "The key 'metrics.rouge_l_threshold' is not known. It does not count."),
         ("warning", 5, "The key 'comparison' is not known. It does not count."),
@@ -169,7 +169,7 @@ def test_a_configuration_that_cannot_be_read_does_not_count_and_stops_what_calls
     assert command("respond", EVAL, "--prompt", BASE) == 2
     assert "evaluations/config/default_config.yaml:2" in capsys.readouterr().out
     options = Options(repo=project, worktree=True)
-    problems = fold(open_project(options, ""), MemoryParts()).problems
+    problems = fold(open_project(options, ""), TaskCache(())).problems
     assert [(each.severity, each.path, each.line, each.message) for each in problems] == [
         (
             "warning",

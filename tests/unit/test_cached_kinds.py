@@ -20,6 +20,7 @@ from sitegen.engine.cached_kinds import (
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.memo_rows import CachedRow, within
+from sitegen.history.timeline import FoldEnd
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
 
@@ -63,7 +64,11 @@ def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(t
         END_OF_WALK.keep(
             memo,
             "",
-            EndOfWalk(head="1", commits=CommitListTail(older=0, rows=()), search=SearchTail(length=0, entries=())),
+            EndOfWalk(
+                fold=FoldEnd(head="1", structure="s"),
+                commits=CommitListTail(older=0, rows=()),
+                search=SearchTail(length=0, entries=()),
+            ),
         )
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})

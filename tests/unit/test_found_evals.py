@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.cached import TaskCache
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search
@@ -17,7 +18,7 @@ from sitegen.history.files_at_commit import FolderListing
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
-from tests.gitrepo import GitRepo, MemoryParts
+from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
@@ -266,7 +267,7 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(tmp_path:
 
     def evals(**options: bool) -> tuple[list[str], list[str]]:
         project = open_project(Options(repo=repo.path, **options), "")  # type: ignore[arg-type]
-        timeline = fold(project, MemoryParts())
+        timeline = fold(project, TaskCache(()))
         return [one.history.id for one in timeline.update.evals], [file.path for file in timeline.instructions]
 
     assert evals() == (["kept"], ["CLAUDE.md"])
@@ -274,7 +275,7 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(tmp_path:
 
 
 def test_what_the_search_for_evals_remembers_of_files_is_what_it_would_read(tmp_path: Path) -> None:
-    repo, parts = GitRepo(tmp_path / "repo"), MemoryParts()
+    repo, parts = GitRepo(tmp_path / "repo"), TaskCache(())
     cases = '[{"id": 1, "expected": "a", "output": "b"}]'
     searched = {
         "promptfooconfig.yaml": "prompts: prompts/*.txt\n",
@@ -292,7 +293,7 @@ def test_what_the_search_for_evals_remembers_of_files_is_what_it_would_read(tmp_
         """The evals by what is remembered, which are those that are found without it."""
         found, anew = (
             {each.id: each.kind for each in fold(open_project(Options(repo=repo.path), ""), kept).manifest.evals}
-            for kept in (parts, MemoryParts())
+            for kept in (parts, TaskCache(()))
         )
         assert found == anew
         return found

@@ -11,15 +11,14 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.engine.scorecard_store import ScorecardKeys
 from sitegen.history.eval_commit import keep_newest_run, newest_case_file
-from sitegen.history.fold_state import EvalState
-from sitegen.history.folder_tree import FolderTree
+from sitegen.history.eval_state import EvalState, FolderTree
 from sitegen.history.globs import run_glob, time_in
 from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, advance
+from sitegen.history.timeline import Advanced, FoldEnd, advance
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
+from tests.gitrepo import Content, GitRepo, Link, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"
 RESULTS = "evals/shop/results"
@@ -39,7 +38,7 @@ def fold(
     repo: GitRepo,
     manifest: Manifest | None = None,
     site: SiteConfig | None = None,
-    parts: MemoryParts | None = None,
+    since: FoldEnd | None = None,
 ) -> Advanced:
     repository = Repository.open(repo.path)
     site, head = site or SiteConfig(), repository.resolve("HEAD")
@@ -48,7 +47,7 @@ def fold(
         there = repo.git("ls-tree", "HEAD", path)
         text = repo.git("show", f"HEAD:{path}") if there else ""
         manifest = manifest_in_force(text.encode(), path, site.evals_dir).value
-    return advance(repository, Layout(site, manifest), parts or MemoryParts(), head=head)
+    return advance(repository, Layout(site, manifest), head=head, since=since)
 
 
 def histories(repo: GitRepo, manifest: Manifest | None = None) -> dict[str, EvalHistory]:
@@ -137,11 +136,10 @@ def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so
 
 
 def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(repo: GitRepo) -> None:
-    parts = MemoryParts()
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
-    fold(repo, parts=parts)
+    earlier = fold(repo)
     repo.commit({output(1): "{}", record(1): json.dumps({"prompt_hash": repo.oid(first, "CLAUDE.md")})})
-    (update,) = fold(repo, parts=parts).update.evals
+    (update,) = fold(repo, since=earlier.end).update.evals
     assert [snapshot.made_at for snapshot in update.history.snapshots] == [first]
 
 
@@ -725,15 +723,14 @@ def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_s
     def manifest(tolerance: int) -> dict[str, Content]:
         return {"evals/manifest.yaml": f"evals: {{shop: {{settings: {{coerce: {'true' if tolerance else 'false'}}}}}}}"}
 
-    parts = MemoryParts()
     repo.commits([{TRUTH: "t", output(1): "1"}, manifest(0)])
-    fold(repo, parts=parts)
+    first = fold(repo)
     repo.commits([manifest(1)])
-    again = fold(repo, parts=parts)
+    again = fold(repo, since=first.end)
     assert again.update == fold(repo).update
     assert again.update.complete
     repo.commits([{output(2): "2"}])
-    assert not fold(repo, parts=parts).update.complete
+    assert not fold(repo, since=again.end).update.complete
 
 
 def test_a_run_is_a_file_of_any_name(repo: GitRepo) -> None:

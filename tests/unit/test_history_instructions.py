@@ -14,7 +14,7 @@ from sitegen.history.timeline import advance
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.timeline import InstructionHistory
 from sitegen.recognition.initialising import SKELETONS
-from tests.gitrepo import GitRepo, Link, MemoryParts
+from tests.gitrepo import GitRepo, Link
 
 EXTRACTOR = ".claude/instructions/extractors/instructions.md"
 TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> GitRepo:
 
 def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
     repository, layout = Repository.open(repo.path), Layout(SiteConfig(), Manifest())
-    return advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD")).update.instructions
+    return advance(repository, layout, head=repository.resolve("HEAD")).update.instructions
 
 
 def edits(history: InstructionHistory) -> list[tuple[int, str, str]]:
@@ -197,7 +197,7 @@ def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
     def read(oid: str) -> bytes | None:
         raise AssertionError(f"{oid} was read")
 
-    histories = InstructionHistories(lambda path: None, tuple, read)
+    histories = InstructionHistories(read)
     oids = [f"{number:040x}" for number in range(1, 5)]
     commits = [
         Commit(sha=oid, position=at, author="Ann", committed_at="2026-01-01T00:00:00+00:00", subject="")

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError
-from sitegen.history.fold_state import EvalState, FoldStore
+from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, advance, current_histories
+from sitegen.history.timeline import Advanced, FoldEnd, advance
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
-from tests.gitrepo import DAY, START, Content, GitRepo, Link, MemoryParts
+from tests.gitrepo import DAY, START, Content, GitRepo, Link
 
 TRUTH = "evals/shop/ground_truth.csv"
 SITE = SiteConfig()
@@ -26,8 +26,17 @@ def output(number: int, name: str = "shop") -> str:
     return f"evals/{name}/results/iteration-{number:03d}/extracted.json"
 
 
-def go(repo: GitRepo, parts: MemoryParts, head: str, manifest: Manifest | None = None) -> Advanced:
-    return advance(Repository.open(repo.path), Layout(SITE, manifest or Manifest()), parts, head=head)
+class Past:
+    """The end of the last build."""
+
+    end: FoldEnd | None = None
+
+
+def go(repo: GitRepo, past: Past, head: str, manifest: Manifest | None = None) -> Advanced:
+    layout = Layout(SITE, manifest or Manifest())
+    advanced = advance(Repository.open(repo.path), layout, head=head, since=past.end)
+    past.end = advanced.end
+    return advanced
 
 
 class Whole(NamedTuple):
@@ -43,7 +52,7 @@ class Site:
     """Puts updates together as a build does."""
 
     def __init__(self) -> None:
-        self.parts = MemoryParts()
+        self.past = Past()
         self.evals: dict[str, EvalHistory] = {}
         self.instructions: dict[str, InstructionHistory] = {}
         self.records: tuple[CommitRecord, ...] = ()
@@ -65,8 +74,7 @@ class Site:
         self.records += update.records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
-        assert current_histories(self.parts, Layout(SITE, Manifest())) == evals
-        assert tuple(FoldStore(self.parts).instructions()) == files
+        assert (advanced.evals, advanced.instructions) == (evals, files)
         return Whole(evals=evals, instructions=files, records=self.records, problems=advanced.problems)
 
 
@@ -135,12 +143,12 @@ def test_folding_in_steps_gives_what_folding_at_once_gives(repo: GitRepo, seed: 
     at_once = {}
     for position in (20, 40, 60):
         site = Site()
-        at_once[position] = site.take(go(repo, site.parts, shas[position]))
+        at_once[position] = site.take(go(repo, site.past, shas[position]))
     for step in (1, 7):
         site = Site()
         positions = sorted({*range(0, 61, step), 20, 40, 60})
         for position in positions:
-            whole = site.take(go(repo, site.parts, shas[position]))
+            whole = site.take(go(repo, site.past, shas[position]))
             if position in at_once:
                 assert whole == at_once[position]
 
@@ -154,22 +162,22 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
             {"src/x": "+"},
         ]
     )
-    parts = MemoryParts()
-    first = go(repo, parts, shas[0])
+    past = Past()
+    first = go(repo, past, shas[0])
     assert first.update.complete
     assert [(each.history.id, each.first_new) for each in first.update.evals] == [("bank", 0), ("shop", 0)]
     assert [each.path for each in first.update.instructions] == ["prompts/a.md"]
-    second = go(repo, parts, shas[1])
+    second = go(repo, past, shas[1])
     # The first iteration's folder is gone, which its own page shows: so it is the first that is new.
     assert [(each.history.id, each.first_new) for each in second.update.evals] == [("shop", 0)]
     (record,) = second.update.records
     assert [change.path for change in record.changes] == [output(1), output(2)]
     assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
     assert [change.path for change in record.others] == ["evals/shop/notes.md"]
-    third = go(repo, parts, shas[2])
+    third = go(repo, past, shas[2])
     assert (third.update.evals, [each.path for each in third.update.instructions]) == ((), ["prompts/b.md"])
     assert third.update.records[0].edits == ("prompts/b.md",)
-    fourth = go(repo, parts, shas[3])
+    fourth = go(repo, past, shas[3])
     assert fourth.update == replace(third.update, instructions=(), records=())
     assert (fourth.head.sha, fourth.commits) == (shas[3], 4)
 
@@ -183,7 +191,7 @@ def test_a_commit_that_touches_nothing_that_is_read_has_no_record(repo: GitRepo)
             {"CLAUDE.md": "-"},
         ]
     )
-    records = go(repo, MemoryParts(), shas[3]).update.records
+    records = go(repo, Past(), shas[3]).update.records
     assert [record.commit.sha for record in records] == [shas[0], shas[3]]
     assert [record.commit.position for record in records] == [0, 3]
 
@@ -193,7 +201,7 @@ def test_no_state_of_an_eval_outlives_a_fold_until_garbage_is_looked_for(repo: G
     gc.collect()
     gc.disable()
     try:
-        go(repo, MemoryParts(), head)
+        go(repo, Past(), head)
         assert [each for each in gc.get_objects() if type(each) is EvalState] == []
     finally:
         gc.enable()
@@ -201,30 +209,20 @@ def test_no_state_of_an_eval_outlives_a_fold_until_garbage_is_looked_for(repo: G
 
 def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None:
     sha = repo.commit({TRUTH: "t", output(1): "1", "CLAUDE.md": Link("x")})
-    parts = MemoryParts()
-    first = go(repo, parts, sha)
-    again = go(repo, parts, sha)
+    past = Past()
+    first = go(repo, past, sha)
+    again = go(repo, past, sha)
     assert (again.update.complete, again.update.evals, again.update.records) == (False, (), ())
     assert (again.head, again.problems) == (first.head, first.problems)
     assert len(again.problems) == 1
 
 
-def test_one_more_commit_loads_only_what_it_touches(repo: GitRepo) -> None:
-    names = [f"eval-{number}" for number in range(20)]
-    repo.commit({f"evals/{name}/ground_truth.csv": "t" for name in names} | {output(1, name): name for name in names})
-    parts = MemoryParts()
-    go(repo, parts, repo.git("rev-parse", "HEAD"))
-    parts.asked.clear()
-    go(repo, parts, repo.commit({output(2, "eval-7"): "2"}))
-    assert {key for kind, key in parts.asked if kind == "eval"} == {"eval-7"}
-
-
 def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(3): "3"}])
     site = Site()
-    site.take(go(repo, site.parts, shas[2]))
+    site.take(go(repo, site.past, shas[2]))
     other = repo.commit({output(4): "4"}, branch="other", parent=shas[0])
-    advanced = go(repo, site.parts, other)
+    advanced = go(repo, site.past, other)
     assert advanced.update.complete
     assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 4]
 
@@ -232,11 +230,11 @@ def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
 def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -> None:
     base = repo.commit({TRUTH: "t", output(1): "1"})
     main = repo.commit({output(2): "2"})
-    parts = MemoryParts()
-    go(repo, parts, main)
+    past = Past()
+    go(repo, past, main)
     feature = repo.commit({output(3): "3"}, branch="feature", parent=base)
     merge = repo.commit({output(2): "2"}, branch="feature", merge=main)
-    advanced = go(repo, parts, merge)
+    advanced = go(repo, past, merge)
     assert advanced.update.complete
     snapshots = advanced.update.evals[0].history.snapshots
     assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
@@ -246,8 +244,8 @@ def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
     moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "store"): "1"}
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, moved])
     site = Site()
-    site.take(go(repo, site.parts, shas[0]))
-    advanced = go(repo, site.parts, shas[1])
+    site.take(go(repo, site.past, shas[0]))
+    advanced = go(repo, site.past, shas[1])
     assert advanced.update.complete
     whole = site.take(advanced)
     assert [each.id for each in whole.evals] == ["store"]
@@ -257,8 +255,8 @@ def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
 def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", "evals/shop/extracted.json": "1"}, {output(1): "1"}])
     site = Site()
-    site.take(go(repo, site.parts, shas[0]))
-    advanced = go(repo, site.parts, shas[1])
+    site.take(go(repo, site.past, shas[0]))
+    advanced = go(repo, site.past, shas[1])
     assert advanced.update.complete
     assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
 
@@ -277,7 +275,7 @@ def test_an_eval_of_both_layouts_is_told_alike_in_steps_and_at_once(repo: GitRep
     steps = Site()
     for sha in shas:
         at_once = Site()
-        assert steps.take(go(repo, steps.parts, sha)) == at_once.take(go(repo, at_once.parts, sha))
+        assert steps.take(go(repo, steps.past, sha)) == at_once.take(go(repo, at_once.past, sha))
     (history,) = steps.evals.values()
     assert [(each.commit.position, each.slug[:4], each.cause) for each in history.snapshots] == [
         (2, "0001", ("outputs",)),
@@ -288,28 +286,18 @@ def test_an_eval_of_both_layouts_is_told_alike_in_steps_and_at_once(repo: GitRep
 
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}])
-    parts, fresh = MemoryParts(), MemoryParts()
-    go(repo, parts, shas[1])
-    assert go(repo, parts, shas[0]) == go(repo, fresh, shas[0])
-    assert parts.content == fresh.content
+    past, fresh = Past(), Past()
+    go(repo, past, shas[1])
+    assert go(repo, past, shas[0]) == go(repo, fresh, shas[0])
 
 
 def test_another_structure_is_read_from_the_root(repo: GitRepo) -> None:
     sha = repo.commit({TRUTH: "t", output(1): "1"})
-    parts = MemoryParts()
-    go(repo, parts, sha)
+    past = Past()
+    go(repo, past, sha)
     renamed = Manifest(evals=(EvalConfig(id="store", dir="evals/shop"),))
-    advanced = go(repo, parts, sha, renamed)
+    advanced = go(repo, past, sha, renamed)
     assert (advanced.update.complete, [each.history.id for each in advanced.update.evals]) == (True, ["store"])
-    assert parts.keys("eval") == ("store",)
-
-
-def test_parts_that_cannot_be_read_are_made_anew(repo: GitRepo) -> None:
-    sha = repo.commit({TRUTH: "t", output(1): "1"})
-    parts, fresh = MemoryParts(), MemoryParts()
-    go(repo, parts, sha)
-    parts.put("state", "global", b'{"structure": 1}')
-    assert go(repo, parts, sha) == go(repo, fresh, sha)
 
 
 def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo: GitRepo, tmp_path: Path) -> None:
@@ -317,19 +305,19 @@ def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo
     shallow = GitRepo(tmp_path / "empty")
     shallow.path = tmp_path / "shallow"
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(shallow.path)], check=True)
-    parts = MemoryParts()
-    advanced = go(shallow, parts, shas[2])
+    past = Past()
+    advanced = go(shallow, past, shas[2])
     assert [(each.severity, each.commit) for each in advanced.problems] == [("warning", shas[1])]
     assert [each.commit.position for each in advanced.update.evals[0].history.snapshots] == [0, 0, 1]
     shallow.git("fetch", "-q", "--unshallow")
-    deep = go(shallow, parts, shas[2])
+    deep = go(shallow, past, shas[2])
     assert (deep.update.complete, deep.commits, deep.problems) == (True, 3, ())
 
 
 def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_there_is_no_eval(repo: GitRepo) -> None:
-    parts = MemoryParts()
-    first = go(repo, parts, repo.commit({"CLAUDE.md": "-"}))
-    advanced = go(repo, parts, repo.commit({"README.md": "nothing that is read"}))
+    past = Past()
+    first = go(repo, past, repo.commit({"CLAUDE.md": "-"}))
+    advanced = go(repo, past, repo.commit({"README.md": "nothing that is read"}))
     assert [(file.path, len(file.edits)) for file in first.update.instructions] == [("CLAUDE.md", 1)]
     assert (first.update.evals, advanced.update.evals) == ((), ())
     assert [(each.severity, each.message.partition(":")[0]) for each in advanced.problems] == [
@@ -340,7 +328,7 @@ def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_ther
 def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_looked_for(repo: GitRepo) -> None:
     sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "README.md": "-"})
     with pytest.raises(NothingToReportError) as caught:
-        go(repo, MemoryParts(), sha)
+        go(repo, Past(), sha)
     assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.message
     assert "no committed evals/manifest.yaml names another" in caught.value.message
     assert caught.value.where == str(repo.path)
@@ -350,7 +338,7 @@ def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None
     repo.commit({TRUTH: "t", output(1): "1"}, when=START)
     repo.commit({output(2): "2"}, when=START - DAY)
     repo.commit({output(3): "3"}, when=START - 2 * DAY)
-    advanced = go(repo, MemoryParts(), repo.commit({output(4): "4"}, when=START + DAY))
+    advanced = go(repo, Past(), repo.commit({output(4): "4"}, when=START + DAY))
     assert [(each.severity, each.message) for each in advanced.problems] == [
         ("note", "2 commits are dated before the commit they follow.")
     ]
@@ -366,7 +354,7 @@ def test_a_mapping_that_only_an_old_manifest_names_is_followed_from_its_beginnin
             {"evals/manifest.yaml": "evals: {shop: {}}"},
         ]
     )
-    advanced = go(repo, MemoryParts(), shas[3])
+    advanced = go(repo, Past(), shas[3])
     snapshots = advanced.update.evals[0].history.snapshots
     assert [(each.commit.position, each.mapping and each.mapping.path, each.cause) for each in snapshots] == [
         (1, "rules/odd.yaml", ("outputs",)),
@@ -380,5 +368,5 @@ def test_a_merge_brings_the_iterations_of_its_side_branch(repo: GitRepo) -> None
     repo.commit({output(2): "2"}, branch="side", parent=base)
     side = repo.commit({output(3): "3"}, branch="side")
     merge = repo.commit({output(2): "2", output(3): "3"}, merge=side)
-    history = go(repo, MemoryParts(), merge).update.evals[0].history
+    history = go(repo, Past(), merge).update.evals[0].history
     assert [(each.iteration, each.commit.sha) for each in history.snapshots] == [(1, base), (2, merge), (3, merge)]

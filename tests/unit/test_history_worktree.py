@@ -14,7 +14,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import WORKTREE
-from tests.gitrepo import GitRepo, MemoryParts
+from tests.gitrepo import GitRepo
 
 TRUTH = "evals/shop/ground_truth.csv"
 LAYOUT = Layout(SiteConfig(), Manifest())
@@ -40,15 +40,12 @@ def write(repo: GitRepo, path: str, content: str) -> None:
     file.write_text(content)
 
 
-def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Advanced]:
-    repository, parts = Repository.open(repo.path), MemoryParts() if parts is None else parts
+def look(repo: GitRepo) -> tuple[Advanced, Advanced]:
+    repository = Repository.open(repo.path)
     head = repository.resolve("HEAD")
-    committed = advance(repository, LAYOUT, parts, head=head)
-    before = dict(parts.content)
-    follow = partial(advance, layout=LAYOUT, head=head)
-    uncommitted = with_worktree(repository, parts, follow)
-    assert parts.content == before
-    return committed, uncommitted
+    committed = advance(repository, LAYOUT, head=head)
+    follow = partial(advance, layout=LAYOUT, head=head, since=committed.end)
+    return committed, with_worktree(repository, follow)
 
 
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:

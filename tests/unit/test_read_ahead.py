@@ -7,7 +7,7 @@ from sitegen.history.blobs import BlobRead
 from sitegen.history.layout import Layout
 from sitegen.history.repository import LONGEST_HELD, MOST, ReadAhead, Repository
 from sitegen.history.timeline import advance
-from tests.gitrepo import GitRepo, Link, MemoryParts
+from tests.gitrepo import GitRepo, Link
 
 
 class CountingRepository(Repository):
@@ -64,5 +64,5 @@ def test_problems_of_commits_that_are_read_ahead_stay_in_the_order_of_the_commit
     link = repo.commit({place("002", "extracted.json"): Link("elsewhere")})
     repository = Repository.open(repo.path)
     layout = Layout(SiteConfig(), Manifest())
-    advanced = advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD"))
+    advanced = advance(repository, layout, head=repository.resolve("HEAD"))
     assert [problem.commit for problem in advanced.problems] == [record, link]

@@ -18,7 +18,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.scoring.judged import formats
 from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.run_statements import recorded_in
-from tests.gitrepo import GitRepo, MemoryParts
+from tests.gitrepo import GitRepo
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
 FIRST = b"# Reader v1.2\nRead the plan.\n"
@@ -74,7 +74,7 @@ def lines(*rows: dict[str, Any]) -> bytes:
 def walk(repo: GitRepo, entry: EvalConfig) -> Advanced:
     repository = Repository.open(repo.path)
     layout = Layout(SiteConfig(), Manifest(evals=(entry,)))
-    return advance(repository, layout, MemoryParts(), head=repository.resolve("HEAD"), contents=CONTENTS)
+    return advance(repository, layout, head=repository.resolve("HEAD"), contents=CONTENTS)
 
 
 def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:

@@ -1,4 +1,4 @@
-"""The files of an eval as a tree of folders, so that looking up one iteration does not visit all of them."""
+"""The state of one eval in the fold: its files as a tree of folders, its series, and the inputs in force."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from sys import intern
 
-import msgspec
-from msgspec import field
+from msgspec import Struct, field
 
-from sitegen.model.timeline import Blob
+from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.timeline import Blob, Snapshot
 
 
-class FolderTree(msgspec.Struct):
+class FolderTree(Struct):
     """The files and folders in a folder. Paths are relative to it; no folder in it is empty."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -99,3 +99,72 @@ def outputs_in(
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
     """Return the first of the paths at which a file exists. *files* maps paths to blob ids."""
     return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)
+
+
+class EvalInputs(NamedTuple):
+    """The inputs of scoring an eval besides its outputs."""
+
+    ground_truth: Blob | None = None
+    mapping: Blob | None = None
+    schema: Blob | None = None
+    settings: str = ""
+
+
+class SeriesIteration(Struct):
+    """One iteration: a folder, or one version of an overwritten output."""
+
+    number: int
+    slug: str
+    points: list[int] = field(default_factory=list)
+    """Indices of its snapshots in the series."""
+    present: bool = True
+
+
+class SeriesState(Struct):
+    """One candidate for an eval's series: its iterations, or the versions of an overwritten output."""
+
+    snapshots: list[Snapshot] = field(default_factory=list)
+    units: dict[str, SeriesIteration] = field(default_factory=dict)
+    """Iterations by folder name, or versions by number, in the order of their first commits."""
+    waiting: dict[str, bool] = field(default_factory=dict)
+    """Names of iterations that were added or changed while there was no ground truth."""
+    slugs: set[str] = field(default_factory=set)
+    """Slugs in use."""
+
+
+class SideBlobs(NamedTuple):
+    """For a version of a case file: the first blobs with the same expected values and with the same outputs."""
+
+    expected: str
+    output: str
+
+
+class EvalState(Struct):
+    """One eval at the last folded commit."""
+
+    id: str
+    folders: list[str]
+    """The folders that it may be in, by precedence."""
+    active: str | None = None
+    """The folder that it is in."""
+    renamed_from: list[str] = field(default_factory=list)
+    files: FolderTree = field(default_factory=FolderTree)
+    """Every file of its folders that sitegen reads, by its path from the root of the repository."""
+    newest_run: str | None = None
+    """The last by name of the runs that a glob matches; None if it is not determined yet."""
+    with_runs: set[str] = field(default_factory=set)
+    """Names of iterations that ever had repeated runs."""
+    strangers: set[str] = field(default_factory=set)
+    """Names below ``results/`` that were reported because they are not names of iterations."""
+    inputs: EvalInputs | None = None
+    """The inputs in force; None before the first commit that touched the eval."""
+    was_scorable: bool = False
+    """Whether there ever was ground truth, or files that are judged already. Other evals are not displayed."""
+    iterations: SeriesState = field(default_factory=SeriesState)
+    overwritten: SeriesState = field(default_factory=SeriesState)
+    output: tuple[Blob, ...] = ()
+    """The files of the current overwritten output."""
+    sides: dict[str, SideBlobs] = field(default_factory=dict)
+    """The sides of each version of a case file, by its blob id."""
+    first_with: dict[str, str] = field(default_factory=dict)
+    """Digest of a side -> the first blob that had it."""
