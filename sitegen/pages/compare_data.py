@@ -109,9 +109,6 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
         "noun": [series.info.nouns.document, series.info.nouns.documents],
-        "attribute": [
-            noun[:1].upper() + noun[1:] for noun in (series.info.nouns.attribute, series.info.nouns.attributes)
-        ],
         "fates": [_fates(held=False), _fates(held=True)],
         "errors": list(series.info.nouns.errors),
         "letters": list(series.info.nouns.letters),

@@ -245,7 +245,6 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
     assert [[len(row) for row in table] for table in fates] == [[7] * 7] * 2
     assert found.page == {
         "metrics": [["F1", 1, "", 1], ["Precision", 1, "", 1], ["Recall", 1, "", 1], ["Field accuracy", 1, "", 1]],
-        "attribute": ["Field", "Fields"],
         "older": 0,
         "paths": [".claude/instructions/waybill.md"],
         "unnamed": 0,

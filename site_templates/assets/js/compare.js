@@ -1,22 +1,16 @@
 /* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
    the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven the flips of
-   a field have to be until they are more than chance. See pages/compare_data.py. The choice is in the address, #a=0012&b=0015, and
-   no other pair is ever shown for it. */
+   a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
+   template, in which each has an empty row. The choice is in the address, #a=0012&b=0015, and no other pair is ever shown for it. */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
-const FATES = [
-  ["broken", "Broken", "right before, wrong after"],
-  ["fixed", "Fixed", "wrong before, right after"],
-  ["still_wrong", "Still wrong", "wrong on both sides"],
-  ["appeared", "Appeared", "errors whose document or expected item was not there before"],
-  ["vanished", "Vanished", "errors whose document or expected item is not there after"],
-];
-const SIDES = { "c-before num": "Before", "c-after num": "After", "c-change num": "Change" };
+const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 
 class Comparison {
   constructor(card) {
     this.data = JSON.parse($("script", card).textContent);
     this.result = $("[data-result]", card);
+    this.template = $("template", card);
     this.status = $("[data-said]", card);
     this.selects = $$("select", card);
     this.command = card.dataset.compare;
@@ -146,7 +140,8 @@ class Comparison {
   draw(sides) {
     this.sides = sides;
     const found = this.compare(...sides);
-    const lists = FATES.filter(([fate]) => found[fate].length).map(names => this.list(found[names[0]], ...names));
+    this.parts = this.template.content.cloneNode(true);
+    const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
     this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fields(found), ...lists, this.edits());
   }
 
@@ -156,12 +151,12 @@ class Comparison {
     const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
     const found = { byTruth: 0, held, fields: new Map() };
-    for (const [fate] of FATES) found[fate] = [];
+    for (const fate of FATES) found[fate] = [];
     first.block.cells.forEach(([document, field, path, extra, , item], index) => {
       const before = this.at(first, index), after = this.at(last, index);
       const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
       if (place === null) return;
-      const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
+      const fate = FATES[place], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
       const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0, items: new Map() };
       row.before += isWrong(before);
@@ -247,35 +242,27 @@ class Comparison {
 
   /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
   numbers(found) {
-    const [before, after] = this.sides.map(side => side.point), body = element("tbody"), most = Math.max(1, ...before.errors, ...after.errors);
+    const [before, after] = this.sides.map(side => side.point), most = Math.max(1, ...before.errors, ...after.errors), rows = [];
     const otherCases = (before.cases ?? 0) !== (after.cases ?? 0), apart = otherCases || found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
-    const common = there ?? back;
+    const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge;
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
-      const name = element("td", "c-metric", label);
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
-      const change = apart ? common?.[k] ?? null : undefined;
-      const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, change);
-      if (apart && !common?.length) cellOf(row, "change").replaceChildren(`other ${otherCases ? "cases" : this.data.noun[1]}`);
-      const bars = row.appendChild(element("td", "c-bars hide-s"));
-      if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
-      const rejudged = before.judge && after.judge && before.judge !== after.judge;
-      if (rejudged && (this.data.graded || []).includes(k)) cellOf(row, "change").replaceChildren("another judge");
-      if (!k) [before, after].forEach(({ ends }, side) => { if (ends) cellOf(row, ["before", "after"][side]).append(this.range(ends)); });
-      body.append(row);
+      const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, apart ? common?.[k] ?? null : undefined);
+      if (apart && !common?.length) row.change = `other ${otherCases ? "cases" : this.data.noun[1]}`;
+      if (rejudged && (this.data.graded || []).includes(k)) row.change = "another judge";
+      if (!k) for (const [side, { ends }] of Object.entries({ before, after })) if (ends) row[side] = [row[side], this.range(ends)];
+      rows.push({ metric: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });
     });
     this.data.errors.forEach((word, k) => {
       if (!word) return;
-      const name = element("td", "c-metric"), type = element("span", "type");
+      const type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
-      name.append(type);
-      const row = this.row(name, before.errors[k], after.errors[k], 0, false);
-      row.appendChild(element("td", "c-bars hide-s")).append(this.bars(before.errors[k] / most, after.errors[k] / most));
-      body.append(row);
+      const [first, last] = [before.errors[k], after.errors[k]];
+      rows.push({ metric: type, ...this.change(first, last, 0, false), bars: this.bars(first / most, last / most) });
     });
-    const columns = { "c-metric": "Metric", ...SIDES, "c-bars hide-s": "Before and after" };
-    return this.table(columns, body, "metrics-ab", "Metrics");
+    return this.fill("metrics-ab", rows);
   }
 
   /** Two bars, one below the other; each a share of the whole width. */
@@ -292,35 +279,33 @@ class Comparison {
       .map(row => ({ ...row, net: nets(row).reduce((total, sign) => total + sign, 0), flipped: nets(row).length }))
       .sort((one, other) => Math.abs(other.net) - Math.abs(one.net) || changed(other) - changed(one) || Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
     if (!rows.length) return [];
-    const [noun, nouns] = this.data.attribute, listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), body = element("tbody");
-    body.append(...listed.map(row => this.fieldRow(row, scale)));
-    const section = this.section(`${nouns} that changed`, "errors on both sides, those that changed most first");
-    const flips = { "c-fixed num": "Fixed", "c-broken num": "Broken", "c-net": "More fixed than broken, 95 %" };
-    section.append(this.table({ "c-field": noun, ...SIDES, ...flips }, body, "fields-ab", nouns));
+    const listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), count = number => (number ? grouped(number) : "");
+    const section = this.fill("fields-ab", listed.map(row => ({
+      field: this.link(row.field, this.sides[0].block.fields[row.field][0]), ...this.change(row.before, row.after, 0, false),
+      fixed: count(row.fixed), broken: count(row.broken), net: this.net(row, scale),
+    }))).closest("section");
     if (rows.length > FIELDS) section.append(element("p", "rest", `${grouped(rows.length - FIELDS)} more changed less.`));
     return [section];
   }
 
-  fieldRow(row, scale) {
-    const name = element("td", "c-field"), [attribute, file] = this.sides[0].block.fields[row.field], link = name.appendChild(element("a"));
-    link.href = `fields/${file}`;
-    link.append(element("code", "", short(attribute)));
-    const made = this.row(name, row.before, row.after, 0, false);
-    made.append(...["fixed", "broken"].map(fate => element("td", `c-${fate} num`, row[fate] ? grouped(row[fate]) : "")), this.net(row, scale));
-    return made;
+  /** A path with the address of the page of its field. */
+  link(field, path) {
+    const link = element("a");
+    link.href = `fields/${this.sides[0].block.fields[field][1]}`;
+    link.append(element("code", "", short(path)));
+    return link;
   }
 
   /** How many more values or cases were fixed than broken, and how many more or fewer it may be by chance. */
   net({ net, flipped }, scale) {
-    const cell = element("td", "c-net"), reach = this.reach(flipped);
-    if (!flipped) return cell;
+    const reach = this.reach(flipped);
+    if (!flipped) return "";
     const [low, high] = [Math.max(-flipped, net - reach), Math.min(flipped, net + reach)], sure = Math.abs(net) > reach;
     const drawn = svgElement("svg", { class: `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`, viewBox: "-106 0 212 12", preserveAspectRatio: "none", "aria-hidden": "true" });
     const [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
     drawn.append(...Object.entries({ z: "M0 0V12", w: `M${left} 6H${right}`, m: `M${dot} 6h0` }).map(([name, d]) => svgElement("path", { class: name, d })));
     const count = number => `${number > 0 ? "+" : number ? "−" : ""}${grouped(Math.abs(number))}`;
-    cell.append(drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "may be chance"}`));
-    return cell;
+    return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "may be chance"}`)];
   }
 
   /** The commits that edited instructions between both sides, and the command that shows all of it as one diff. */
@@ -348,78 +333,59 @@ class Comparison {
     return box;
   }
 
-  section(title, note) {
-    const section = element("section"), head = section.appendChild(element("div", "card-h"));
-    head.append(element("h3", "grow", title), element("span", "note", note));
-    return section;
-  }
-
   range(ends) {
     const range = element("span", "range", ends.map(end => end.toFixed(3)).join(" to "));
     range.title = "95 % interval";
     return range;
   }
 
-  row(name, before, after, digits, higherIsBetter, unit, over) {
-    const row = element("tr"), known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0;
+  /** Both sides of a number, and its change; `over`: the change over what both have in common, if it is another one. */
+  change(before, after, digits, higherIsBetter, unit, over) {
+    const known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0, size = Math.abs(change);
     const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
-    row.append(name, element("td", "c-before num", text(before)), element("td", "c-after num", text(after)));
-    const cell = element("td", "c-change num"), size = Math.abs(change);
-    if (!known) cell.append("—");
-    else if (!change) cell.append(element("span", "delta", "no change"));
-    else {
-      const up = change > 0, delta = element("span", `delta ${up === higherIsBetter ? "up" : "dn"}`);
-      const arrow = element("span", "", up ? "▲" : "▼");
+    let moved = known ? element("span", "delta", "no change") : "—";
+    if (change) {
+      const up = change > 0, arrow = element("span", "", up ? "▲" : "▼");
       arrow.setAttribute("aria-hidden", "true");
-      delta.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && !unit && size < 0.0005 ? "< 0.001" : text(size)}`);
-      cell.append(delta);
+      moved = element("span", `delta ${up === higherIsBetter ? "up" : "dn"}`);
+      moved.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && !unit && size < 0.0005 ? "< 0.001" : text(size)}`);
     }
-    row.append(cell);
-    return row;
+    return { before: text(before), after: text(after), change: moved };
   }
 
-  list(cells, fate, title, note) {
-    const section = this.section(`${title}: ${grouped(cells.length)}`, note), isFolded = fate === "still_wrong";
-    const rows = isFolded ? section.appendChild(element("details", "pairing")) : section;
+  list(cells, fate) {
+    const section = $(`#h-0-${fate}`, this.parts).closest("section"), listed = $(".tw", section);
     section.dataset.fate = fate;
-    if (isFolded) rows.append(element("summary", "", "Value by value"));
+    $("h3", section).append(grouped(cells.length));
     const fill = () => {
-      if (isFolded && !section.isConnected) return; // another pair was chosen meanwhile
-      const body = element("tbody");
-      body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-      rows.append(this.table({ "c-where": "Where", "c-expected": "Expected", "c-before": "Before", "c-after": "After" }, body, "flipped", title));
-      if (cells.length > LISTED) rows.append(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
+      this.fill(listed, cells.slice(0, LISTED).map(cell => this.cell(cell)));
+      if (cells.length > LISTED) listed.after(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
     };
-    if (isFolded) (self.requestIdleCallback ?? setTimeout)(fill); else fill();
+    if (fate !== "still_wrong") fill();
+    else {
+      const folded = element("details", "pairing");
+      folded.append(element("summary", "", "Value by value"), listed);
+      section.append(folded);
+      (self.requestIdleCallback ?? setTimeout)(() => { if (section.isConnected) fill(); }); // unless another pair was chosen meanwhile
+    }
     return section;
   }
 
   cell({ document, field, path, extra, before, after }) {
-    const row = element("tr"), where = element("td", "c-where"), link = element("a"), expected = element("td", "c-expected sides");
-    link.href = `fields/${this.sides[0].block.fields[field][1]}`;
-    link.append(element("code", "", short(path)));
-    where.append(link);
-    if (this.sides[0].block.documents[document]) where.append(" ", element("span", "doc", short(this.sides[0].block.documents[document])));
-    if (extra) where.append(" ", element("span", "pill", "extra item"));
-    const there = [after, before].filter(isThere);
-    expected.dir = "auto";
-    expected.append(this.value(there[0], there[0].expected, "blank"));
-    if (there.length === 2 && before.expected !== after.expected) {
-      expected.append(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
-    }
-    row.append(where, expected, this.given(before, "c-before"), this.given(after, "c-after"));
-    return row;
+    const where = [this.link(field, path)], name = this.sides[0].block.documents[document], there = [after, before].filter(isThere);
+    if (name) where.push(" ", element("span", "doc", short(name)));
+    if (extra) where.push(" ", element("span", "pill", "extra item"));
+    const expected = [this.value(there[0], there[0].expected, "blank")];
+    if (there.length === 2 && before.expected !== after.expected) expected.push(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
+    return { where, expected, before: this.given(before), after: this.given(after) };
   }
 
-  given(run, name) {
-    if (!isThere(run)) { const none = element("td", name); none.append(element("i", "", "not there")); return none; }
-    const cell = element("td", `${name} sides`), wrong = isWrong(run);
-    const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
+  given(run) {
+    if (!isThere(run)) return element("i", "", "not there");
+    const wrong = isWrong(run), mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
     mark.title = wrong ? this.data.errors[run.state - 2] : "right";
-    cell.dir = "auto";
-    cell.append(mark, " ", this.value(run, run.actual, run.state === 1 ? "blank" : "missing"));
-    return cell;
+    return [mark, " ", this.value(run, run.actual, run.state === 1 ? "blank" : "missing")];
   }
 
   value({ texts }, place, none) {
@@ -427,16 +393,14 @@ class Comparison {
     return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
   }
 
-  /** A table of rows; `columns`: the head of each column by the classes of its cells. */
-  table(columns, body, kind, label) {
-    const box = element("div", "tw"), table = element("table", kind), head = element("thead"), row = element("tr");
-    for (const [classes, name] of Object.entries(columns)) row.appendChild(element("th", classes, name)).scope = "col";
-    head.append(row);
-    table.append(head, body);
-    box.tabIndex = 0;
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", label);
-    box.append(table);
+  /** A table of the template with a copy of its empty row for each of these, which have the contents of cells by column. */
+  fill(table, rows) {
+    const box = typeof table === "string" ? $(`.${table}`, this.parts).parentNode : table, body = $("tbody", box), empty = body.firstElementChild;
+    body.replaceChildren(...rows.map(contents => {
+      const row = empty.cloneNode(true);
+      for (const [column, content] of Object.entries(contents)) cellOf(row, column).append(...[content].flat());
+      return row;
+    }));
     return box;
   }
 }
