@@ -7,7 +7,7 @@ test compared the same two outputs.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -76,24 +76,30 @@ def best_instructions(
     alive = [summary for summary in summaries if not summary.deleted and summary.peak]
     commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
     positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
-    return tuple(_version(commits[position], files, alive, index) for position in sorted(positions, reverse=True))
+    return tuple(
+        version
+        for position in sorted(positions, reverse=True)
+        for version in _versions(commits[position], files, alive, index)
+    )
 
 
-def _version(
+def _versions(
     commit: Commit, files: Sequence[InstructionHistory], summaries: Sequence[EvalSummary], index: EffectIndex
-) -> BestInstructions:
+) -> Iterator[BestInstructions]:
+    """Yield a version for the evals whose instructions differ from it now, and one for those that still have it."""
     position = commit.position
     best_for = [summary.info.id for summary in summaries if summary.peak and summary.peak.edit == position]
     driving = [file for file in files if any(index.drives(file.path, eval_id) for eval_id in best_for)]
     changed = [(file, change) for file in driving if (change := _file_then(file, position))]
-    evals = [
-        effect
-        for summary in summaries
-        if summary.info.id in best_for or any(index.drives(file.path, summary.info.id) for file, _ in changed)
-        if (effect := _eval_then(summary, position))
-    ]
-    evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
-    return BestInstructions(commit=commit, evals=tuple(evals), files=tuple(change for _, change in changed))
+    moved = {
+        summary.info.id for summary in summaries if any(index.drives(file.path, summary.info.id) for file, _ in changed)
+    }
+    versions = ((moved, tuple(change for _, change in changed)), ({*best_for} - moved, ()))
+    for shown, differing in versions:
+        evals = [effect for at in summaries if at.info.id in shown if (effect := _eval_then(at, position))]
+        evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
+        if any(effect.is_best for effect in evals):
+            yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
 
 
 def _file_then(file: InstructionHistory, position: int) -> FileThen | None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
-from sitegen.analysis.edits import changed_files, edits_of_outputs, edits_of_points, other_edit
+from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import case_of, flipped_cells
 from sitegen.analysis.gate import ChanceTest, check_metric, without_excuse
 from sitegen.analysis.noise.changes import moved_cases
@@ -47,22 +47,24 @@ class GateSide(Frozen):
     """With an output that exists."""
 
     @property
+    def _until_newest(self) -> tuple[Snapshot, ...]:
+        """The snapshots up to the newest output that exists."""
+        snapshots = self.history.snapshots
+        return snapshots[: max(index for index, at in enumerate(snapshots, 1) if not at.deleted)]
+
+    @property
     def snapshot(self) -> Snapshot:
         """The newest existing output, under the newest ground truth and rules."""
-        snapshots = self.history.snapshots
-        return under_rules_of(next(at for at in reversed(snapshots) if not at.deleted), snapshots[-1])
+        return under_rules_of(self._until_newest[-1], self.history.snapshots[-1])
 
     @property
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
 
-    @property
-    def or_edit(self) -> str | None:
-        """The id of the commit of an earlier edit that the newest output may have been made with instead."""
-        edits = driving_edits(self.study.timeline, self.history.id)
-        other = other_edit(edits_of_outputs((self.snapshot,), edits).made_with[0])
-        return other.sha if other else None
+    def edits(self) -> OutputEdits:
+        """Attribute each output up to the newest to an edit, as pages do."""
+        return edits_of_outputs(self._until_newest, driving_edits(self.study.timeline, self.history.id))
 
     @property
     def cases(self) -> int | None:
@@ -184,6 +186,8 @@ class GatedPair:
         """Add the changes of the eval besides its metrics."""
         fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
+        made = self._after.edits()
+        other = other_edit(made.made_with[-1]) if edits else None
         nouns, overlap = scorer(self._after.history.kind).nouns, self.overlap
         findings = chain.from_iterable(card.findings for card in self._cards)
         lacks = any(POINTER in finding.message for finding in findings)
@@ -202,8 +206,8 @@ class GatedPair:
             broken=len(broken),
             cells=(*broken[:LISTED], *fixed[:LISTED]),
             instructions=tuple(edits),
-            or_edit=self._after.or_edit if edits else None,
-            stale=bool(edits) and "outputs" not in self._roles,
+            or_edit=other.sha if other else None,
+            stale=bool(edits) and ("outputs" not in self._roles or made.stale[-1]),
             same_output=self._is_same_output,
             model=self._change.model,
             judge=self._change.judge,

@@ -146,6 +146,23 @@ def test_an_output_that_may_have_been_made_before_the_edit_committed_with_it_is_
         read_report(json.dumps(document).encode())
 
 
+def test_an_output_that_records_a_commit_before_the_edit_does_not_measure_the_edit(repo):
+    base = repo.git("rev-parse", "main")
+    work(repo, {"CLAUDE.md": "Guess.\n"})
+    work(
+        repo,
+        {
+            f"{NOTES}/results/iteration-002/extracted.json": output(range(2)),
+            f"{NOTES}/results/iteration-002/eval-results.json": json.dumps({"metadata": {"git_commit": base}}),
+        },
+    )
+    assert (
+        "Not measured: instructions were edited, and no new output was made with them, for `notes`."
+        in check(repo).stdout.splitlines()
+    )
+    assert report(repo)["evals"][0]["or_edit"] is None
+
+
 def test_where_nothing_moved_it_is_one_line(repo):
     head = work(repo, {"README.md": "Ours.\n"})
     done = check(repo)

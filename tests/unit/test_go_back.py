@@ -172,6 +172,14 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     assert "made with this or" not in html
 
 
+def test_an_eval_whose_files_are_as_they_were_gains_nothing_by_going_back():
+    moved, same = summary("x", (0.75, 0.5, 0.5), 0, *WINDOWS), summary("y", (0.75, 0.5, 0.5), 0, *WINDOWS)
+    index = EffectIndex([moved, same], {"x": frozenset({"a.md"}), "y": frozenset({"same.md"})})
+    back, in_use = best_instructions(FILES, [moved, same], index)
+    assert [[effect.eval_id for effect in version.evals] for version in (back, in_use)] == [["x"], ["y"]]
+    assert (back.files, in_use.files) == ((("a.md", "a.md"),), ())
+
+
 def test_there_is_no_verdict_on_going_back_to_what_the_newest_output_may_have_been_made_with():
     open_window = WINDOWS[-1]._replace(or_edit=commit(2))
     certain, in_doubt = (
