@@ -25,7 +25,7 @@ from sitegen.config.models import files_of
 from sitegen.config.site import read_site_file
 from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.entry_rules import is_path
+from sitegen.history.layout import is_path
 from sitegen.llm import calling
 from sitegen.llm.client import CallSettings
 from sitegen.llm.files import (

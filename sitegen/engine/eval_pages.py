@@ -16,7 +16,7 @@ from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer, digest
-from sitegen.history.entry_rules import DEFAULT_SETTINGS
+from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.changes import Step
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem

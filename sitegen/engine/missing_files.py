@@ -20,10 +20,9 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.eval_state import FolderTree, outputs_in
 from sitegen.history.files_at_commit import Folders, source_files
-from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
+from sitegen.history.layout import RECORDED, RESULTS, EntryRules, Layout, is_glob, is_path, iteration_number, normal
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem, Severity

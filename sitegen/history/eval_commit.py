@@ -14,9 +14,16 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.blobs import BlobRead
-from sitegen.history.entry_rules import EntryRules, canonical_settings, is_path, normal, required_statements, runs_of
 from sitegen.history.eval_state import EvalInputs, EvalState, SideBlobs, first_blob
-from sitegen.history.layout import PathRole
+from sitegen.history.layout import (
+    EntryRules,
+    PathRole,
+    canonical_settings,
+    is_path,
+    normal,
+    required_statements,
+    runs_of,
+)
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.frozen import Frozen

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.entry_rules import EntryRules, kind_of, normal
 from sitegen.history.eval_commit import expected_side, newest_case_file, with_built_sides
 from sitegen.history.eval_fold import ground_truth
 from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
-from sitegen.history.layout import Layout, StartOverError
+from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.metrics import traits_of

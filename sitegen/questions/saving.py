@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.entry_rules import is_glob
-from sitegen.history.layout import RECORDED, RESULTS
+from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.questions.verify import Verified, verify_iterations

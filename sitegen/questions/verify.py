@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.entry_rules import EntryRules, runs_of
 from sitegen.history.eval_fold import settings_with_grades
-from sitegen.history.layout import RESULTS, iteration_number, records_of
+from sitegen.history.layout import RESULTS, EntryRules, iteration_number, records_of, runs_of
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths

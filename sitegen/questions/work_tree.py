@@ -48,10 +48,21 @@ from sitegen.data_files.project_files import (
     real,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.entry_rules import EntryRules, is_path, kind_of, required_statements, runs_of, truth_names
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.globs import RunGlob
-from sitegen.history.layout import LONE, RECORDED, RESULTS, Layout, iteration_number
+from sitegen.history.layout import (
+    LONE,
+    RECORDED,
+    RESULTS,
+    EntryRules,
+    Layout,
+    is_path,
+    iteration_number,
+    kind_of,
+    required_statements,
+    runs_of,
+    truth_names,
+)
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
