@@ -1,7 +1,4 @@
-"""Finds the steps of an eval: level changes beyond noise, whether a loss was regained, and what changed with them.
-
-Also applies the mutes of the configuration.
-"""
+"""Finds the steps of an eval: level changes beyond noise, whether a loss was regained, and what changed with them."""
 
 from __future__ import annotations
 
@@ -15,13 +12,11 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.series import first_of_each_output, output_of
-from sitegen.config.models import MUTE_DIGITS, Mute
+from sitegen.analysis.series import output_of
 from sitegen.model.changes import MetricStep, OverlapUnit, Step, StepStatus
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.problems import Problem
-from sitegen.model.series import HEADLINES, EvalSummary, Point, Series
+from sitegen.model.series import HEADLINES, Point, Series
 from sitegen.model.timeline import Edit
 from sitegen.stats.intervals import low_median, mean
 from sitegen.stats.outliers import OUTLYING
@@ -29,8 +24,18 @@ from sitegen.stats.outliers import OUTLYING
 if TYPE_CHECKING:
     from sitegen.stats.steps import Level, Levels
 
+
+from itertools import chain
+
+from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.series import first_of_each_output
+from sitegen.model.changes import Moved
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.stats.counts import errors
+
 NEAR: Final = 5
-"""Number of points on either side of a step: the documents or cases that these have in common are measured."""
+"""Number of points on either side of a step: the documents or cases that these have in common
+are measured, and their errors are compared."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
 _SETTLED: Final = 3
@@ -322,68 +327,97 @@ def _step(
     return replace(step, until=first.until, regained=first.regained, noise=first.noise)
 
 
-def step_between(
-    points: Sequence[Point],
-    old: Sequence[int],
-    new: range,
-    beside: Sequence[Sequence[Edit]],
-    *,
-    metrics: tuple[MetricStep, ...],
-    status: StepStatus,
-    end: int,
-) -> Step:
-    """Return a step from the *old* points to the *new* ones, with the outputs from there up to the index *end*."""
-    from sitegen.analysis.step_context import circumstances
-
-    outputs = [index for index in range(new[0], end) if "outputs" in points[index].snapshot.cause]
-    return Step(
-        at=new[0],
-        before=old[-1],
-        metrics=metrics,
-        status=status,
-        commit=replace(points[new[0]].snapshot.commit, body=""),
-        circumstances=circumstances(
-            points, old, new, beside=beside, metric=metrics[0].name, worse=metrics[0].points < 0
-        ),
-        iterations=len(outputs),
-        different=len(first_of_each_output(points, outputs)),
-    )
-
-
 def metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     """Measure the change of a metric, positive if it is for the better."""
     share = 100 * (after - before) / (spec.high - spec.low)
     return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
 
 
-def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
-    """Return the first mute in the configuration that names this step."""
-    return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
+EDITS: Final = 8
+"""Number of instruction edits that are listed."""
+FIELDS: Final = 3
+"""Number of attributes that are listed."""
 
 
-def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
-    """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
-    matched = {
-        mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
-    }
-    return tuple(
-        Problem.of_type(
-            "unmatched_mute",
-            f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
-            + (f", metric {mute.metric!r}." if mute.metric else "."),
-            "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
-            f"commits; {MUTE_DIGITS} digits are needed.",
-        )
-        for mute in mutes
-        if mute not in matched
+def step_between(
+    points: Sequence[Point],
+    before: Sequence[int],
+    after: range,
+    beside: Sequence[Sequence[Edit]],
+    *,
+    metrics: tuple[MetricStep, ...],
+    status: StepStatus,
+    end: int,
+) -> Step:
+    """Return a step, with what changed from the last point of one level to the first point of the next.
+
+    Args:
+        points: points of the eval, in series order.
+        before: indices of the points with outputs of the earlier level.
+        after: indices of the points of the later level.
+        beside: for each point the edits beside it (``OutputEdits.beside``). Only edits beside new outputs are listed: a
+            re-scored point has the old output, whatever was edited since.
+        metrics: the metrics that stepped, the main one first.
+        status: the status of the step.
+        end: index after the last point whose output counts as one at the new level.
+
+    """
+    last, first = before[-1], after[0]
+    between = range(last + 1, first + 1)
+    causes = tuple(dict.fromkeys(cause for index in between for cause in points[index].snapshot.cause))
+    new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
+    edits = list(dict.fromkeys(chain.from_iterable(beside[index] for index in new_outputs)))[::-1]
+    model, judge = exchanges(points[last].scorecard, points[first].scorecard)
+    old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
+    moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
+    change = points[first].change if first == last + 1 else None
+    deltas = change.metrics if change else ()
+    outputs = [index for index in range(first, end) if "outputs" in points[index].snapshot.cause]
+    return Step(
+        at=first,
+        before=last,
+        metrics=metrics,
+        status=status,
+        commit=replace(points[first].snapshot.commit, body=""),
+        iterations=len(outputs),
+        different=len(first_of_each_output(points, outputs)),
+        causes=causes,
+        edits=tuple((edit.path, edit.commit.sha) for edit in edits[:EDITS]),
+        more_edits=max(0, len(edits) - EDITS),
+        documents=_changed_documents(points[last], points[first]),
+        errors=tuple(error for error in moved if error.before != error.after),
+        fields=_moved_fields(old, new, worse=metrics[0].points < 0),
+        delta=next((delta for delta in deltas if delta.name == metrics[0].name), None),
+        model=model,
+        judge=judge,
+        edited=replace(edits[0].commit, body="") if edits else None,
     )
 
 
-def _mutes_step(mute: Mute, summary: EvalSummary, step: Step) -> bool:
-    return (
-        mute.eval == summary.info.id
-        and len(mute.commit) >= MUTE_DIGITS
-        and step.commit.sha.startswith(mute.commit.lower())
-        and mute.metric in (None, step.metrics[0].name)
-        and mute.iteration in (None, summary.headlines[step.at].label)
-    )
+def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
+    old = {document.id for document in before.scorecard.documents}
+    new = {document.id for document in after.scorecard.documents}
+    return None if old == new else (len(old), len(new))
+
+
+def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
+    numbers: list[int] = [getattr(point.scorecard.counts, error_type) for point in points]
+    return sum(numbers) / len(numbers)
+
+
+def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
+    """Return the attributes whose errors increased most with a loss, or decreased most with a gain."""
+    old, new = _errors_by_attribute(before), _errors_by_attribute(after)
+    moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
+    sign = 1 if worse else -1
+    ranked = sorted((field for field in moved if sign * field.change > 0), key=lambda field: -abs(field.change))
+    return tuple(ranked[:FIELDS])
+
+
+def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
+    """Return for each attribute its mean number of errors per point."""
+    sums: dict[str, int] = {}
+    for point in points:
+        for field in point.scorecard.fields:
+            sums[field.attribute] = sums.get(field.attribute, 0) + errors(field.counts)
+    return {name: number / len(points) for name, number in sums.items()}

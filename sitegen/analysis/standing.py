@@ -1,6 +1,7 @@
 """Compares each eval with its past: whether it is or may be worse now, and which eval needs attention first.
 
-The overview, the page of steps and the summary all use these functions, so that they agree.
+The overview, the page of steps and the summary all use these functions, so that they agree. The mutes of the
+configuration are applied here.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from sitegen.analysis.best import best_points
 from sitegen.analysis.change import change, change_between, changes, difference, scored_now
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import flips
-from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
+from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, output_of
-from sitegen.config.models import Mute
+from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline, Series
 from sitegen.model.timeline import Edit
 
@@ -360,3 +362,36 @@ def since_best(series: Series, best: int | None, newest: int | None = None) -> C
     )
     pair = flips(series.cells, best, newest)
     return change_between(before, after, pair, kind=series.info.kind, headline=series.specs[0]).verdict
+
+
+def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
+    """Return the first mute in the configuration that names this step."""
+    return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
+
+
+def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
+    """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
+    matched = {
+        mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
+    }
+    return tuple(
+        Problem.of_type(
+            "unmatched_mute",
+            f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
+            + (f", metric {mute.metric!r}." if mute.metric else "."),
+            "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
+            f"commits; {MUTE_DIGITS} digits are needed.",
+        )
+        for mute in mutes
+        if mute not in matched
+    )
+
+
+def _mutes_step(mute: Mute, summary: EvalSummary, step: Step) -> bool:
+    return (
+        mute.eval == summary.info.id
+        and len(mute.commit) >= MUTE_DIGITS
+        and step.commit.sha.startswith(mute.commit.lower())
+        and mute.metric in (None, step.metrics[0].name)
+        and mute.iteration in (None, summary.headlines[step.at].label)
+    )

@@ -52,21 +52,19 @@ def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
 def _loss(row: ListedStep) -> str:
     (spec, metric), step, at = row.metrics[0], row.step, row.at
     before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
-    edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
+    edits = [f"{code(path, NAME)} in {code(sha[:7])}" for path, sha in step.edits[:FILES]]
     words = f"{code(row.summary.info.id, NAME)}, {STATES[step.status]}: {metric_label(spec)} {before} to {after}"
     words += ", most of it at" if step.status == "behind" else " at"
     words += f" {code(at.label)} ({code(step.commit.short)} {code(step.commit.subject, NAME)})"
     if step.verdict and step.verdict.fixed + step.verdict.broken:
         words += f", {count(step.verdict.broken)} broken and {count(step.verdict.fixed)} fixed there"
-    words += (
-        f", for {outputs(step.different)}; changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
-    )
-    for role, exchanged in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
+    words += f", for {outputs(step.different)}; changed: {', '.join(CAUSES[cause] for cause in step.causes)}"
+    for role, exchanged in (("model", step.model), ("judge", step.judge)):
         if exchanged:
             words += f"; {name(exchange(role, exchanged))}"
     if edits:
-        words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
-    fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
+        words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.edits) > FILES)}"
+    fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.fields[:FILES]]
     return words + (f"; errors by field: {', '.join(fields)}" if fields else "")
 
 

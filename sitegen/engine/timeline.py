@@ -267,12 +267,7 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
 
 def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
     """Map each edit of a file that was moved later to the last path of the file, which names its pages."""
-    return {
-        EditedFile(edit.path, edit.commit.sha): file.path
-        for file in files
-        for edit in file.edits
-        if edit.path != file.path
-    }
+    return {(edit.path, edit.commit.sha): file.path for file in files for edit in file.edits if edit.path != file.path}
 
 
 def _worker_context(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.regressions import unmatched_mutes
+from sitegen.analysis.standing import unmatched_mutes
 from sitegen.config.models import INSTRUCTIONS
 from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles

@@ -7,7 +7,6 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Nouns
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 
@@ -244,13 +243,8 @@ class MetricStep(Frozen):
     """The change in hundredths of the metric's range, positive if it is for the better; comparable between metrics."""
 
 
-class EditedFile(Frozen):
-    """An edit of an instruction file."""
-
-    path: str
-    """Path after the edit."""
-    sha: str
-    """Id of the commit."""
+EditedFile: TypeAlias = tuple[str, str]
+"""An edit of an instruction file: the path after the edit, and the id of the commit."""
 
 
 class Moved(Frozen):
@@ -267,29 +261,6 @@ class Moved(Frozen):
         return self.after - self.before
 
 
-class Circumstances(Frozen):
-    """What changed between the two levels of a step: association, not cause."""
-
-    causes: tuple[Cause, ...]
-    output: Status
-    """Status of the first point at the new level: an output that cannot be read explains the step."""
-    edits: tuple[EditedFile, ...]
-    """Edits of instructions between the two levels, newest first; empty if no new output was made between them."""
-    more_edits: int
-    documents: tuple[int, int] | None
-    """Their number before and after; None if it is the same."""
-    errors: tuple[Moved, ...]
-    """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
-    fields: tuple[Moved, ...]
-    """The attributes whose errors changed most in the direction of the step."""
-    delta: MetricDelta | None = None
-    """The delta of the main metric between both points; None if they are not neighbours."""
-    model: Exchange | None = None
-    judge: Exchange | None = None
-    edited: Commit | None = None
-    """The commit of the newest of these edits, without the body of its message; None without edits."""
-
-
 class Step(Frozen):
     """A step of one eval, or another loss. Metrics that change at one point are one step: usually they do together."""
 
@@ -303,9 +274,28 @@ class Step(Frozen):
     status: StepStatus
     commit: Commit
     """The commit of the first point at the new level, without the body of its message."""
-    circumstances: Circumstances
     iterations: int
     """Number of outputs at the new level, until it was regained or until now."""
+    different: int = 0
+    """Number of different outputs at the new level; copies of an output are no further evidence."""
+    causes: tuple[Cause, ...] = ()
+    """What changed between the two levels; this and the following are associated with the step in time, and need not
+    be its cause."""
+    edits: tuple[EditedFile, ...] = ()
+    """Edits of instructions between the two levels, newest first; empty if no new output was made between them."""
+    more_edits: int = 0
+    edited: Commit | None = None
+    """The commit of the newest of these edits, without the body of its message; None without edits."""
+    documents: tuple[int, int] | None = None
+    """Their number before and after; None if it is the same."""
+    errors: tuple[Moved, ...] = ()
+    """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
+    fields: tuple[Moved, ...] = ()
+    """The attributes whose errors changed most in the direction of the step."""
+    delta: MetricDelta | None = None
+    """The delta of the main metric between both points; None if they are not neighbours."""
+    model: Exchange | None = None
+    judge: Exchange | None = None
     until: int | None = None
     """The first point of the level that regained the loss; None if there is no such level, or if nothing was lost."""
     regained: float | None = None
@@ -314,7 +304,5 @@ class Step(Frozen):
     """For a step up, ``at`` of the regression that it ends."""
     noise: float = 0.0
     """The assumed standard deviation of a single value of the first metric."""
-    different: int = 0
-    """Number of different outputs at the new level; copies of an output are no further evidence."""
     verdict: ChangeVerdict | None = None
     """What is *worse*: the change from ``before`` to ``at``."""

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.best import values_of_summary
-from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import (
     EvalStanding,
     ListedStep,
     largest_first,
+    mute_of,
     nothing_is_worse,
     standings,
     worse_than_it_was,
@@ -114,26 +114,26 @@ def _defined(summary: EvalSummary) -> list[str]:
 
 def what_changed(listed: ListedStep) -> str:
     """A sentence on the inputs that changed with a step."""
-    circumstances = listed.step.circumstances
-    changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
-    if circumstances.output == "unreadable":
+    step = listed.step
+    changed = " and ".join(CAUSES[cause] for cause in step.causes)
+    if listed.at.status == "unreadable":
         changed += ", which cannot be read"
-    elif "outputs" not in circumstances.causes:
+    elif "outputs" not in step.causes:
         changed = f"The same output, {changed}"
     elif listed.same_commit:
         changed += ", one of several outputs of its commit"
-    elif not circumstances.edits:
+    elif not step.edits:
         changed += "; no instructions were edited since the output before"
-    for who, replaced in (("model", circumstances.model), ("judge", circumstances.judge)):
+    for who, replaced in (("model", step.model), ("judge", step.judge)):
         changed += f"; {exchange(who, replaced)}" if replaced else ""
-    if circumstances.documents:
-        changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
+    if step.documents:
+        changed += "; other documents ({}, before {})".format(*step.documents[::-1])
     return changed[:1].upper() + changed[1:] + "."
 
 
 def parts(listed: ListedStep) -> dict[str, float]:
     """The parts of the change between the two points of a step, if there is more than one."""
-    delta = listed.step.circumstances.delta
+    delta = listed.step.delta
     found = split(delta.parts, listed.metrics[0][0]) if delta and delta.parts else {}
     return found if len(found) > 1 else {}
 

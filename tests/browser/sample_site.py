@@ -16,7 +16,7 @@ from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
-from sitegen.model.changes import EditedFile, Moved
+from sitegen.model.changes import Moved
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
 from sitegen.model.series import EvalSummary, Point, Series
@@ -192,13 +192,15 @@ def _falls() -> Series:
 def _fallen(falls: Series) -> EvalSummary:
     """Its summary, with names that a page must survive."""
     one = sample.summary(falls)
-    edits = tuple(EditedFile(text, sample.commit(3).sha) for text in sample.NASTY)
+    edits = tuple((text, sample.commit(3).sha) for text in sample.NASTY)
     fields = tuple(Moved(text, 1.0, 4.5) for text in sample.NASTY[:3])
     steps = (
         replace(
             step,
             commit=replace(step.commit, subject=sample.LONG),
-            circumstances=replace(step.circumstances, edits=edits, fields=fields, documents=(3, 5)),
+            edits=edits,
+            fields=fields,
+            documents=(3, 5),
         )
         for step in one.steps
     )

@@ -115,7 +115,7 @@ def test_the_story_has_every_kind_of_event(folder: Path) -> None:
 
 def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_run(folder: Path, tmp_path: Path) -> None:
     found = {
-        (name, step.status): (step.iterations, [edit.path for edit in step.circumstances.edits])
+        (name, step.status): (step.iterations, [path for path, _ in step.edits])
         for name in ("lab-reports", "freight-papers", "rental-contracts")
         for step in steps_of(read_series(Options(repo=folder, cache=tmp_path), name))
         if step.metrics[0].points < 0

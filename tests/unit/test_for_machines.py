@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.summary import LINES, summary_file
-from sitegen.model.changes import Circumstances, EditedFile, MetricStep, Moved, Step
+from sitegen.model.changes import MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, SuspectTruth, WeakSection
 from sitegen.model.site import SiteInfo
@@ -66,16 +66,6 @@ def summary(name: str = "till", *values: float | None, **more: Any) -> EvalSumma
 
 
 def step(at: int, before: float, after: float, status: Any, *, subject: str = "Change", **more: Any) -> Step:
-    edits = (EditedFile("CLAUDE.md", "e" * 40),)
-    found = Circumstances(
-        causes=("outputs",),
-        output="scored",
-        edits=edits,
-        more_edits=0,
-        documents=None,
-        errors=(),
-        fields=(Moved("total", 0, 2),),
-    )
     moved = (MetricStep(name="f1", before=before, after=after, points=100 * (after - before)),)
     return Step(
         at=at,
@@ -83,8 +73,10 @@ def step(at: int, before: float, after: float, status: Any, *, subject: str = "C
         metrics=moved,
         status=status,
         commit=commit(at + 1, subject),
-        circumstances=found,
         iterations=2,
+        causes=("outputs",),
+        edits=(("CLAUDE.md", "e" * 40),),
+        fields=(Moved("total", 0, 2),),
         **more,
     )
 

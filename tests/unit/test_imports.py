@@ -52,7 +52,6 @@ SLOW = {
 
 OF_NEW_OUTPUTS = {
     "sitegen.analysis.noise.metrics",
-    "sitegen.analysis.step_context",
     "sitegen.stats.steps",
     "sitegen.stats.step_tests",
 }

@@ -65,8 +65,7 @@ SIGN = PatternSummary(
 )
 WORK = "Work on Eval a: 2 of its 3 errors are in lines."
 FALL = (step(1, 0.9, 0.5, "open"),)
-NOBODY = step(1, 0.9, 0.5, "open")
-NOBODY = replace(NOBODY, circumstances=replace(NOBODY.circumstances, edits=()))
+NOBODY = replace(step(1, 0.9, 0.5, "open"), edits=())
 
 CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "no eval": ((), ()),

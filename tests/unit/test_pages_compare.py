@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, Fate, Period
-from sitegen.model.changes import ChangeVerdict, Circumstances, Ends, Overlap, Step
+from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.series import Series
@@ -320,10 +320,8 @@ STEP = Step(
     metrics=(),
     status="open",
     commit=sample.commit(20),
-    circumstances=Circumstances(
-        causes=("outputs",), output="scored", edits=(), more_edits=0, documents=None, errors=(), fields=()
-    ),
     iterations=1,
+    causes=("outputs",),
 )
 
 

@@ -12,7 +12,6 @@ from sitegen.model.changes import (
     Change,
     ChangeVerdict,
     DeltaParts,
-    EditedFile,
     Ends,
     FlipRate,
     MetricDelta,
@@ -123,7 +122,7 @@ def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
 def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     before, after = _points()
     edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
-    moved = {EditedFile("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
+    moved = {("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
     past = replace(sample.past(sample.series(6), 5), moved=moved)
     first, *last = edits
     path = first.path

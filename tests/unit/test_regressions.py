@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points
 from sitegen.analysis.effects import peak
-from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
+from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
-from sitegen.analysis.standing import ListedStep
+from sitegen.analysis.standing import ListedStep, mute_of, unmatched_mutes
 from sitegen.config.models import Mute
 from sitegen.model.changes import (
     Change,
     DeltaParts,
-    EditedFile,
     Interval,
     MetricDelta,
     MetricStep,
@@ -216,9 +215,8 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
     points.append(point(7, 0.5, commit=8, edits=(edit("b.md", 7), edit("a.md", 8))))
     points.extend(point(index, 0.5, commit=8) for index in range(8, 12))
     (step,) = steps_of(series(*points))
-    names = [(one.path, sample.commit(at).sha) for one, at in zip(step.circumstances.edits, (8, 7, 6), strict=True)]
-    assert list(step.circumstances.edits) == [EditedFile(path, sha) for path, sha in names]
-    assert (step.circumstances.causes, step.circumstances.more_edits) == (("outputs",), 0)
+    assert [sha for _, sha in step.edits] == [sample.commit(at).sha for at in (8, 7, 6)]
+    assert (step.causes, step.more_edits) == (("outputs",), 0)
 
 
 def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
@@ -226,7 +224,7 @@ def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
     recorded = replace(points[6].snapshot, recorded_at=sample.commit(4).committed_at)
     points[1] = replace(points[1], edits=(edit("a.md", 1),))
     points[6] = replace(points[6], snapshot=recorded, edits=(edit("a.md", 6),))
-    assert steps_of(series(*points))[0].circumstances.edits == ()
+    assert steps_of(series(*points))[0].edits == ()
 
 
 def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() -> None:
@@ -237,14 +235,14 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
     assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
     assert row.same_commit
-    assert [one.path for one in row.step.circumstances.edits] == ["a.md"]
+    assert [path for path, _ in row.step.edits] == ["a.md"]
 
 
 def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
     points = [point(index, 0.9) for index in range(6)]
     points.extend(point(6 + n, 0.5, cause=("ground_truth",), edits=(edit("a.md", 6),)) for n in range(4))
     (step,) = steps_of(series(*points))
-    assert (step.circumstances.causes, step.circumstances.edits, step.iterations) == (("ground_truth",), (), 0)
+    assert (step.causes, step.edits, step.iterations) == (("ground_truth",), (), 0)
 
 
 def with_copies(*outputs: tuple[float, str]) -> Series:
@@ -358,9 +356,9 @@ def test_errors_and_documents_are_compared_on_either_side() -> None:
     points = [point(index, 0.9, wrong=2) for index in range(6)]
     points.extend(point(index, 0.5, wrong=12) for index in range(6, 12))
     (step,) = steps_of(series(*points))
-    assert step.circumstances.errors == (Moved("omission", 2.0, 12.0),)
-    assert step.circumstances.fields == (Moved("lines[].amount", 2.0, 12.0),)
-    assert step.circumstances.documents is None
+    assert step.errors == (Moved("omission", 2.0, 12.0),)
+    assert step.fields == (Moved("lines[].amount", 2.0, 12.0),)
+    assert step.documents is None
 
 
 def with_documents(*outputs: dict[str, int]) -> Series:
@@ -653,11 +651,8 @@ def test_hostile_names_are_escaped() -> None:
     nasty = replace(
         step,
         commit=replace(step.commit, subject=sample.SCRIPT),
-        circumstances=replace(
-            step.circumstances,
-            edits=(EditedFile(sample.SCRIPT, step.commit.sha),),
-            fields=(Moved(sample.SCRIPT, 1.0, 2.0),),
-        ),
+        edits=((sample.SCRIPT, step.commit.sha),),
+        fields=(Moved(sample.SCRIPT, 1.0, 2.0),),
     )
     again = replace(one, info=replace(info, id="b"), headlines=heads, steps=(nasty,))
     page = regressions_page([replace(one, info=info, headlines=heads, steps=(nasty,)), again], (), {})

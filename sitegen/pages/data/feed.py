@@ -164,13 +164,13 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
         yield best if entry.kind == "best" else "The level of before is regained."
         return
     yield f"{line(entry.step.commit.subject, 200)}."
-    circumstances = entry.step.circumstances
-    yield f"Changed: {', '.join(CAUSES[cause] for cause in circumstances.causes)}."
-    yield from exchanges(circumstances.model, circumstances.judge)
-    if circumstances.edits:
-        yield f"Instructions edited before it: {_named_fields([edit.path for edit in circumstances.edits])}."
-    if circumstances.fields:
-        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in circumstances.fields])}."
+    step = entry.step
+    yield f"Changed: {', '.join(CAUSES[cause] for cause in step.causes)}."
+    yield from exchanges(step.model, step.judge)
+    if step.edits:
+        yield f"Instructions edited before it: {_named_fields([path for path, _ in step.edits])}."
+    if step.fields:
+        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in step.fields])}."
 
 
 def _named_fields(names: Sequence[str]) -> str:

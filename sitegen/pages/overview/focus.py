@@ -232,16 +232,16 @@ def worst_step(standing: EvalStanding) -> Step:
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
-    at, circumstances = summary.headlines[step.at], step.circumstances
-    if circumstances.edits:
-        edit = circumstances.edits[0]
+    at = summary.headlines[step.at]
+    if step.edits:
+        path, sha = step.edits[0]
         yield Phrase("Look at the edit of ")
-        yield Phrase(edit.path, "" if edit.sha == WORKTREE else links.commit(edit.sha), edit.path)
+        yield Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)
         yield Phrase(" before ")
         yield output_phrase(summary, at)
         yield Phrase(" of ")
         yield eval_phrase(summary)
-        number = len(circumstances.edits) + circumstances.more_edits - 1
+        number = len(step.edits) + step.more_edits - 1
         if number:
             yield Phrase(f", and {counted(number, 'edit')} beside it")
         return
@@ -250,9 +250,9 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
     yield Phrase(" of ")
     yield eval_phrase(summary)
     yield Phrase(": ")
-    yield Phrase(" and ".join(CAUSES[cause] for cause in circumstances.causes) + ", ")
-    if circumstances.model:
-        yield Phrase(exchange("model", circumstances.model), "", exchange("model", circumstances.model))
+    yield Phrase(" and ".join(CAUSES[cause] for cause in step.causes) + ", ")
+    if step.model:
+        yield Phrase(exchange("model", step.model), "", exchange("model", step.model))
     else:
         yield Phrase("and no edit of instructions beside it")
 

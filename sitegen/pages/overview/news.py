@@ -149,7 +149,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
     """The newest edit between the outputs before and after a loss, and whether an earlier commit edited as well."""
-    commit = step.circumstances.edited
+    commit = step.edited
     if commit is None:
         return
     yield Phrase(" after ")
@@ -158,8 +158,8 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
     yield Phrase(" (")
     yield Phrase(commit.author, "", commit.author)
     yield Phrase(f", {day(commit.committed_at)})")
-    others = {edit.sha for edit in step.circumstances.edits} - {commit.sha}
-    if others or step.circumstances.more_edits:
+    others = {sha for _, sha in step.edits} - {commit.sha}
+    if others or step.more_edits:
         yield Phrase(" or an earlier edit")
 
 
@@ -285,16 +285,15 @@ def undo_of(
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble not in LOST or not scored[0].worse:
         return None
-    circumstances = worst_step(scored[0]).circumstances
-    edited = circumstances.edited
+    step = worst_step(scored[0])
+    edited = step.edited
     if edited is None:
         return None
-    beside = {(beside.path, beside.sha) for beside in circumstances.edits}
     found = [
         (file, edit)
         for file in files
         for edit in file.edits
-        if edit.commit.sha == edited.sha and (edit.path, edited.sha) in beside
+        if edit.commit.sha == edited.sha and (edit.path, edited.sha) in step.edits
     ]
     if not found:
         return None

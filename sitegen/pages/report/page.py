@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
-from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
@@ -268,7 +267,7 @@ class ReportView(Frozen):
         """The edits of instructions since the previous point, grouped by commit, the newest first."""
         by_commit: dict[str, list[FileEdit]] = {}
         for edit in self.point.edits:
-            file = self.past.moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
+            file = self.past.moved.get((edit.path, edit.commit.sha), edit.path)
             by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
         return list(reversed(by_commit.values()))
 
