@@ -63,14 +63,7 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     from sitegen.scoring.judged.columns import read_settings
 
     results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
-    if results is None:
-        return None
-    run = results.run
-    hashes = tuple(("", digest.strip().lower()) for digest in run.prompt_hashes)
-    recorded = Recorded(
-        timestamp=run.at.strip() or None, git_commit=run.commit.strip().lower() or None, instruction_hashes=hashes
-    )
-    return None if recorded == Recorded() else recorded
+    return None if results is None or results.run == Recorded() else results.run
 
 
 def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:

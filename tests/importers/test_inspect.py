@@ -19,7 +19,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
 from sitegen.scoring.judged import installed_for
-from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
+from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, grade_of
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.formats.inspect_archive import MOST_BYTES, JsonArchive
 from sitegen.scoring.judged.formats.inspect_logs import WORDS, graders_of
@@ -154,10 +154,10 @@ def test_an_archive_reads_like_json_however_it_is_packed() -> None:
 def test_the_run_says_its_time_and_commit() -> None:
     for ending in ("json", "eval"):
         log = stated(ending)["eval"]
-        run = JudgedRun(at=log["created"], commit=log["revision"]["commit"])
+        run = Recorded(timestamp=log["created"], git_commit=log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
         assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded(
-            iteration=None, timestamp=run.at, git_commit=run.commit, instruction_hashes=()
+            iteration=None, timestamp=run.timestamp, git_commit=run.git_commit, instruction_hashes=()
         )
 
 

@@ -71,7 +71,7 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
         JudgedCase("in::a (2)", Opinion("", 1.0, counts=(FieldScore("in", right),)), (), passed=True),
         JudgedCase("k::b", Opinion("", 1.0, counts=(FieldScore("k", right),)), (), passed=True),
     )
-    assert results.run.at == "2026-01-02T03:04:05"
+    assert results.run.timestamp == "2026-01-02T03:04:05"
 
 
 @pytest.mark.parametrize(

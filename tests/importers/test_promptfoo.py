@@ -92,8 +92,8 @@ def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
     run = read_results("output.json", content("promptfoo-1.json")).run
     document = json.loads(content("promptfoo-1.json"))
     prompts = document["results"]["prompts"]
-    assert run.at == document["results"]["timestamp"]
-    assert run.prompt_hashes == (prompts[0]["id"], prompts[1]["id"])
+    assert run.timestamp == document["results"]["timestamp"]
+    assert run.instruction_hashes == (("", prompts[0]["id"]), ("", prompts[1]["id"]))
 
 
 def test_a_provider_that_fails_is_said_with_its_case() -> None:

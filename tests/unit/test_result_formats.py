@@ -8,9 +8,10 @@ import pytest
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
 from sitegen.scoring.judged.columns import read_settings
 from sitegen.scoring.judged.formats import FORMATS, read_results
 
@@ -54,7 +55,7 @@ def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:
         JudgedCase("greet · one", Opinion("", 1.0), (), variant="one"),
         JudgedCase("greet · two", Opinion("", 0.0), (), variant="two", error="stopped", call=Call(usage)),
     )
-    assert results.run == JudgedRun(at="2026-01-02T03:04:05.000Z")
+    assert results.run == Recorded(timestamp="2026-01-02T03:04:05.000Z")
     assert [case.id for case in read_results("index.jsonl", first).cases] == ["greet"]
 
 

@@ -14,10 +14,11 @@ import pytest
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
 from sitegen.scoring.judged import tables
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -371,7 +372,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     last = results.cases[2]
     assert (last.call.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
     assert last.judges[0].counts == (("match", WRONG),)
-    assert results.run == JudgedRun(at="2026-01-02 03:04:05.678")
+    assert results.run == Recorded(timestamp="2026-01-02 03:04:05.678")
     assert [each.message for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
         "Values of the metric 'bleu' are not numbers from 0 to 1, and are left out: 1",
@@ -527,10 +528,10 @@ def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: 
     found = ParquetFile(buffer).metadata
     chunks = [found.row_group(group).column(place) for group in range(2) for place in range(2)]
     pages = list(page_sizes(buffer.getvalue(), chunks))
-    headers = sum(chunk.total_uncompressed_size for chunk in chunks) - sum(page.unpacked for page in pages)
+    headers = sum(chunk.total_uncompressed_size for chunk in chunks) - sum(unpacked for unpacked, _ in pages)
     assert len(pages) > len(chunks)
     assert 0 < headers < 100 * len(pages), "the footer counts the headers of pages as well"
-    assert sum(page.values for page in pages) > sum(chunk.num_values for chunk in chunks), "with dictionaries"
+    assert sum(values for _, values in pages) > sum(chunk.num_values for chunk in chunks), "with dictionaries"
 
 
 def test_parquet_may_hold_categories_of_any_type() -> None:

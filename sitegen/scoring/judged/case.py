@@ -21,6 +21,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call
 from sitegen.stats.counts import mean
@@ -101,19 +102,14 @@ class JudgedCase(Frozen):
         return replace(self, opinion=opinion, judges=tuple(judges), passed=None, verdicts=None)
 
     @property
+    def has_result(self) -> bool:
+        """Whether the file states a score, a verdict or counts."""
+        return self.score is not None or self.passed is not None or any(each.counts for each in self.opinions)
+
+    @property
     def opinions(self) -> tuple[Opinion, ...]:
         """All opinions that may hold counts."""
         return (self.opinion, *self.judges)
-
-
-class JudgedRun(Frozen):
-    """The statements of a file of results about the run that wrote it. Empty if it states nothing."""
-
-    at: str = ""
-    """ISO 8601."""
-    commit: str = ""
-    prompt_hashes: tuple[str, ...] = ()
-    """As the tool computes them."""
 
 
 class JudgedResults(Frozen):
@@ -121,7 +117,8 @@ class JudgedResults(Frozen):
 
     cases: tuple[JudgedCase, ...]
     findings: tuple[Finding, ...] = ()
-    run: JudgedRun = JudgedRun()
+    run: Recorded = Recorded()
+    """The statements of the file about the run that wrote it."""
     grades: tuple[str, ...] = ()
     """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
 
@@ -269,10 +266,12 @@ def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ..
     """
     if any(opinion.counts for case in cases for opinion in case.opinions):
         return tuple(cases)
-    return tuple(_with_verdict_as_field(case) if case.passed in (0.0, 1.0) else case for case in cases)
-
-
-def _with_verdict_as_field(case: JudgedCase) -> JudgedCase:
-    verdict = _as_field(graded("passed", (AnswerGrade(case.passed),)), ())
-    misses = (*case.opinion.misses, *verdict.misses)
-    return replace(case, opinion=replace(case.opinion, counts=verdict.counts, misses=misses))
+    of_verdict = {score: _as_field(graded("passed", (AnswerGrade(score),)), ()) for score in (0.0, 1.0)}
+    named = []
+    for case in cases:
+        if case.passed in of_verdict:
+            verdict, opinion = of_verdict[case.passed], case.opinion
+            misses = (*opinion.misses, *verdict.misses)
+            case = replace(case, opinion=replace(opinion, counts=verdict.counts, misses=misses))
+        named.append(case)
+    return tuple(named)

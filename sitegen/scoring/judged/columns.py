@@ -45,21 +45,14 @@ EVERY: Final = "*"
 """The pattern of scores that matches every column of numbers that holds no other part."""
 
 
-class ScoreColumns(Frozen):
-    """Columns that hold scores."""
-
-    pattern: str
-    """The name of a column. One ``*`` matches any text, in columns that hold no other part or score."""
-    name: str = ""
-    """The name of the score. If empty, the text that ``*`` matches, else the name of the column."""
-
-
 class ColumnMap(Frozen):
     """The meaning of columns by patterns of their names, for any table."""
 
     parts: Mapping[str, tuple[str, ...]]
     """Part -> patterns of its columns. If several columns match, their values are shown together."""
-    scores: tuple[ScoreColumns, ...] = ()
+    scores: tuple[tuple[str, str], ...] = ()
+    """(pattern of columns, name of the score). One ``*`` matches any text, in columns that hold no other part or score.
+    If the name is empty, the score is named by the text that ``*`` matches, else by its column."""
     reasons: tuple[str, ...] = ()
     """Patterns of columns that explain scores: a score is explained by the column whose ``*`` matches the same text."""
     names_of_scores: str = ""
@@ -73,35 +66,29 @@ class ColumnMap(Frozen):
     high: float = 1.0
     """The range of the scores, which are scaled to 0..1."""
 
+    def in_table(
+        self, names: Sequence[str], numeric: Iterable[str]
+    ) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, str], Mapping[str, str]]:
+        """Return the columns of each part, of each score and of its reason in a table.
 
-class Columns(Frozen):
-    """The columns of one table."""
+        *numeric* are the columns that hold only numbers.
+        """
+        parts = {
+            part: tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))
+            for part, patterns in self.parts.items()
+        }
+        used = {name for columns in parts.values() for name in columns}
+        scores: dict[str, str] = {}
+        for pattern, score in self.scores:
+            matches = [(name, name) for name in numeric] if pattern == EVERY else _matches(pattern, names)
+            if "*" in pattern:
+                matches = [(name, title) for name, title in matches if name not in used and name not in scores.values()]
+            scores |= {score or title: name for name, title in matches}
+        return parts, scores, {title: name for pattern in self.reasons for name, title in _matches(pattern, names)}
 
-    parts: Mapping[str, tuple[str, ...]]
-    scores: Mapping[str, str]
-    """Name of the score -> column."""
-    reasons: Mapping[str, str]
-    """Name of the score -> column."""
-    missing: tuple[str, ...]
-    """Required patterns that match no column."""
-
-
-def columns_of(column_map: ColumnMap, names: Sequence[str], numeric: Iterable[str]) -> Columns:
-    """Match the columns of a table, of which *numeric* hold only numbers."""
-    parts = {
-        part: tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))
-        for part, patterns in column_map.parts.items()
-    }
-    used = {name for columns in parts.values() for name in columns}
-    scores: dict[str, str] = {}
-    for score in column_map.scores:
-        matches = [(name, name) for name in numeric] if score.pattern == EVERY else _matches(score.pattern, names)
-        if "*" in score.pattern:
-            matches = [(name, title) for name, title in matches if name not in used and name not in scores.values()]
-        scores |= {score.name or title: name for name, title in matches}
-    reasons = {title: name for pattern in column_map.reasons for name, title in _matches(pattern, names)}
-    missing = tuple(pattern for pattern in column_map.required if not _matches(pattern, names))
-    return Columns(parts=parts, scores=scores, reasons=reasons, missing=missing)
+    def missing_in(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the required patterns that match no column of a table."""
+        return tuple(pattern for pattern in self.required if not _matches(pattern, names))
 
 
 def value_at(row: Mapping[str, Value], column: str) -> Value:
@@ -141,7 +128,7 @@ LM_EVAL: Final = ColumnMap(
         "expected": ("target",),
         "output": ("filtered_resps",),
     },
-    scores=(ScoreColumns(EVERY),),
+    scores=((EVERY, ""),),
     names_of_scores="metrics",
 )
 """For ``samples_<task>_<time>.jsonl``, which ``lm_eval --log_samples`` writes. Since 0.4.7 a row names its metrics; in
@@ -157,7 +144,7 @@ PRESETS: Final[dict[str, ColumnMap]] = {
             "error": ("error",),
             "latency": ("execution_time",),
         },
-        scores=(ScoreColumns("feedback.*"),),
+        scores=(("feedback.*", ""),),
     ),
     "lm-eval": LM_EVAL,
     "mlflow": ColumnMap(
@@ -168,7 +155,7 @@ PRESETS: Final[dict[str, ColumnMap]] = {
             "output": ("outputs", "response", "predictions"),
             "error": ("error_message", "*/error_message"),
         },
-        scores=(ScoreColumns("*/value"), ScoreColumns("*/v1/score"), ScoreColumns("*/score")),
+        scores=(("*/value", ""), ("*/v1/score", ""), ("*/score", "")),
         reasons=("*/rationale", "*/v1/justification", "*/justification"),
     ),
     "ragas": ColumnMap(
@@ -177,7 +164,7 @@ PRESETS: Final[dict[str, ColumnMap]] = {
             "expected": ("reference", "ground_truth"),
             "output": ("response", "answer"),
         },
-        scores=(ScoreColumns(EVERY),),
+        scores=((EVERY, ""),),
     ),
 }
 """By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's samples, MLflow's tables of
@@ -204,7 +191,16 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         findings.append(settings_finding(f"There is no preset {str(preset)[:40]!r}", fix))
     if columns is not None:
         parts, scores = _stated_columns(columns, findings)
-        column_map = _overridden(column_map, parts, scores) if parts or scores else column_map
+        if parts or scores:
+            names = [*chain.from_iterable(parts.values()), *(pattern for pattern, _ in scores)]
+            preset_map = column_map or ColumnMap({})
+            column_map = replace(  # what is stated stands in place of the preset's own
+                preset_map,
+                parts={**preset_map.parts, **parts},
+                scores=scores or preset_map.scores,
+                names_of_scores="" if scores else preset_map.names_of_scores,
+                required=tuple(dict.fromkeys(name for name in names if name != EVERY)),
+            )
     if column_map is not None and (list_at := stated.get("list")) is not None:
         if isinstance(list_at, str) and list_at:
             column_map = replace(column_map, list_at=list_at)
@@ -213,12 +209,13 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
                 settings_finding("'list' is not a key", "Write the key of the list of rows, such as results.")
             )
     if column_map is not None and (bounds := stated.get("range")) is not None:
-        low_high = _score_range(bounds)
-        if low_high is None:
+        numbers = [as_float(bound) for bound in bounds] if isinstance(bounds, list) else []
+        low, high = numbers if len(numbers) == 2 else (None, None)
+        if low is None or high is None or low >= high:
             message = "'range' is not a pair of numbers, the lower first"
             findings.append(settings_finding(message, "Write one such as [1, 5]."))
         else:
-            column_map = replace(column_map, low=low_high[0], high=low_high[1])
+            column_map = replace(column_map, low=low, high=high)
     return Parsed(column_map, tuple(findings))
 
 
@@ -229,24 +226,9 @@ def stated_grades(settings: str) -> tuple[str, ...]:
     return _column_names(stated.get(GRADES, []))
 
 
-def _overridden(
-    preset: ColumnMap | None, parts: dict[str, tuple[str, ...]], scores: tuple[ScoreColumns, ...]
-) -> ColumnMap:
-    """Return the preset with the stated parts and scores in place of its own."""
-    names = [*chain.from_iterable(parts.values()), *(score.pattern for score in scores)]
-    column_map = preset or ColumnMap({})
-    return replace(
-        column_map,
-        parts={**column_map.parts, **parts},
-        scores=scores or column_map.scores,
-        names_of_scores="" if scores else column_map.names_of_scores,
-        required=tuple(dict.fromkeys(name for name in names if name != EVERY)),
-    )
-
-
 def _stated_columns(
     value: Value, findings: list[Finding]
-) -> tuple[dict[str, tuple[str, ...]], tuple[ScoreColumns, ...]]:
+) -> tuple[dict[str, tuple[str, ...]], tuple[tuple[str, str], ...]]:
     if not isinstance(value, dict):
         fix = "Write parts of a case and columns: `score: rating`."
         findings.append(settings_finding("'columns' is not an object", fix))
@@ -261,22 +243,14 @@ def _stated_columns(
             else:
                 fix = "Write a name, or a list of names."
                 findings.append(settings_finding(f"'columns.{part}' names no column", fix))
-    return parts, _score_columns(value.get("scores"))
+    stated = value.get("scores")
+    if isinstance(stated, dict):  # by the name of the score
+        pairs = [(pattern, name) for name, pattern in stated.items() if isinstance(pattern, str) and pattern]
+    else:
+        pairs = [(pattern, "") for pattern in _column_names(stated)]
+    return parts, tuple(pairs)
 
 
 def _column_names(value: Value) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(name for name in names if isinstance(name, str) and name)
-
-
-def _score_columns(value: Value) -> tuple[ScoreColumns, ...]:
-    """The columns in a list, or in an object by the name of the score."""
-    if not isinstance(value, dict):
-        return tuple(map(ScoreColumns, _column_names(value)))
-    return tuple(ScoreColumns(pattern, name) for name, pattern in value.items() if isinstance(pattern, str) and pattern)
-
-
-def _score_range(value: Value) -> tuple[float, float] | None:
-    bounds = value if isinstance(value, list) else []
-    numbers = [number for bound in bounds if (number := as_float(bound)) is not None]
-    return (numbers[0], numbers[1]) if len(numbers) == len(bounds) == 2 and numbers[0] < numbers[1] else None

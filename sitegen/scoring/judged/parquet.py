@@ -33,7 +33,6 @@ import pyarrow.compute as pc
 from pyarrow.parquet import ParquetFile
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
-from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
 
 _DEEPEST: Final = 10
@@ -49,16 +48,11 @@ _VALUES: Final = ((5, 1), (7, 1), (8, 1))
 """The number of values in the header of a data page, of a dictionary, and of a data page of version 2."""
 
 
-class PageSize(Frozen):
-    """The header of one page."""
+def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[tuple[int, int]]:
+    """Yield (bytes when unpacked, values) of each page of column chunks, as pyarrow reads them from the footer.
 
-    unpacked: int
-    """Bytes."""
-    values: int
-
-
-def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[PageSize]:
-    """Yield the pages of column chunks, as pyarrow reads them from the footer. Raises ValueError if one is missing."""
+    Raises ValueError if one is missing.
+    """
     left = _MOST_PAGES
     for chunk in chunks:
         position = chunk.data_page_offset
@@ -74,7 +68,7 @@ def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[PageSize]:
             if packed < 0 or not left:
                 raise ValueError("no page, or too many")
             values = max((header.numbers.get(path, 0) for path in _VALUES), default=0)
-            yield PageSize(header.numbers.get(_UNPACKED, 0), values)
+            yield header.numbers.get(_UNPACKED, 0), values
             position = header.position + packed
 
 
@@ -168,9 +162,9 @@ def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:
     if sum(chunk.total_uncompressed_size for chunk in chunks) > MOST_BYTES:
         raise UnreadableError("it takes too much memory", _FIX)
     unpacked = 0
-    for page in page_sizes(content, chunks):
-        unpacked += page.unpacked
-        if not 0 <= page.unpacked <= unpacked <= MOST_BYTES or page.values > _MOST_VALUES:
+    for of_page, values in page_sizes(content, chunks):
+        unpacked += of_page
+        if not 0 <= of_page <= unpacked <= MOST_BYTES or values > _MOST_VALUES:
             raise UnreadableError("it takes too much memory", _FIX)
 
 

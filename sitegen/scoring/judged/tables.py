@@ -6,7 +6,7 @@ Reads the rows in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from importlib.util import find_spec
 from itertools import chain
@@ -36,7 +36,7 @@ from sitegen.scoring.judged.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.judged.columns import EVERY, ColumnMap, columns_of, value_at
+from sitegen.scoring.judged.columns import EVERY, ColumnMap, value_at
 from sitegen.scoring.judged.usual_columns import GRADES, with_named_checks
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.scorer import settings_finding
@@ -65,80 +65,59 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
 
     *list_at*: the key, or path of keys, of the list of rows in a JSON object.
     """
-    reader = _READERS.get(ending)
-    if reader is None:
-        endings = ", ".join(_READERS)
-        raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", f"Write one of: {endings}.")
-    table = _json_table(content, list_at) if ending == "json" else reader(content)
-    if len(table.rows) > MOST_ROWS:
-        raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    if len(table.columns) > _MOST_COLUMNS:
-        raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", "Leave out those that are not needed.")
-    return table
-
-
-def _csv_table(content: bytes) -> ResultTable:
-    names, lines = csv_table(content)
-    rows = [dict(zip(names, line, strict=False)) for line in lines]
-    return ResultTable(tuple(filter(None, names)), tuple(rows))
-
-
-def _json_lines_table(content: bytes) -> ResultTable:
-    rows: list[Value] = []
     findings: list[Finding] = []
-    for line, value in json_lines(content, findings, "Write valid JSON."):
-        if isinstance(value, dict):
-            rows.append(value)
-        else:
-            findings.append(Finding(severity="error", message=f"Line {line} is not an object", fix=_FIX, line=line))
-    if not rows:
-        raise UnreadableError("it has no rows", "Write one JSON object a line.")
-    return _table_of_objects(rows, findings)
+    rows: list[Value] = []
+    names: list[str] = []
+    judge = ""
+    if ending == "csv":
+        names, lines = csv_table(content)
+        rows += (dict(zip(names, line, strict=False)) for line in lines)
+    elif ending in ("jsonl", "ndjson"):
+        for line, value in json_lines(content, findings, "Write valid JSON."):
+            if isinstance(value, dict):
+                rows.append(value)
+            else:
+                findings.append(Finding(severity="error", message=f"Line {line} is not an object", fix=_FIX, line=line))
+        if not rows:
+            raise UnreadableError("it has no rows", "Write one JSON object a line.")
+    elif ending == "json":
+        value, odd = read_json(content)
+        findings += odd
+        judge = stated_judge(value)
+        rows = [row for row in _rows_of_json(value, list_at) if isinstance(row, dict)]
+        if not rows:
+            fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
+            raise UnreadableError("it has no rows", fix)
+    elif ending == "parquet":
+        if find_spec(PACKAGES["parquet"]) is None:
+            message = "it is Parquet, which needs a package that is not installed"
+            raise UnreadableError(message, "pip install 'sitegen-evals[parquet]'")
+        from sitegen.scoring.judged.parquet import read_parquet
 
-
-def _json_table(content: bytes, list_at: str = "") -> ResultTable:
-    """A list of objects, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
-    value, findings = read_json(content)
-    judge = stated_judge(value)
-    if list_at:
-        value = value_at(members(value), list_at)
-    elif isinstance(value, dict):
-        names = [str(name) for name in items(value.get("columns"))]
-        in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
-        # The cases with an expected side and an output, else the longest list of objects below a key.
-        lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
-        value = in_columns or [*(list_of_cases(value, CaseKeys()) or max(lists, key=len, default=[]))]
-    rows = [row for row in items(value) if isinstance(row, dict)]
-    if not rows:
-        fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
-        raise UnreadableError("it has no rows", fix)
-    return _table_of_objects(rows, findings, judge)
-
-
-def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding], judge: str = "") -> ResultTable:
+        rows = read_parquet(content, MOST_ROWS)
+    else:
+        fix = "Write one of: csv, jsonl, ndjson, json, parquet."
+        raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
     objects = tuple(with_named_checks(members(row)) for row in rows)
-    names = dict.fromkeys(name for row in objects for name in row)
-    return ResultTable(tuple(names), objects, judge=judge, findings=tuple(findings))
+    columns = tuple(filter(None, names)) or tuple(dict.fromkeys(name for row in objects for name in row))
+    if len(objects) > MOST_ROWS:
+        raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
+    if len(columns) > _MOST_COLUMNS:
+        raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", "Leave out those that are not needed.")
+    return ResultTable(columns, objects, judge=judge, findings=tuple(findings))
 
 
-def _parquet_table(content: bytes) -> ResultTable:
-    if find_spec(PACKAGES["parquet"]) is None:
-        raise UnreadableError(
-            "it is Parquet, which needs a package that is not installed", "pip install 'sitegen-evals[parquet]'"
-        )
-    from sitegen.scoring.judged.parquet import read_parquet
-
-    return _table_of_objects(read_parquet(content, MOST_ROWS), ())
-
-
-_READERS: Final[dict[str, Callable[[bytes], ResultTable]]] = {
-    "csv": _csv_table,
-    "jsonl": _json_lines_table,
-    "ndjson": _json_lines_table,
-    "json": _json_table,
-    "parquet": _parquet_table,
-}
-"""By the ending of the file name."""
+def _rows_of_json(value: Value, list_at: str) -> list[Value]:
+    """Return a list, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
+    if list_at:
+        return items(value_at(members(value), list_at))
+    if not isinstance(value, dict):
+        return items(value)
+    names = [str(name) for name in items(value.get("columns"))]
+    in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
+    # The cases with an expected side and an output, else the longest list of objects below a key.
+    lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
+    return in_columns or [*(list_of_cases(value, CaseKeys()) or max(lists, key=len, default=[]))]
 
 
 _EXACT_MATCH: Final = "exact match"
@@ -176,20 +155,20 @@ class _TableReader:
         self._judge_errors = [name for name in table.columns if plain_key(name) in _JUDGE_ERRORS]
         self._judge_columns = [name for name in table.columns if plain_key(name) in JUDGES]
         self._map = column_map
-        asks_for_every = any(score.pattern == EVERY for score in column_map.scores)
+        asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
         numeric = [
             name for name in table.columns if asks_for_every and _is_numeric(row.get(name) for row in table.rows)
         ]
-        self._columns = columns = columns_of(column_map, _names_with_members(table, column_map), numeric)
+        names = _names_with_members(table, column_map)
+        self._parts, self._scores, self._reasons = parts, scores, _ = column_map.in_table(names, numeric)
         self._lists_scores = column_map.names_of_scores in table.columns
         listed = ", ".join(name[:60] for name in table.columns[:_LISTED])
-        if columns.missing:
-            message = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
+        if missing := column_map.missing_in(names):
+            message = f"The table has no column {', '.join(map(repr, missing))[:200]}"
             self.findings.append(settings_finding(message, f"Its columns are: {listed}."))
-        parts = columns.parts
         asks_for_scores = bool(column_map.scores or {"score", "passed"} & column_map.parts.keys())
         self._has_answers = bool(parts.get("expected") and parts.get("output")) and not asks_for_scores
-        if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._has_answers):
+        if not (scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._has_answers):
             raise UnreadableError(
                 f"none of its columns says how good an answer is; its columns are: {listed}",
                 "Name a column for score, scores or passed, or for both expected and output.",
@@ -220,7 +199,7 @@ class _TableReader:
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
             fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
-            if column in self._columns.parts.get("passed", ()):
+            if column in self._parts.get("passed", ()):
                 message = f"Verdicts in the column {column[:80]!r} are not known: {times} of {len(cases)}"
                 fix = "Write pass or fail, true or false, or 1 or 0; any other word is left out."
             self.findings.append(Finding("warning", message, fix))
@@ -228,10 +207,12 @@ class _TableReader:
 
     def _opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
         """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
-        columns = self._score_columns(row)
+        columns = self._scores
+        if self._lists_scores:
+            listed = map(text, items(row.get(self._map.names_of_scores)))
+            columns = {name: name for name in listed if name in row}
         if not columns:
-            parts = self._columns.parts
-            columns = {name: name for name in (parts.get("score") or parts.get("passed") or ())[:1]}
+            columns = {name: name for name in (self._parts.get("score") or self._parts.get("passed") or ())[:1]}
         if columns:
             grader = self._grader(row)
             return tuple(
@@ -249,15 +230,9 @@ class _TableReader:
         same = expected.strip().casefold() == output.strip().casefold()
         return (graded(_EXACT_MATCH, (RIGHT if same else WRONG,)),)
 
-    def _score_columns(self, row: Mapping[str, Value]) -> Mapping[str, str]:
-        """Name of the score -> column."""
-        if self._lists_scores:
-            return {name: name for name in map(text, items(row.get(self._map.names_of_scores))) if name in row}
-        return self._columns.scores
-
     def _reason(self, row: Mapping[str, Value], name: str, column: str, *, is_only: bool) -> str:
-        if name in self._columns.reasons:
-            return _cell_text(value_at(row, self._columns.reasons[name]))
+        if name in self._reasons:
+            return _cell_text(value_at(row, self._reasons[name]))
         cell = members(value_at(row, column))
         if reason := next((text(cell[key]) for key in _REASONS if key in cell), ""):
             return reason
@@ -270,7 +245,7 @@ class _TableReader:
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:
-        parts = self._columns.parts
+        parts = self._parts
         score = None
         if parts.get("score") and any(judge.name != parts["score"][0] for judge in judges):
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
@@ -280,6 +255,16 @@ class _TableReader:
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
             self._off_scale[parts["passed"][0]] += 1
         grader = self._grader(row) if stated or score is not None else None
+        # A judge failed if a column says so, or an object of scores has an error and no score.
+        failures = [_cell_text(row.get(name)) for name in self._judge_errors]
+        cells = map(members, (value_at(row, column) for column in self._scores.values()))
+        failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
+        tokens_in, tokens_out, cost, latency = (
+            _cell_number(self._value(row, part)) for part in ("tokens_in", "tokens_out", "cost", "latency")
+        )
+        usage = Usage(
+            tokens_in=whole(tokens_in), tokens_out=whole(tokens_out), cost=number(cost), latency=number(latency)
+        )
         return JudgedCase(
             id=name,
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
@@ -290,23 +275,8 @@ class _TableReader:
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
             error=self._text(row, "error"),
-            unjudged=self._failure_of_judge(row),
-            call=Call(self._usage(row), self._text(row, "model")),
-        )
-
-    def _failure_of_judge(self, row: Mapping[str, Value]) -> str:
-        """Why a judge gave no score: a column says so, or an object of scores has an error and no score."""
-        stated = (_cell_text(row.get(name)) for name in self._judge_errors)
-        cells = map(members, (value_at(row, column) for column in self._columns.scores.values()))
-        failed = (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
-        return next(filter(None, (*stated, *failed)), "")
-
-    def _usage(self, row: Mapping[str, Value]) -> Usage:
-        return Usage(
-            tokens_in=whole(_cell_number(self._value(row, "tokens_in"))),
-            tokens_out=whole(_cell_number(self._value(row, "tokens_out"))),
-            cost=number(_cell_number(self._value(row, "cost"))),
-            latency=number(_cell_number(self._value(row, "latency"))),
+            unjudged=next(filter(None, failures), ""),
+            call=Call(usage, self._text(row, "model")),
         )
 
     def _row_names(self) -> list[str]:
@@ -343,12 +313,12 @@ class _TableReader:
         return grade or AnswerGrade(None)
 
     def _value(self, row: Mapping[str, Value], part: str) -> Value:
-        columns = self._columns.parts.get(part, ())
+        columns = self._parts.get(part, ())
         return value_at(row, columns[0]) if columns else None
 
     def _text(self, row: Mapping[str, Value], part: str) -> str:
         """The text of a part. If several columns hold it, each text is preceded by the name of its column."""
-        cells = {name: _cell_text(value_at(row, name)) for name in self._columns.parts.get(part, ())}
+        cells = {name: _cell_text(value_at(row, name)) for name in self._parts.get(part, ())}
         texts = {name: cell for name, cell in cells.items() if cell}
         if len(texts) < 2:
             return next(iter(texts.values()), "")
@@ -369,7 +339,7 @@ def _cell_text(value: Value) -> str:
 
 def _names_with_members(table: ResultTable, column_map: ColumnMap) -> tuple[str, ...]:
     """Return the columns, and the members of the objects in those columns of which a pattern asks for any member."""
-    patterns = (*chain.from_iterable(column_map.parts.values()), *(score.pattern for score in column_map.scores))
+    patterns = (*chain.from_iterable(column_map.parts.values()), *(pattern for pattern, _ in column_map.scores))
     asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*table.columns}
     inner = dict.fromkeys(
         (name, key) for name in table.columns if name in asked for row in table.rows for key in members(row.get(name))

@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.model.outcomes import Value
 from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
-from sitegen.scoring.judged.columns import ColumnMap, ScoreColumns
+from sitegen.scoring.judged.columns import ColumnMap
 from sitegen.scoring.values import members, name_of
 
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
@@ -151,7 +151,7 @@ def usual_columns(names: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> 
     numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
     score = next((by_name[name] for name in numeric), "")
     scores = tuple(
-        ScoreColumns(f"{by_name[name]}.*")
+        (f"{by_name[name]}.*", "")
         for name in OBJECTS
         if name in by_name and any(isinstance(row.get(by_name[name]), dict) for row in rows)
     )

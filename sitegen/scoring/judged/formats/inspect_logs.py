@@ -15,14 +15,14 @@ from typing import Any, Final, TypeVar
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.scoring.judged.case import (
     AnswerGrade,
     Grader,
     JudgedCase,
     JudgedResults,
-    JudgedRun,
     Opinion,
     ResultFormat,
     grade_of,
@@ -56,6 +56,15 @@ def samples_of(raw: Iterable[Value]) -> dict[str, list[Epoch]]:
         error, output = entry.get("error"), members(entry.get("output"))
         choice = members(next(iter(items(output.get("choices"))), None))
         answer = text(output.get("completion")) or _message_text(members(choice.get("message")).get("content"))
+        # The usage of all models that answered. Tokens from a cache count as tokens in.
+        models = [members(usage) for usage in members(entry.get("model_usage")).values()]
+        input_keys = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+        usage = Usage(
+            tokens_in=_sum(whole(model.get(key)) for model in models for key in input_keys),
+            tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
+            cost=_sum(number(model.get("total_cost")) for model in models),
+            latency=number(entry.get("total_time")),
+        )
         epoch = Epoch(
             number=whole(entry.get("epoch")) or 1,
             scores=members(entry.get("scores")),
@@ -63,22 +72,10 @@ def samples_of(raw: Iterable[Value]) -> dict[str, list[Epoch]]:
             expected=written(lone_item(entry.get("target"))),
             output=answer,
             error=text(error) or text(members(error).get("message")),
-            usage=_usage_of_epoch(entry),
+            usage=usage,
         )
         samples.setdefault(name_of(entry.get("id")) or f"sample {place}", []).append(epoch)
     return samples
-
-
-def _usage_of_epoch(sample: Mapping[str, Value]) -> Usage:
-    """The usage of all models that answered. Tokens from a cache count as tokens in."""
-    models = [members(usage) for usage in members(sample.get("model_usage")).values()]
-    input_keys = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    return Usage(
-        tokens_in=_sum(whole(model.get(key)) for model in models for key in input_keys),
-        tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
-        cost=_sum(number(model.get("total_cost")) for model in models),
-        latency=number(sample.get("total_time")),
-    )
 
 
 def _sum(numbers: Iterable[NumberT | None]) -> NumberT | None:
@@ -142,13 +139,6 @@ def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
         from sitegen.scoring.judged.formats.inspect_archive import unpacked
 
         log, samples = unpacked(content, findings)
-    _check_version(log)
-    reader = _InspectReader(log, findings)
-    cases, own_grades = with_fields(reader.cases(samples_of(samples)), grades)
-    return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
-
-
-def _check_version(log: Mapping[str, Value]) -> None:
     version = log.get("version")
     if version != VERSION or isinstance(version, bool):
         stated = f"version {written(version)[:20]}" if version is not None else "no version"
@@ -156,16 +146,9 @@ def _check_version(log: Mapping[str, Value]) -> None:
             f"it has {stated} of Inspect's logs, and only version {VERSION} is known",
             "Convert it with `inspect log convert` of a version of Inspect that writes this one.",
         )
-
-
-def _reduced_values(reductions: list[Value]) -> dict[tuple[str, str], Value]:
-    """(scorer, sample id) -> the value of the scorer's first reducer."""
-    reduced: dict[tuple[str, str], Value] = {}
-    for reduction in map(members, reductions):
-        for sample in map(members, items(reduction.get("samples"))):
-            key = name_of(reduction.get("scorer")), name_of(sample.get("sample_id"))
-            reduced.setdefault(key, sample.get("value"))
-    return reduced
+    reader = _InspectReader(log, findings)
+    cases, own_grades = with_fields(reader.cases(samples_of(samples)), grades)
+    return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
 
 
 def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
@@ -175,39 +158,30 @@ def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
     model. A custom scorer may ask the grader of the run without stating it: this is assumed if the run has a grader and
     no scorer is certain to be a model.
     """
-    roles, scorers = members(header.get("model_roles")), _scorers(header)
-    graders = {
-        name: _grader_of_scorer(options, roles, header)
-        for name, (scorer, options) in scorers.items()
-        if scorer in _MODEL_GRADED or any(options.get(key) for key in (*_MODEL, "model_role"))
-    }
-    if graders or _ROLE not in roles:
-        return graders
-    return {
-        name: _grader_of_scorer(options, roles, header)
-        for name, (scorer, options) in scorers.items()
-        if scorer not in _MECHANICAL
-    }
-
-
-def _scorers(header: Mapping[str, Value]) -> dict[str, tuple[str, dict[str, Value]]]:
-    """(scorer, options) by the name of its scores in samples, which is numbered if a scorer is used several times."""
-    scorers: dict[str, tuple[str, dict[str, Value]]] = {}
+    roles = members(header.get("model_roles"))
+    scorers: dict[str, tuple[str, dict[str, Value]]] = {}  # scores are numbered if a scorer is used several times
     for stated in map(members, items(header.get("scorers"))):
         scorer = name_of(stated.get("name")).rpartition("/")[2]
         earlier = sum(name == scorer for name, _ in scorers.values())
         scorers[f"{scorer}{earlier or ''}"] = scorer, members(stated.get("options"))
-    return scorers
 
+    def grader(options: Mapping[str, Value]) -> Grader:
+        role = _model_names(options.get("model_role")) or _ROLE
+        stated = next((options[key] for key in _MODEL if options.get(key)), None)
+        model = _model_names(stated) or _model_names(roles.get(role)) or name_of(header.get("model"))
+        prompt_options: dict[str, Value] = {
+            key: value for key, value in sorted(options.items()) if value and key not in (*_MODEL, "model_role")
+        }
+        return Grader(grader_name(model, as_json(prompt_options) if prompt_options else ""))
 
-def _grader_of_scorer(options: Mapping[str, Value], roles: Mapping[str, Value], header: Mapping[str, Value]) -> Grader:
-    role = _model_names(options.get("model_role")) or _ROLE
-    stated = next((options[key] for key in _MODEL if options.get(key)), None)
-    model = _model_names(stated) or _model_names(roles.get(role)) or name_of(header.get("model"))
-    prompt_options: dict[str, Value] = {
-        key: value for key, value in sorted(options.items()) if value and key not in (*_MODEL, "model_role")
+    of_models = {
+        name: grader(options)
+        for name, (scorer, options) in scorers.items()
+        if scorer in _MODEL_GRADED or any(options.get(key) for key in (*_MODEL, "model_role"))
     }
-    return Grader(grader_name(model, as_json(prompt_options) if prompt_options else ""))
+    if of_models or _ROLE not in roles:
+        return of_models
+    return {name: grader(options) for name, (scorer, options) in scorers.items() if scorer not in _MECHANICAL}
 
 
 def _model_names(value: Value) -> str:
@@ -222,14 +196,19 @@ class _InspectReader:
         self._log = log
         self._eval = members(log.get("eval"))
         self._findings = findings
-        self._reduced = _reduced_values(items(log.get("reductions")))
+        self._reduced: dict[tuple[str, str], Value] = {}
+        """(scorer, sample id) -> the value of the scorer's first reducer."""
+        for reduction in map(members, items(log.get("reductions"))):
+            for sample in map(members, items(reduction.get("samples"))):
+                key = name_of(reduction.get("scorer")), name_of(sample.get("sample_id"))
+                self._reduced.setdefault(key, sample.get("value"))
         self._off_scale: Counter[str] = Counter()
         self._graders = graders_of(self._eval)
 
-    def run(self) -> JudgedRun:
+    def run(self) -> Recorded:
         """Return what the log states about the run."""
-        commit = text(members(self._eval.get("revision")).get("commit"))
-        return JudgedRun(at=text(self._eval.get("created")), commit=commit)
+        commit = text(members(self._eval.get("revision")).get("commit")).strip().lower()
+        return Recorded(timestamp=text(self._eval.get("created")).strip() or None, git_commit=commit or None)
 
     def cases(self, samples: Mapping[str, Sequence[Epoch]]) -> list[JudgedCase]:
         """Return a case for each sample, in the order of the log."""
@@ -237,12 +216,15 @@ class _InspectReader:
         status = text(self._log.get("status"))
         if status != "success":
             why = text(members(self._log.get("error")).get("message"))
-            self._report("warning", f"The run ended with the status {status[:40]!r}: samples may be missing", why[:200])
+            message = f"The run ended with the status {status[:40]!r}: samples may be missing"
+            self._findings.append(Finding("warning", message, _FIX, value=why[:200]))
         if not cases:
-            self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
+            fix = "Let Inspect log samples (`--log-samples`)."
+            self._findings.append(Finding("error", "There are no samples in the log", fix))
         for name, times in self._off_scale.items():
             message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-            self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
+            fix = "Nothing has to be done if the scorer intends this."
+            self._findings.append(Finding("warning", message, fix))
         return cases
 
     def _opinions(self, name_of_sample: str, epochs: Sequence[Epoch]) -> tuple[Opinion, ...]:
@@ -288,7 +270,8 @@ class _InspectReader:
         error = next((epoch.error for epoch in epochs if epoch.error), "")
         if error:
             message = f"The sample {name[:80]!r} ended with an error"
-            self._report("warning", message, error[:200], fix="Run the task again, if the sample should count.")
+            fix = "Run the task again, if the sample should count."
+            self._findings.append(Finding("warning", message, fix, value=error[:200]))
         return JudgedCase(
             id=name,
             opinion=Opinion("", None),
@@ -310,9 +293,6 @@ class _InspectReader:
             self._off_scale[name] += 1
             return AnswerGrade(None)
         return grade
-
-    def _report(self, severity: Severity, message: str, value: str = "", fix: str = _FIX) -> None:
-        self._findings.append(Finding(severity, message, fix, value=value))
 
 
 def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:

@@ -11,9 +11,10 @@ from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
 from sitegen.model.metrics import Counts
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion, ResultFormat
 from sitegen.scoring.values import LONGEST
 
 _FIX: Final = "Let the test runner write it again."
@@ -36,7 +37,7 @@ def _read_junit(content: bytes) -> JudgedResults:
         raise UnreadableError(f"it is not valid XML: {expat.ErrorString(error.code)}", _FIX, error.lineno) from None
     except (ValueError, LookupError):  # raised for an unknown encoding
         raise UnreadableError("it is not text in a known encoding", "Write it in UTF-8.") from None
-    return JudgedResults(tuple(reader.cases), run=JudgedRun(at=reader.at))
+    return JudgedResults(tuple(reader.cases), run=Recorded(timestamp=reader.at.strip() or None))
 
 
 class _JunitReader:

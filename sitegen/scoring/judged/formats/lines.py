@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, each_line
 from sitegen.model.metrics import Counts
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated, stated_judge
 from sitegen.scoring.judged.case import (
@@ -24,7 +24,6 @@ from sitegen.scoring.judged.case import (
     Grader,
     JudgedCase,
     JudgedResults,
-    JudgedRun,
     Opinion,
     ResultFormat,
     grade_of,
@@ -56,18 +55,6 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
 
 
-class LineName(NamedTuple):
-    """Identifies a line."""
-
-    file: str
-    """The path of the eval."""
-    test: str
-    target: str
-    """The target and its variant."""
-    sample: int
-    """From 1. Below 0, and different for each line, if the line does not state it."""
-
-
 def is_of_a_judge(content: bytes) -> bool:
     """Whether the first line of a file has a key by which only AgentV and similar judges state results."""
     _, line = next(each_line(content), (0, None))
@@ -86,13 +73,19 @@ def _read_cases(content: bytes) -> JudgedResults:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     if not reader.cases and not reader.findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
-    return JudgedResults(with_verdicts_as_fields(reader.results()), tuple(reader.findings), JudgedRun(at=reader.at))
+    return JudgedResults(
+        with_verdicts_as_fields(reader.results()), tuple(reader.findings), Recorded(timestamp=reader.at.strip() or None)
+    )
 
 
 class _LinesReader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
-        self.cases: dict[LineName, JudgedCase] = {}
+        self.cases: dict[tuple[str, str, str, int], JudgedCase] = {}
+        """By (path of the eval, test, target with its variant, number of the sample).
+
+        The number is below 0, and different for each line, if the line does not state it.
+        """
         self.at = ""
         """The time of the first line that states one."""
         self._line = 0
@@ -101,8 +94,8 @@ class _LinesReader:
         """Return the cases, named by test, and by eval and target if the file has several of these."""
         files, targets = (len({name[part] for name in self.cases}) > 1 for part in (0, 2))
         results = []
-        for name, case in self.cases.items():
-            parts = (name.file if files else "", name.test, name.target if targets else "")
+        for (file, test, target, _), case in self.cases.items():
+            parts = (file if files else "", test, target if targets else "")
             results.append(replace(case, id=_BETWEEN.join(filter(None, parts))))
         return tuple(results)
 
@@ -119,7 +112,7 @@ class _LinesReader:
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
         sample = whole(value.get("sample_index")) or -number
-        key = LineName(file=name_of(value.get("eval_path")), test=name, target=target, sample=sample)
+        key = name_of(value.get("eval_path")), name, target, sample
         if key in self.cases:
             self._report("warning", f"A sample of the case {name[:80]!r} occurs twice; the last one counts")
         status = text(value.get("execution_status"))

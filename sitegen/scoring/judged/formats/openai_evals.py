@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, json_lines
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Call, Usage, stated
 from sitegen.scoring.judged.case import (
     AnswerGrade,
     Grader,
     JudgedCase,
     JudgedResults,
-    JudgedRun,
     Opinion,
     ResultFormat,
     grade_of,
@@ -60,8 +60,7 @@ def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
         reader.add(members(value))
     if not reader.samples:
         raise UnreadableError("it has no events of samples", _FIX)
-    names = sorted(reader.samples, key=natural_order)  # events are written as answers arrive
-    cases, own_grades = with_fields(reader.cases(names), grades)
+    cases, own_grades = with_fields(reader.cases(), grades)
     return JudgedResults(cases, tuple(reader.findings), reader.run(), grades=own_grades)
 
 
@@ -74,67 +73,10 @@ class _OpenaiEvalsReader:
 
     def add(self, event: Mapping[str, Value]) -> None:
         self._spec = self._spec or members(event.get("spec"))
-        if name := name_of(event.get("sample_id")):
-            sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))
-            self._add_to_sample(sample, text(event.get("type")), members(event.get("data")))
-
-    def cases(self, names: Sequence[str]) -> list[JudgedCase]:
-        """Return a case for each of these samples."""
-        model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
-        cases = []
-        for name in names:
-            _, texts, answers = self.samples[name]
-            calls = [stated(answer).usage for answer in answers]
-            usage = Usage(
-                tokens_in=_sum_if_complete([call.tokens_in for call in calls]),
-                tokens_out=_sum_if_complete([call.tokens_out for call in calls]),
-            )
-            case = JudgedCase(
-                id=name,
-                opinion=Opinion("", None),
-                judges=self._opinions(self.samples[name]),
-                input=_conversation(answers[-1].get("prompt")) if answers else "",
-                expected=texts.get("expected", ""),
-                output=texts.get("output", "") or (_answer(answers[-1]) if answers else ""),
-                error=texts.get("error", ""),
-                call=Call(usage=usage, model=model),
-            )
-            if case.error:
-                message = f"The sample {name[:80]!r} ended with an error"
-                self.findings.append(Finding("warning", message, _FIX, value=case.error[:200]))
-            cases.append(case)
-        for metric, times in self._off_scale.items():
-            message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-            self.findings.append(Finding("warning", message, "Nothing has to be done if the eval intends this."))
-        return cases
-
-    def run(self) -> JudgedRun:
-        """Return what the specification states about the run."""
-        return JudgedRun(at=text(self._spec.get("created_at")))
-
-    @property
-    def _grader(self) -> Grader | None:
-        """The model that grades: the last one in the specification of the run."""
-        arguments = members(members(members(self._spec.get("run_config")).get("eval_spec")).get("args"))
-        if not arguments.get("modelgraded_spec"):
-            return None
-        judge_arguments: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
-        models = items(self._spec.get("completion_fns"))
-        return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
-
-    def _opinions(self, sample: SampleEvents) -> tuple[Opinion, ...]:
-        grader = self._grader
-        return tuple(
-            graded(
-                name,
-                grades,
-                reasoning=sample.texts.get("reasoning", "") if name != MATCH else "",
-                grader=grader if name != MATCH else None,
-            )
-            for name, grades in sample.grades.items()
-        )
-
-    def _add_to_sample(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
+        name, kind, data = name_of(event.get("sample_id")), text(event.get("type")), members(event.get("data"))
+        if not name:
+            return
+        sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:
             sample.grades.setdefault(MATCH, []).append(AnswerGrade(float(right), right))
             sample.texts["expected"] = written(lone_item(data.get("expected")))
@@ -152,6 +94,56 @@ class _OpenaiEvalsReader:
             sample.samplings.append(data)
         elif kind == "error":
             sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
+
+    def cases(self) -> list[JudgedCase]:
+        """Return a case for each sample, in the order of their names: events are written as answers arrive."""
+        model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
+        cases = []
+        grader = self._grader
+        for name in sorted(self.samples, key=natural_order):
+            grades, texts, answers = self.samples[name]
+            calls = [stated(answer).usage for answer in answers]
+            usage = Usage(
+                tokens_in=_sum_if_complete([call.tokens_in for call in calls]),
+                tokens_out=_sum_if_complete([call.tokens_out for call in calls]),
+            )
+            case = JudgedCase(
+                id=name,
+                opinion=Opinion("", None),
+                judges=tuple(
+                    graded(metric, values)
+                    if metric == MATCH
+                    else graded(metric, values, reasoning=texts.get("reasoning", ""), grader=grader)
+                    for metric, values in grades.items()
+                ),
+                input=_conversation(answers[-1].get("prompt")) if answers else "",
+                expected=texts.get("expected", ""),
+                output=texts.get("output", "") or (_answer(answers[-1]) if answers else ""),
+                error=texts.get("error", ""),
+                call=Call(usage=usage, model=model),
+            )
+            if case.error:
+                message = f"The sample {name[:80]!r} ended with an error"
+                self.findings.append(Finding("warning", message, _FIX, value=case.error[:200]))
+            cases.append(case)
+        for metric, times in self._off_scale.items():
+            message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
+            self.findings.append(Finding("warning", message, "Nothing has to be done if the eval intends this."))
+        return cases
+
+    def run(self) -> Recorded:
+        """Return what the specification states about the run."""
+        return Recorded(timestamp=text(self._spec.get("created_at")).strip() or None)
+
+    @property
+    def _grader(self) -> Grader | None:
+        """The model that grades: the last one in the specification of the run."""
+        arguments = members(members(members(self._spec.get("run_config")).get("eval_spec")).get("args"))
+        if not arguments.get("modelgraded_spec"):
+            return None
+        judge_arguments: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
+        models = items(self._spec.get("completion_fns"))
+        return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
 
 
 def _answer(sampling: Mapping[str, Value]) -> str:

@@ -16,14 +16,14 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.scoring.judged.case import (
     Grader,
     JudgedCase,
     JudgedResults,
-    JudgedRun,
     Opinion,
     ResultFormat,
     grader_name,
@@ -77,6 +77,7 @@ _ID: Final = 120
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
 _BETWEEN: Final = " · "
+_FIX: Final = "Let promptfoo write the results again."
 _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
 
@@ -99,9 +100,12 @@ def _read_promptfoo(content: bytes) -> JudgedResults:
     rows.sort(key=lambda row: (whole(row.get("testIdx")) or 0, whole(row.get("promptIdx")) or 0))
     cases = tuple(map(reader.case, rows))
     if not cases:
-        reader.report("warning", "There are no results in it")
-    hashes = filter(None, (name_of(prompt.get("id")) for prompt in prompts))
-    run = JudgedRun(at=text(results.get("timestamp")), prompt_hashes=tuple(dict.fromkeys(hashes)))
+        reader.findings.append(Finding("warning", "There are no results in it", _FIX))
+    hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts)))
+    run = Recorded(
+        timestamp=text(results.get("timestamp")).strip() or None,
+        instruction_hashes=tuple(("", digest) for digest in hashes),
+    )
     return JudgedResults(cases, (*findings, *reader.findings), run)
 
 
@@ -157,19 +161,25 @@ class _PromptfooReader:
         grading, response = members(row.get("gradingResult")), members(row.get("response"))
         score = share(row.get("score"))
         if score is None and row.get("score") is not None:
-            self.report("error", f"The score of the case {case_id!r} is not a number from 0 to 1, and is left out")
+            message = f"The score of the case {case_id!r} is not a number from 0 to 1, and is left out"
+            self.findings.append(Finding("error", message, _FIX))
         failed = row.get("failureReason") == _ERROR
         error = text(row.get("error")) or text(response.get("error")) if failed or not grading else ""
         if error:
-            self.report("warning", f"promptfoo has no result of the case {case_id!r}", error[:200])
+            message = f"promptfoo has no result of the case {case_id!r}"
+            self.findings.append(Finding("warning", message, _FIX, value=error[:200]))
         components = list(map(members, items(grading.get("componentResults"))))
         unjudged = next(filter(None, map(_failure_of_judge, components)), "")
         if unjudged:
             message = f"A judge failed at the case {case_id!r}, which is not judged"
-            self.report("warning", message, unjudged[:200], "Let promptfoo judge the answers again.")
+            fix = "Let promptfoo judge the answers again."
+            self.findings.append(Finding("warning", message, fix, value=unjudged[:200]))
         provider = members(row.get("provider"))
         asserted = map(members, items(members(row.get("testCase")).get("assert")))
         equals = (assertion for assertion in asserted if assertion.get("type") == "equals" and "value" in assertion)
+        # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
+        config = _members_at(row, "prompt", "config").items()
+        parameters = {key: value for key, value in config if key not in ("provider", "rubricPrompt")}
         options = {**self._default_options, **_members_at(row, "testCase", "options")}
         return JudgedCase(
             id=case_id,
@@ -185,15 +195,10 @@ class _PromptfooReader:
             call=Call(
                 usage=_usage_of_row(row),
                 model=name_of(provider.get("id")),
-                parameters=_parameters(_members_at(row, "prompt", "config")),
+                parameters=canonical(parameters),
             ),
             verdicts=_verdicts(components),
         )
-
-    def report(
-        self, severity: Severity, message: str, value: str = "", fix: str = "Let promptfoo write the results again."
-    ) -> None:
-        self.findings.append(Finding(severity, message, fix, value=value))
 
     def _column(self, row: Mapping[str, Value]) -> tuple[str, str]:
         index = whole(row.get("promptIdx"))
@@ -250,11 +255,6 @@ def _assertions(results: Iterable[Mapping[str, Value]], options: Mapping[str, Va
             details=dict(assertion) or None,
             grader=_grader_of_assertion(assertion, options),
         )
-
-
-def _parameters(config: Mapping[str, Value]) -> str:
-    """The parameters of the call, without the options of the test that promptfoo adds: these are the judge's."""
-    return canonical({key: value for key, value in config.items() if key not in ("provider", "rubricPrompt")})
 
 
 def _grader_of_assertion(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:
