@@ -50,11 +50,72 @@ class RecordedSettings(Frozen):
     where: Mapping[str, str] = MappingProxyType({})
     """Keys and values that a file has to state to be a run of this eval."""
 
-    def stated_direction(self, name: str) -> bool | None:
-        """Whether higher is better. None if the settings do not state it."""
-        if matches_a_glob(name, self.lower_is_better):
-            return False
-        return True if matches_a_glob(name, self.higher_is_better) else None
+    def followed(self, numbers: Sequence[RecordedNumber]) -> tuple[list[RecordedNumber], int]:
+        """Choose the numbers to follow, the headline first. Returns them, and how many more there are."""
+        if self.metrics:
+            by_glob = ([number for number in numbers if matches_a_glob(number.name, (glob,))] for glob in self.metrics)
+            candidates = list(dict.fromkeys(number for group in by_glob for number in group))
+        else:
+            candidates = [number for number in numbers if not number.is_sample and is_measure(number.name)]
+        if not candidates:
+            return [], 0
+        headline = self._headline_number(candidates)
+        rest = [number for number in candidates if number is not headline]
+        if not self.metrics:  # numbers with the headline's range come first, because they can share its chart
+            headline_range = range_of(headline.name, headline.value)
+            rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
+        return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
+
+    def missing_headline(self, numbers: Sequence[RecordedNumber]) -> RecordedNumber | None:
+        """Return the stated headline, undefined, if a run lacks it: it stays the headline. None if it may be a glob.
+
+        A name without dots may be the last part of the names in another run, if the numbers of this one are nested.
+        """
+        name = self.headline
+        if (
+            not name
+            or not numbers
+            or {*name} & {*"*?["}
+            or any(matches_a_glob(number.name, (name,)) for number in numbers)
+        ):
+            return None
+        if "." not in name and any("." in number.name for number in numbers):
+            return None
+        return RecordedNumber(name, None)
+
+    def _headline_number(self, numbers: Sequence[RecordedNumber]) -> RecordedNumber:
+        stated = self.headline
+        headline = next((number for number in numbers if number.name == stated), None)
+        if headline is None and stated:
+            headline = next((number for number in numbers if matches_a_glob(number.name, (stated,))), None)
+        if headline is None and not self.metrics:
+            headline = min(numbers, key=lambda number: headline_rank(number.name))
+        return headline or numbers[0]
+
+    def spec_of(self, number: RecordedNumber) -> MetricSpec:
+        """Describe a number as a metric."""
+        stated = True if matches_a_glob(number.name, self.higher_is_better) else None
+        if matches_a_glob(number.name, self.lower_is_better):
+            stated = False
+        if stated is not None:
+            higher_is_better, reason = stated, "stated in the settings"
+        elif number.higher_is_better is not None:
+            higher_is_better, reason = number.higher_is_better, "stated in the file"
+        else:
+            higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
+        low, high = range_of(number.name, number.value)
+        return MetricSpec(
+            name=number.name,
+            label=line(number.name, _LABEL),
+            explanation=f"Recorded by the run; {'higher' if higher_is_better else 'lower'} is better ({reason}).",
+            low=low,
+            high=high,
+            higher_is_better=higher_is_better,
+            unit=COUNT if is_count(number.name, number.value) else "",
+            when_failed="look at the run that wrote it.",
+            when_undefined="look at the run that should have written it.",
+            recorded=True,
+        )
 
 
 def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
@@ -143,11 +204,11 @@ class RecordedScorer:
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
         distinct = first_of_each_name(numbers)
-        if missing := _missing_headline(distinct, settings):
+        if missing := settings.missing_headline(distinct):
             distinct.insert(0, missing)
             message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"
             findings.append(Finding("note", message, "Correct 'headline' if no run has it."))
-        followed, left_out = _followed_numbers(distinct, settings)
+        followed, left_out = settings.followed(distinct)
         if readable and not followed:
             message = "No number of the file is wanted" if numbers else "The file holds no number"
             fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
@@ -160,91 +221,20 @@ class RecordedScorer:
         if left_out:
             message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
             findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
-        result = _recorded_result(followed, settings, findings, readable=readable)
+        status: Status = "scored" if readable else "unreadable"
+        metrics = tuple(Metric(number.name, number.value) for number in followed)
+        card = Scorecard(
+            status=status,
+            counts=Counts(),
+            metrics=metrics or (Metric(NO_METRIC.name, None),),
+            documents=(DocumentScore(RUN, status, Counts()),),
+            fields=(),
+            findings=bounded_findings(findings),
+            specs=tuple(map(settings.spec_of, followed)),
+        )
+        result = Result(card, ())
         return with_stated(result, RunUsage(judges=tuple(sorted(judges))), self.kind) if judges else result
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Return no metrics, because a run has a single document."""
         return ()
-
-
-def _followed_numbers(
-    numbers: Sequence[RecordedNumber], settings: RecordedSettings
-) -> tuple[list[RecordedNumber], int]:
-    """Choose the numbers to follow, the headline first. Returns them, and how many more there are."""
-    if settings.metrics:
-        by_glob = ([number for number in numbers if matches_a_glob(number.name, (glob,))] for glob in settings.metrics)
-        candidates = list(dict.fromkeys(number for group in by_glob for number in group))
-    else:
-        candidates = [number for number in numbers if not number.is_sample and is_measure(number.name)]
-    if not candidates:
-        return [], 0
-    headline = _headline_number(candidates, settings)
-    rest = [number for number in candidates if number is not headline]
-    if not settings.metrics:  # numbers with the headline's range come first, because they can share its chart
-        headline_range = range_of(headline.name, headline.value)
-        rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
-    return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
-
-
-def _missing_headline(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber | None:
-    """Return the stated headline, undefined, if a run lacks it: it stays the headline. None if it may be a glob.
-
-    A name without dots may be the last part of the names in another run, if the numbers of this one are nested.
-    """
-    name = settings.headline
-    if not name or not numbers or {*name} & {*"*?["} or any(matches_a_glob(number.name, (name,)) for number in numbers):
-        return None
-    if "." not in name and any("." in number.name for number in numbers):
-        return None
-    return RecordedNumber(name, None)
-
-
-def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
-    stated = settings.headline
-    headline = next((number for number in numbers if number.name == stated), None)
-    if headline is None and stated:
-        headline = next((number for number in numbers if matches_a_glob(number.name, (stated,))), None)
-    if headline is None and not settings.metrics:
-        headline = min(numbers, key=lambda number: headline_rank(number.name))
-    return headline or numbers[0]
-
-
-def _recorded_result(
-    followed: Sequence[RecordedNumber], settings: RecordedSettings, findings: Sequence[Finding], *, readable: bool
-) -> Result:
-    status: Status = "scored" if readable else "unreadable"
-    metrics = tuple(Metric(number.name, number.value) for number in followed)
-    card = Scorecard(
-        status=status,
-        counts=Counts(),
-        metrics=metrics or (Metric(NO_METRIC.name, None),),
-        documents=(DocumentScore(RUN, status, Counts()),),
-        fields=(),
-        findings=bounded_findings(findings),
-        specs=tuple(_recorded_spec(number, settings) for number in followed),
-    )
-    return Result(card, ())
-
-
-def _recorded_spec(number: RecordedNumber, settings: RecordedSettings) -> MetricSpec:
-    stated = settings.stated_direction(number.name)
-    if stated is not None:
-        higher_is_better, reason = stated, "stated in the settings"
-    elif number.higher_is_better is not None:
-        higher_is_better, reason = number.higher_is_better, "stated in the file"
-    else:
-        higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
-    low, high = range_of(number.name, number.value)
-    return MetricSpec(
-        name=number.name,
-        label=line(number.name, _LABEL),
-        explanation=f"Recorded by the run; {'higher' if higher_is_better else 'lower'} is better ({reason}).",
-        low=low,
-        high=high,
-        higher_is_better=higher_is_better,
-        unit=COUNT if is_count(number.name, number.value) else "",
-        when_failed="look at the run that wrote it.",
-        when_undefined="look at the run that should have written it.",
-        recorded=True,
-    )

@@ -27,7 +27,7 @@ from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.model.problems import Parsed
+from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.values import as_float
 
 LONGEST: Final = 200
@@ -65,7 +65,15 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     elif isinstance(value, list):
         keys = _naming_keys(value)
         for index, item in enumerate(value):
-            yield from _numbers_of_item(item, start, index, keys)
+            if isinstance(item, dict):
+                usual = tuple(key for key in _NAMES if isinstance(item.get(key), str) and item[key])
+                named_by = keys or usual[:1]
+                names = [str(item[key]) for key in named_by] or [str(index)]
+                yield from _numbers_of_item(item, named_by, joined_name(start, *names))
+            else:
+                is_sample = not isinstance(item, list)
+                numbers = numbers_in(item, joined_name(start, str(index)))
+                yield from (replace(number, is_sample=is_sample) for number in numbers)
     elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
         yield RecordedNumber(start, as_float(value))
 
@@ -108,16 +116,8 @@ def _names_a_row(key: str, value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and _NUMBERED.search(key) is not None
 
 
-def _numbers_of_item(item: Value, start: str, index: int, naming_keys: tuple[str, ...]) -> Iterator[RecordedNumber]:
-    """The numbers of an item of a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
-    if not isinstance(item, dict):
-        is_sample = not isinstance(item, list)
-        numbers = numbers_in(item, joined_name(start, str(index)))
-        yield from (replace(number, is_sample=is_sample) for number in numbers)
-        return
-    usual = tuple(key for key in _NAMES if isinstance(item.get(key), str) and item[key])
-    named_by = naming_keys or usual[:1]
-    name = joined_name(start, *(str(item[key]) for key in named_by)) if named_by else joined_name(start, str(index))
+def _numbers_of_item(item: dict[str, Value], named_by: tuple[str, ...], name: str) -> Iterator[RecordedNumber]:
+    """The numbers of an object in a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
     members = {key: member for key, member in item.items() if key not in named_by}
     first = next((key for key, member in members.items() if as_float(member) is not None), None)
     if named_by and first in ("value", "score"):
@@ -139,27 +139,27 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
     """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
-    root, findings = _parsed_record(splitext(path)[1].lower(), content)
+    ending = splitext(path)[1].lower()
+    root: Value = None
+    findings: tuple[Finding, ...] = ()
+    if ending in (".yaml", ".yml"):
+        values, _, findings = read_yaml(content)
+        root = values[0] if values else None
+    elif ending in (".jsonl", ".ndjson"):
+        lines = [line for line in text_of(content).splitlines() if line.strip()]
+        root, findings = parse_json(lines[-1]) if lines else Parsed(None)
+    elif ending == ".csv":
+        names, rows = csv_table(content)
+        root = [dict(zip(names, map(_cell_value, row), strict=False)) for row in rows]
+    elif ending == ".js":
+        text = text_of(content)
+        start = _SCRIPT.match(text)
+        root, findings = parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
+    else:
+        root, findings = read_json(content)
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
     return Parsed(root, findings)
-
-
-def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
-    if ending in (".yaml", ".yml"):
-        values, _, findings = read_yaml(content)
-        return Parsed(values[0] if values else None, findings)
-    if ending in (".jsonl", ".ndjson"):
-        lines = [line for line in text_of(content).splitlines() if line.strip()]
-        return parse_json(lines[-1]) if lines else Parsed(None)
-    if ending == ".csv":
-        names, rows = csv_table(content)
-        return Parsed([dict(zip(names, map(_cell_value, row), strict=False)) for row in rows])
-    if ending == ".js":
-        text = text_of(content)
-        start = _SCRIPT.match(text)
-        return parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
-    return read_json(content)
 
 
 def _cell_value(cell: str) -> Value:

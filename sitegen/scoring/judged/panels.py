@@ -62,38 +62,42 @@ _PAIRS: Final = (
 )
 
 
+_INDICES: Final = (
+    ("expectedIdx", "expected_idx", "expected_index", "expected"),
+    ("parsedIdx", "parsed_idx", "actual_index", "actual", "parsed"),
+)
+"""Keys of the two indices of a pair, in order of precedence."""
+
+
 def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
     """Make the tables of answers, of opinions, and of the items that judges aligned, as far as they have rows."""
     if len(cases) > ROWS:
         cases = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
-    opinion_rows = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
-    tables = (
-        _without_empty_columns(_table("Answers", _ANSWERS, list(map(_answer_row, cases)))),
-        _without_empty_columns(_table("What the judges said", _OPINIONS, opinion_rows)),
-        _table("Alignment", _PAIRS, [row for case in cases for row in _pair_rows(case)]),
+    opinions = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
+    pairs = [row for case in cases for row in _pair_rows(case)]
+    tables: list[Panel] = []
+    listed: tuple[tuple[str, tuple[PanelColumn, ...], Sequence[tuple[str, ...]]], ...] = (
+        ("Answers", _ANSWERS, list(map(_answer_row, cases))),
+        ("What the judges said", _OPINIONS, opinions),
+        ("Alignment", _PAIRS, pairs),
     )
-    return tuple(table for table in tables if table.rows)
-
-
-def _table(title: str, columns: tuple[PanelColumn, ...], rows: Sequence[tuple[str, ...]]) -> TablePanel:
-    note = f"{len(rows) - ROWS:,} more in the data file" if len(rows) > ROWS else ""
-    return TablePanel(title=title, note=note, columns=columns, rows=tuple(rows[:ROWS]))
-
-
-def _without_empty_columns(table: TablePanel) -> TablePanel:
-    """The table without columns that are empty in all rows, and without rows if only the names of cases are left."""
-    filled = [place for place in range(len(table.columns)) if any(row[place] for row in table.rows)]
-    if filled == [0]:
-        return replace(table, rows=())
-    columns = tuple(table.columns[place] for place in filled)
-    return replace(table, columns=columns, rows=tuple(tuple(row[place] for place in filled) for row in table.rows))
+    for title, columns, rows in listed:
+        # Columns that are empty in all rows are left out, and tables of which only the names of cases are left.
+        filled = [place for place in range(len(columns)) if columns is _PAIRS or any(row[place] for row in rows)]
+        if rows and filled != [0]:
+            shown = tuple(tuple(row[place] for place in filled) for row in rows[:ROWS])
+            note = f"{len(rows) - ROWS:,} more in the data file" if len(rows) > ROWS else ""
+            of_table = tuple(columns[place] for place in filled)
+            tables.append(TablePanel(title=title, note=note, columns=of_table, rows=shown))
+    return tuple(tables)
 
 
 def _answer_row(case: JudgedCase) -> tuple[str, ...]:
-    usage = case.call.usage
+    usage, passed = case.call.usage, case.passed
+    share = "" if passed is None else f"{passed:.0%} of the answers"
     return (
         case.id,
-        _passed_text(case.passed),
+        {1.0: "yes", 0.0: "no"}.get(passed, share) if passed is not None else share,
         cut(case.variant, _CELL),
         cut(case.input, _CELL),
         cut(case.expected, _CELL),
@@ -105,12 +109,6 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
         "" if usage.cost is None else f"{usage.cost:.6f}",
         "" if usage.latency is None else f"{usage.latency:.3f}",
     )
-
-
-def _passed_text(passed: float | None) -> str:
-    if passed is None:
-        return ""
-    return "yes" if passed == 1 else "no" if passed == 0 else f"{passed:.0%} of the answers"
 
 
 def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:
@@ -140,9 +138,9 @@ def _opinion_row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
     return (
         case.id,
         opinion.name,
-        _score(opinion.score),
-        _listed(opinion.hits),
-        _listed(opinion.misses),
+        "—" if opinion.score is None else f"{opinion.score:.3f}",
+        cut("; ".join(opinion.hits), _CELL),
+        cut("; ".join(opinion.misses), _CELL),
         cut(opinion.reasoning, _CELL),
         cut(written, _JSON),
     )
@@ -170,25 +168,12 @@ def _pair_cells(pair: Value) -> tuple[str, str, str] | None:
         return _number_cell(pair[0]), _number_cell(pair[1]), _number_cell(pair[2] if len(pair) > 2 else None)
     if not isinstance(pair, dict):
         return None
-    expected = _first_present(pair, "expectedIdx", "expected_idx", "expected_index", "expected")
-    actual = _first_present(pair, "parsedIdx", "parsed_idx", "actual_index", "actual", "parsed")
+    expected, actual = (next((pair[key] for key in keys if key in pair), None) for keys in _INDICES)
     return _number_cell(expected), _number_cell(actual), _number_cell(pair.get("similarity"))
-
-
-def _first_present(pair: dict[str, Value], *keys: str) -> Value:
-    return next((pair[key] for key in keys if key in pair), None)
 
 
 def _number_cell(value: Value) -> str:
     return str(value)[:20] if isinstance(value, int | Decimal) else "—"
-
-
-def _score(score: float | None) -> str:
-    return "—" if score is None else f"{score:.3f}"
-
-
-def _listed(texts: tuple[str, ...]) -> str:
-    return cut("; ".join(texts), _CELL) if texts else ""
 
 
 def agreement_note(agreement: Kappa, documents: str) -> NotePanel:

@@ -125,7 +125,9 @@ def _add_expected_texts(answers: dict[str, list[JudgedCase]], file: File) -> Ite
 def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[Finding]) -> Result:
     """Sum up the answers by the id of their case."""
     cases = tuple(chain.from_iterable(answers.values()))
-    shared = _shared_attributes(cases)
+    # What several judges count is kept apart, because each judge has its own rules.
+    counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
+    judges = Counter(field for field, _ in counted if field)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
@@ -135,23 +137,22 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         for case in repeats:
             for opinion in case.opinions:
                 for field, cells in opinion.counts:
-                    attribute = f"{opinion.name}: {field}" if field in shared and opinion.name else field
+                    attribute = f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field
                     totals.append(cells)
                     if attribute:
                         fields.setdefault(attribute, []).append(cells)
                         by_attribute.setdefault(attribute, []).append((case, opinion, cells))
         for attribute, answers_of_case in by_attribute.items():
             judgements += _case_judgements(attribute, answers_of_case)
-        if not any(map(_has_result, repeats)):
+        if not any(case.has_result for case in repeats):
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
         metrics = _judged_metrics(score.value, summed, pass_rate.value)
-        documents.append(
-            DocumentScore(
-                id=case_id, status="scored", counts=summed, metrics=metrics, rubric=_rubric_digest(repeats[0])
-            )
-        )
+        graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
+        rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
+        rubric = short_digest(as_json(rubrics)) if rubrics else ""
+        documents.append(DocumentScore(id=case_id, status="scored", counts=summed, metrics=metrics, rubric=rubric))
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     score_mean, left_out = stats.mean(metrics["score"] for metrics in by_case)
@@ -159,7 +160,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
     calls = [replace(case.call, failed=bool(case.error)) for case in cases]
     notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + left_out))
     explained = any(finding.severity == "error" for finding in findings)
-    if cases and not explained and not any(_has_result(case) or case.error or case.unjudged for case in cases):
+    if cases and not explained and not any(case.has_result or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
@@ -184,7 +185,17 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         scorecard,
         tuple(judgements),
         panels=(*notes, *panels(cases)),
-        data=_judges_by_case(cases),
+        data=[  # the details of every judge, unchanged from the file
+            {
+                "id": case.id,
+                "judges": [
+                    {"name": opinion.name, "details": opinion.details}
+                    for opinion in case.opinions
+                    if opinion.details is not None
+                ],
+            }
+            for case in cases
+        ],
         agreement=agreement,
     )
 
@@ -204,10 +215,6 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
         yield NotePanel("note", text)
 
 
-def _has_result(case: JudgedCase) -> bool:
-    return case.score is not None or case.passed is not None or any(opinion.counts for opinion in case.opinions)
-
-
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:
     """The usage with the models that judged, and the metrics that depend on their opinions."""
     by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
@@ -219,13 +226,6 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsag
     else:  # if a model scored the whole case, the tool computed the verdict from its score
         graded = ("score", "pass_rate") if any(case.opinion.grader for case in cases) else ("score",)
     return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
-
-
-def _rubric_digest(case: JudgedCase) -> str:
-    rubrics: list[Value] = [
-        opinion.grader.rubric for opinion in case.opinions if opinion.grader and opinion.grader.rubric
-    ]
-    return short_digest(as_json(rubrics)) if rubrics else ""
 
 
 def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
@@ -241,13 +241,6 @@ def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> No
         f"{', '.join(labels)}: made from both, so they are compared only with outputs that the same model judged, by "
         "the same prompt.",
     )
-
-
-def _shared_attributes(cases: Iterable[JudgedCase]) -> set[str]:
-    """Attributes that several judges count. Their counts are kept apart, because each judge has its own rules."""
-    counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
-    judges = Counter(field for field, _ in counted if field)
-    return {field for field, number in judges.items() if number > 1}
 
 
 def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion, Counts]]) -> Iterator[Judgement]:
@@ -294,13 +287,3 @@ def _number_of_values(count: int, correct: int = 0) -> str:
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     values = (score, *(ratio.of(counts) for ratio in stats.RATIOS), pass_rate)
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
-
-
-def _judges_by_case(cases: Sequence[JudgedCase]) -> Value:
-    """The details of every judge, unchanged from the file."""
-    rows: list[Value] = []
-    for case in cases:
-        detailed = [opinion for opinion in case.opinions if opinion.details is not None]
-        judges: list[Value] = [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
-        rows.append({"id": case.id, "judges": judges})
-    return rows
