@@ -16,7 +16,7 @@ from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.config.models import case_settings, files_of
-from sitegen.data_files.reading import UnreadableError, csv_table, each_line
+from sitegen.data_files.reading import UnreadableError, csv_table, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -111,11 +111,6 @@ class CaseFile(Frozen):
         return "fields" if structured else "responses"
 
 
-def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
-    """Read both sides of all cases. Raises UnreadableError if there is no list of cases; other errors are findings."""
-    return _parse_case_file(path.rpartition(".")[2].lower(), content, keys)
-
-
 @lru_cache(maxsize=64)
 def case_keys(settings: str) -> CaseKeys | None:
     """The keys that an eval's settings state; None if its ground truth is not in the file of its output."""
@@ -206,17 +201,24 @@ def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
+def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
+    """Read both sides of all cases. Raises UnreadableError if there is no list of cases; other errors are findings."""
+    ending = path.rpartition(".")[2].lower()
     findings: list[Finding] = []
     beside = None
-    members: list[tuple[Value, int | None]]
+    members: list[tuple[Value, int | None]] = []
     if ending in ("jsonl", "ndjson"):
-        members = list(_members_of_lines(content, findings))
+        members = [(value, number) for number, value in json_lines(content, findings, "Run the cases again.")]
         newest, remarks = newest_run([member for member, _ in members])
         findings += remarks
         members = [members[index] for index in newest]
     elif ending == "csv":
-        members = [(member, None) for member in _csv_cases(content, keys)]
+        names, rows = csv_table(content)
+        # An empty cell has no value; an empty output is an empty answer.
+        answer = keys.output or usual_key([dict.fromkeys(names)], OUTPUT)
+        for row in rows:
+            cells = zip(names, row, strict=False)
+            members.append(({name: cell or (cell if name == answer else None) for name, cell in cells if name}, None))
     else:
         root, odd = read_json_or_yaml(ending, content)
         findings += odd
@@ -239,71 +241,45 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     if left_out := len(members) - len(cases):
         message = f"{left_out} of {len(members)} members of the list have neither side, and are not cases"
         findings.append(Finding("note", message, "Nothing has to be done if they are none."))
-    reader = _CaseReader([member for member, _ in cases], keys, expected, output)
     return CaseFile(
-        cases=tuple(reader.case(number, member, line) for number, (member, line) in enumerate(cases, 1)),
+        cases=tuple(_cases(cases, keys, (expected, output))),
         findings=tuple(findings),
         complete=not left_out and all(has_key(member, expected) for member, _ in cases),
         beside=beside,
     )
 
 
-def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
-    """Read a case from each row, with cells as text. An empty cell has no value; an empty output is an empty answer."""
-    names, rows = csv_table(content)
-    output = keys.output or usual_key([dict.fromkeys(names)], OUTPUT)
-    return [
-        {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
-        for row in rows
-    ]
+def _cases(
+    members: Sequence[tuple[dict[str, Value], int | None]], keys: CaseKeys, sides: tuple[str, str]
+) -> Iterator[TwoSidedCase]:
+    """Read all cases of a list by the same keys: those that are stated, else those with the usual names.
 
-
-def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
-    for number, parsed in each_line(content):
-        if isinstance(parsed, UnreadableError):
-            message = f"Line {number} cannot be read: {parsed.message}"
-            findings.append(Finding(severity="error", message=message, fix="Run the cases again.", line=number))
-            continue
-        findings += parsed.findings
-        yield parsed.value, number
-
-
-class _CaseReader:
-    """Reads all cases of a list by the same keys."""
-
-    def __init__(self, cases: Sequence[dict[str, Value]], keys: CaseKeys, expected: str, output: str) -> None:
-        self._expected = expected
-        self._output = output
-        self._input = keys.input or usual_key(cases, _INPUTS)
-        self._category = keys.category or usual_key(cases, _CATEGORIES)
-        self._id = keys.id or _id_key(cases)
-        questions = [text_of_value(value_at_key(case, self._input)) if self._input else "" for case in cases]
-        self._by_question = all(questions) and len(set(questions)) == len(questions)
-
-    def case(self, number: int, member: dict[str, Value], line: int | None) -> TwoSidedCase:
+    *sides* are the keys of the expected side and of the output.
+    """
+    objects = [member for member, _ in members]
+    input_key, id_key = keys.input or usual_key(objects, _INPUTS), keys.id or _id_key(objects)
+    category = keys.category or usual_key(objects, _CATEGORIES)
+    questions = [value_at_key(member, input_key) if input_key else None for member in objects]
+    texts = list(map(text_of_value, questions))
+    by_question = all(texts) and len(set(texts)) == len(texts)
+    for number, ((member, line), question) in enumerate(zip(members, questions, strict=True), 1):
+        # The id as written, else the question if all questions differ, else the number of the case.
+        name = id_text(value_at_key(member, id_key)) if id_key else ""
+        if not name and by_question:
+            name = " ".join(texts[number - 1].split())
+            if len(name) > _MAX_NAME:
+                name = f"{name[:60]} … {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
         error = member.get("error")
-        question = value_at_key(member, self._input) if self._input else None
-        return TwoSidedCase(
-            id=self._case_id(number, member, question),
+        yield TwoSidedCase(
+            id=name or str(number),
             question=question,
-            category=id_text(value_at_key(member, self._category)) if self._category else "",
-            expected=value_at_key(member, self._expected),
-            output=value_at_key(member, self._output),
+            category=id_text(value_at_key(member, category)) if category else "",
+            expected=value_at_key(member, sides[0]),
+            output=value_at_key(member, sides[1]),
             error=text_of_value(error) if error else "",
             member=member,
             line=line,
         )
-
-    def _case_id(self, number: int, member: dict[str, Value], question: Value) -> str:
-        """Return the id as written, else the question if all questions differ, else the number of the case."""
-        if self._id and (name := id_text(value_at_key(member, self._id))):
-            return name
-        if not self._by_question:
-            return str(number)
-        text = " ".join(text_of_value(question).split())
-        if len(text) <= _MAX_NAME:
-            return text
-        return f"{text[:60]} … {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _id_key(cases: Sequence[dict[str, Value]]) -> str:

@@ -110,13 +110,11 @@ def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
 
 def is_two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
     """Whether any member has both an expected side and an output."""
-    return any(_has_both_sides(member, keys) for member in members if isinstance(member, dict))
-
-
-def _has_both_sides(case: dict[str, Value], keys: CaseKeys) -> bool:
-    return all(
-        value_at_key(case, stated) is not None if stated else bool(usual_key([case], names))
-        for stated, names in ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    sides = ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    return any(
+        all(value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides)
+        for case in members
+        if isinstance(case, dict)
     )
 
 

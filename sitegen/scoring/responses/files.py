@@ -140,8 +140,8 @@ class Response(Frozen):
     output: str
     error: str
     """The error of a failed call; empty if it succeeded."""
-    quality: Value
-    embedding: Value
+    quality: Value = None
+    embedding: Value = None
     line: int | None = None
     call: Call = Call()
     """The model that answered, the judge, and the usage."""
@@ -160,6 +160,11 @@ class VariantResponses(Frozen):
     beside: RunUsage | None = None
     """What the file states about all responses, beside their list."""
 
+    @property
+    def mention(self) -> str:
+        """The name of the variant at the end of a message; empty without a name."""
+        return f", of the variant {self.name[:80]!r}" if self.name else ""
+
 
 def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple[VariantResponses, ...]]:
     """Read all files of one output: one variant or more, sorted by name.
@@ -173,7 +178,21 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple
     for file in files or (File("responses.json", None, "the output is missing"),):
         named = len(files) > 1 or _VARIANT.fullmatch(posixpath.basename(file.path))
         name = variant_name_of(file.path) if named else ""
-        variant = _read_variant(name, file, keys, findings)
+        reader = _ResponsesReader(name, findings)
+        try:
+            content = content_of(file, "the output is missing", "Run the prompt again.")
+            if keys is not None:
+                reader.cases(read_case_file(file.path, content, keys))
+            elif file.path.lower().endswith(".jsonl"):
+                reader.lines(content)
+            else:
+                reader.document(content)
+            variant = VariantResponses(
+                name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside
+            )
+        except UnreadableError as error:
+            findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
+            variant = VariantResponses(name, (), error.message)
         if name in variants:
             twin = variants[name]
             message = f"Two files hold responses of the variant {name[:80]!r}; both count"
@@ -188,22 +207,6 @@ def variant_name_of(path: str) -> str:
     base = posixpath.basename(path)
     match = _VARIANT.fullmatch(base)
     return match[1] if match else base.partition(".")[0]
-
-
-def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> VariantResponses:
-    reader = _ResponsesReader(name, findings)
-    try:
-        content = content_of(file, "the output is missing", "Run the prompt again.")
-        if keys is not None:
-            reader.cases(read_case_file(file.path, content, keys))
-        elif file.path.lower().endswith(".jsonl"):
-            reader.lines(content)
-        else:
-            reader.document(content)
-    except UnreadableError as error:
-        findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
-        return VariantResponses(name, (), error.message)
-    return VariantResponses(name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside)
 
 
 class _ResponsesReader:
@@ -227,7 +230,8 @@ class _ResponsesReader:
         for case in read.cases:
             if case.output is not None or case.error:
                 error = case.error if case.output is None else ""
-                self._add_response(case.id, case.output, error, case.member, case.line)
+                response = Response(case.id, text_of_value(case.output), error, line=case.line)
+                self._add_response(response, case.member)
 
     def document(self, content: bytes) -> None:
         value, findings = read_json(content)
@@ -264,23 +268,24 @@ class _ResponsesReader:
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
         error = value.get("error")
-        self._add_response(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
+        response = Response(
+            case_id, text_of_value(value.get("output")), text_of_value(error) if error else "", line=line
+        )
+        self._add_response(response, value)
 
-    def _add_response(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
+    def _add_response(self, response: Response, stated_values: dict[str, Value]) -> None:
+        """Add a response with whatever else is stated beside it."""
         judge = ""
-        if value.get("quality") is not None:  # the model that graded, and the beginning of the hash of its prompt
-            model, prompt = id_text(value.get("judge")), id_text(value.get("judge_prompt"))
+        if stated_values.get("quality") is not None:  # the model that graded, and the beginning of its prompt's hash
+            model, prompt = id_text(stated_values.get("judge")), id_text(stated_values.get("judge_prompt"))
             judge = " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
         self.responses.append(
-            Response(
-                case_id=case_id,
-                output=text_of_value(output),
-                error=error,
-                quality=value.get("quality", value.get("judge_answer")),
-                embedding=value.get("embedding"),
-                line=line,
-                call=replace(stated(value).call, judge=judge, failed=bool(error)),
-                human_quality=value.get("human_quality"),
+            replace(
+                response,
+                quality=stated_values.get("quality", stated_values.get("judge_answer")),
+                embedding=stated_values.get("embedding"),
+                call=replace(stated(stated_values).call, judge=judge, failed=bool(response.error)),
+                human_quality=stated_values.get("human_quality"),
             )
         )
 

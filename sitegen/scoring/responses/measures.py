@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.outcomes import Judgement, Value
+from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.scorecards import Kappa, Rouge
-from sitegen.model.usage import Call
+from sitegen.model.scorecards import Answer, Kappa, Rouge
+from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.responses.files import Response, TestCase, VariantResponses
 from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats
@@ -77,6 +77,8 @@ def _recorded_embedding(value: Value) -> list[float] | None:
     return numbers if all(map(isfinite, numbers)) else None
 
 
+UNCATEGORISED: Final = "(no category)"
+_MISSING: Final = "no response"
 _TEXTS: Final = "give test cases an expected text."
 
 METRICS: Final = (
@@ -121,18 +123,37 @@ METRICS: Final = (
 
 
 class MeasuredResponse(Frozen):
-    """One response with its measurements, or a case that has no response."""
+    """One response with its measurements, or a case that has no response, which is measured like an empty one."""
 
+    variant: VariantResponses
     case: TestCase
-    response: Response | None
+    response: Response | None = None
     """None if the case has no response."""
-    number: int
-    """The number of the response among those of its case, from 1."""
-    correct: bool | None
+    number: int = 1
+    """The number of the response among those of its case."""
+    vector: Vector | None = None
+    correct: bool | None = None
     """None if nothing is expected, or if the call failed."""
-    quality: int | None
-    rouge: Rouge | None
-    vector: Vector | None
+    quality: int | None = None
+    rouge: Rouge | None = None
+    """Each measure is taken against the accepted answer that is most like the response by it."""
+
+    def measured(self) -> MeasuredResponse:
+        """Return the response with what follows from it and its case."""
+        if self.failed:
+            return self
+        quality = grade(self.response.quality) if self.response else None
+        if not self.case.is_scored:
+            return replace(self, quality=quality)
+        text = self.text.strip().casefold()
+        accepted = (*self.case.expected, *filter(None, [self.case.listed]))
+        every = [rouge(expected, self.text) for expected in self.case.expected]
+        return replace(
+            self,
+            quality=quality,
+            correct=any(text == other.strip().casefold() for other in accepted),
+            rouge=Rouge(*map(max, zip(*every, strict=True))),
+        )
 
     @property
     def failed(self) -> bool:
@@ -150,53 +171,58 @@ class MeasuredResponse(Frozen):
         """The output, empty without a response."""
         return self.response.output if self.response else ""
 
-
-class MeasuredVariant(Frozen):
-    """One variant with all of its responses, and with the cases that have none."""
-
-    variant: VariantResponses
-    measured: tuple[MeasuredResponse, ...]
-    """In the order of the test cases."""
-    judgements: tuple[Judgement, ...]
+    @property
+    def path(self) -> str:
+        """The id of the case, with the number of a further response."""
+        return self.case.id if self.number == 1 else f"{self.case.id} #{self.number}"
 
     @property
-    def calls(self) -> list[Call]:
-        """The calls behind its responses."""
-        return [answer.response.call for answer in self.measured if answer.response]
+    def judgement(self) -> Judgement:
+        """Whether the response is an accepted one, as the judgement of a value."""
+        outcome: Outcome = "correct" if self.correct else "wrong_value" if self.text.strip() else "omission"
+        return Judgement(
+            document=self.variant.name,
+            path=self.path,
+            attribute=self.case.category or UNCATEGORISED,
+            outcome=outcome,
+            expected=self.case.expected_value,
+            actual=self.text or None,
+            note="" if self.response else self.variant.unreadable or _MISSING,
+        )
 
+    @property
+    def answer(self) -> Answer:
+        """What analysis needs of the response."""
+        call, beside = self.response.call if self.response else Call(), self.variant.beside or RunUsage()
+        return Answer(
+            variant=self.variant.name,
+            case_id=self.case.id,
+            category=self.case.category,
+            correct=self.correct,
+            quality=self.quality,
+            failed=self.failed,
+            rouge=self.rouge,
+            model=call.model or " and ".join(beside.models),
+            judge=call.judge,
+        )
 
-class CaseConsistency(Frozen):
-    """How similar the responses of one variant to one case are."""
-
-    case_id: str
-    responses: int
-    cosine: float
-    """The mean of all pairs of responses."""
-
-
-def measured_response(
-    case: TestCase, response: Response | None, number: int, vector: Vector | None
-) -> MeasuredResponse:
-    """Compare a response with its case. A missing response is measured like an empty one.
-
-    Each measure of ROUGE is taken against the accepted answer that is most like the response by it.
-    """
-    unmeasured = MeasuredResponse(
-        case=case, response=response, number=number, correct=None, quality=None, rouge=None, vector=vector
-    )
-    if unmeasured.failed:
-        return unmeasured
-    measured = replace(unmeasured, quality=grade(response.quality) if response else None)
-    if not case.is_scored:
-        return measured
-    text = measured.text.strip().casefold()
-    accepted = (*case.expected, *filter(None, [case.listed]))
-    every = [rouge(expected, measured.text) for expected in case.expected]
-    return replace(
-        measured,
-        correct=any(text == other.strip().casefold() for other in accepted),
-        rouge=Rouge(*map(max, zip(*every, strict=True))),
-    )
+    @property
+    def row(self) -> Value:
+        """The complete response, for the data file."""
+        row: dict[str, Value] = {
+            "variant": self.variant.name,
+            "case_id": self.case.id,
+            "category": self.case.category,
+            "expected": self.case.expected_value,
+            "output": self.response.output if self.response else None,
+            "error": self.response.error if self.response else None,
+            "correct": self.correct,
+            "quality": self.quality,
+        }
+        if self.rouge:
+            names = ("rouge1", "rouge2", "rougeL")
+            row |= {name: Decimal(repr(value)) for name, value in zip(names, self.rouge, strict=True)}
+        return row
 
 
 def grade(value: Value) -> int | None:
@@ -215,7 +241,7 @@ def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
 def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
     """Compute the metrics of some variants together, in the order of their specs. *accuracy* is already counted."""
     every = [answer for group in groups for answer in group]
-    within = [case.cosine for group in groups for case in within_cases(group)]
+    within = [cosine for group in groups for _, _, cosine in within_cases(group)]
     values = (
         accuracy,
         _mean_cosine(every),
@@ -226,14 +252,14 @@ def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredR
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-def within_cases(group: Iterable[MeasuredResponse]) -> list[CaseConsistency]:
-    """Return the consistency within each case that one variant answered twice or more."""
+def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
+    """Return (id, number of responses, mean cosine of all pairs) of each case that one variant answered repeatedly."""
     by_case: dict[str, list[MeasuredResponse]] = {}
     for answer in group:
         if answer.vector is not None:
             by_case.setdefault(answer.case.id, []).append(answer)
     return [
-        CaseConsistency(case_id, len(answers), mean)
+        (case_id, len(answers), mean)
         for case_id, answers in by_case.items()
         if (mean := _mean_cosine(answers)) is not None
     ]
