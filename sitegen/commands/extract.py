@@ -12,7 +12,6 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.scoring.highlights.files import extract as extracted
-from sitegen.text.plain import counted
 
 _STDOUT: Final = Path("-")
 EVALS: Final = Path("evals")
@@ -32,25 +31,23 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
     if not log.is_file():
         raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
     try:
-        done = extracted(read_file(log, LARGEST_ARGUMENT), run, _run_name(log))
+        content, holds, findings = extracted(read_file(log, LARGEST_ARGUMENT), run, _run_name(log))
     except NotOpenedError as error:
         fix = "Cut the log into parts, or name another file."
         raise SitegenError(f"The log cannot be read: {error.strerror}.", where=str(log), fix=fix) from None
     except UnreadableError as error:
         where = str(log) if error.line is None else f"{log}:{error.line}"
         raise SitegenError(f"The log cannot be read: {error.message}.", where=where, fix=error.fix) from None
-    for finding in done.findings[:SHOWN]:
+    for finding in findings[:SHOWN]:
         where = str(log) if finding.line is None else f"{log}:{finding.line}"
         print_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))
-    if len(done.findings) > SHOWN:
-        print_line(f"sitegen: ... and {len(done.findings) - SHOWN} more", error=True)
+    if len(findings) > SHOWN:
+        print_line(f"sitegen: ... and {len(findings) - SHOWN} more", error=True)
     if out == _STDOUT:
-        print_document(done.content)
+        print_document(content)
         return
-    write_named(out, done.content, top_of(Path()))
-    of_run = "" if done.run is None else f" of run {done.run}"
-    counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
-    print_line(f"wrote {out}: {', '.join(counted(*count) for count in counts)}{of_run}")
+    write_named(out, content, top_of(Path()))
+    print_line(f"wrote {out}: {holds}")
 
 
 def _run_name(log: Path) -> str:

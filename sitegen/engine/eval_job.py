@@ -326,12 +326,11 @@ def suspects_of(
     for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
         from sitegen.scoring.truth_correction import corrected_line
 
-        line = corrected_line(score, inputs, suspects[index])
-        corrections[keys[index]] = (
-            None
-            if line is None
-            else Correction(path=truth.path, oid=truth.oid, line=line.number, before=line.before, after=line.after)
-        )
+        corrections[keys[index]] = None
+        if corrected := corrected_line(score, inputs, suspects[index]):
+            line, before, after = corrected
+            correction = Correction(path=truth.path, oid=truth.oid, line=line, before=before, after=after)
+            corrections[keys[index]] = correction
     located = (
         replace(suspect, correction=corrections[inputs_key])
         for suspect, inputs_key in zip(suspects, keys, strict=False)

@@ -5,7 +5,7 @@ The payload is an object with ``expected``, ``candidate`` and ``config``, or wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -13,12 +13,11 @@ import msgspec
 
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Value
+from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
-from sitegen.scoring.results_file import FieldCounts, alignments, field_row
+from sitegen.scoring.results_file import alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
@@ -40,19 +39,6 @@ _LONGEST: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """The numbers behind the score."""
-
-    metrics: dict[str, FieldCounts]
-    """By attribute."""
-    summary: dict[str, float | None]
-    alignment: dict[str, list[list[int | float | None]]]
-    """List -> [expected index, index in the candidate, similarity]; null for a missing partner."""
-    errors_by_type: dict[ErrorType, int]
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CodeJudgement:
     """The answer, with its keys in the order in which they are written."""
 
@@ -61,7 +47,10 @@ class CodeJudgement:
     hits: tuple[str, ...]
     misses: tuple[str, ...]
     reasoning: str
-    details: Details
+    details: dict[str, Any]
+    """The numbers behind the score: ``metrics`` (``FieldCounts`` by attribute), ``summary``, ``alignment`` (list ->
+    [expected index, index in the candidate, similarity], null for a missing partner), ``errors_by_type``, ``problems``.
+    """
 
 
 def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
@@ -77,10 +66,14 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     if not isinstance(config, dict):
         raise _payload_error("'config' is not an object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
-    content, reason = _candidate(body)
+    candidate = _content_of_messages(_member(body, _CANDIDATE))
+    content = candidate.encode("utf-8", "replace") if isinstance(candidate, str) else _json_text(candidate)
+    output = File("candidate.json", content)
+    if candidate is None:
+        output = File("candidate.json", None, "the candidate is empty")
     result = FieldsScorer().score(
         ScoringInputs(
-            outputs=(File("candidate.json", content, reason),),
+            outputs=(output,),
             ground_truth=File("expected.json", _json_text(expected)),
             mapping=None,
             schema=None,
@@ -98,36 +91,39 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
     counts = {attribute: stats.tally(judgements) for attribute, judgements in stats.by_attribute(judged).items()}
     total = stats.total(counts.values())
     score = stats.mean(map(stats.f1, counts.values())).value
-    wrong = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
-    right = [judgement for judgement in judged if judgement.outcome not in ERROR_TYPES]
     problems = tuple(finding.text for finding in result.scorecard.findings)
+    counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {len(counts)} attributes"
+    sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
+    hits, misses = [], []
+    for judgement in judged:
+        outcome, path, expected = judgement.outcome, judgement.path, _short_json(judgement.expected)
+        if outcome in ERROR_TYPES:
+            note = f" ({judgement.note})" if judgement.note else ""
+            error = f"{outcome.replace('_', ' ')}{note}"
+            misses.append(f"{path}: {error}, expected {expected}, found {_short_json(judgement.actual)}")
+        else:
+            hits.append(f"{path}: {'nothing, as expected' if outcome == 'true_negative' else expected}")
     return CodeJudgement(
         score=score,
-        hits=_first_lines(_hit(judgement) for judgement in right),
-        misses=_first_lines(_miss(judgement) for judgement in wrong),
-        reasoning=_reasoning(score, total, len(counts), problems),
-        details=Details(
-            metrics={attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
-            summary={
+        hits=_first_lines(hits),
+        misses=_first_lines(misses),
+        reasoning=". ".join([f"{counted}; {sentence}", *problems[:3]]) + ".",
+        details={
+            "metrics": {attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
+            "summary": {
                 **{f"total_{name}": getattr(total, name) for name in ("tp", "fp", "fn", "tn")},
                 **stats.ratios(total),
                 "macro_f1": score,
             },
-            alignment={
+            "alignment": {
                 name: [list(row[:3]) for row in rows]
                 for name, rows in alignments(result).items()
                 if _is_within(name, scope)
             },
-            errors_by_type=stats.errors_by_type(total),
-            problems=problems,
-        ),
+            "errors_by_type": stats.errors_by_type(total),
+            "problems": problems,
+        },
     )
-
-
-def _reasoning(score: float | None, total: Counts, attributes: int, problems: tuple[str, ...]) -> str:
-    counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {attributes} attributes"
-    sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
-    return ". ".join([f"{counted}; {sentence}", *problems[:3]]) + "."
 
 
 def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
@@ -186,14 +182,6 @@ def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
     return value
 
 
-def _candidate(body: Mapping[str, Value]) -> tuple[bytes | None, str]:
-    """Return the content of the output file, or None and the reason."""
-    value = _content_of_messages(_member(body, _CANDIDATE))
-    if value is None:
-        return None, "the candidate is empty"
-    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json_text(value)), ""
-
-
 def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
     for name in names:
         if name in body:
@@ -230,20 +218,9 @@ def _json_text(value: Value | dict[str, Value]) -> bytes:
     return msgspec.json.Encoder(decimal_format="number").encode(json_value(value))
 
 
-def _first_lines(lines: Iterable[str]) -> tuple[str, ...]:
-    listed = tuple(lines)
-    return listed if len(listed) <= LISTED else (*listed[:LISTED], f"and {len(listed) - LISTED} more")
-
-
-def _hit(judgement: Judgement) -> str:
-    value = "nothing, as expected" if judgement.outcome == "true_negative" else _short_json(judgement.expected)
-    return f"{judgement.path}: {value}"
-
-
-def _miss(judgement: Judgement) -> str:
-    note = f" ({judgement.note})" if judgement.note else ""
-    expected, actual = _short_json(judgement.expected), _short_json(judgement.actual)
-    return f"{judgement.path}: {judgement.outcome.replace('_', ' ')}{note}, expected {expected}, found {actual}"
+def _first_lines(lines: list[str]) -> tuple[str, ...]:
+    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    return (*lines[:LISTED], *more)
 
 
 def _short_json(value: Value) -> str:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
-from sitegen.model.scorecards import DocumentScore, Kappa, Result, Status
+from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import (
     FieldCounts,
@@ -39,14 +38,6 @@ class HighlightNumbers:
     f1: float | None
 
 
-class HighlightRow(Frozen):
-    """A highlight that only one side has; written as a list."""
-
-    paragraph: str
-    category: str
-    text: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class ParagraphRow:
     """One annotated paragraph."""
@@ -66,9 +57,9 @@ class HighlightsPart(HighlightNumbers):
 
     form: ClassVar = "sitegen/highlights-results/1"
 
-    missed: tuple[HighlightRow, ...]
+    missed: tuple[tuple[str, str, str], ...]
     """(paragraph, category, text)."""
-    wrong: tuple[HighlightRow, ...]
+    wrong: tuple[tuple[str, str, str], ...]
     by_category: dict[str, HighlightNumbers]
     paragraphs: tuple[ParagraphRow, ...]
     not_annotated: tuple[str, ...]
@@ -82,35 +73,35 @@ def highlights_part(result: Result) -> HighlightsPart:
     card = result.scorecard
     data = result.data if isinstance(result.data, dict) else {}
     names, run = data.get("not_annotated"), data.get("run_id")
+    shown = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
+    # There are no texts where they are redacted.
+    texts = [shown.get(document.id, MarkedText(document.id, "", ())) for document in card.documents]
     return HighlightsPart(
         **vars(_highlight_numbers(card.counts)),
         missed=tuple(
-            HighlightRow(judgement.document, judgement.attribute, as_text(judgement.expected))
+            (judgement.document, judgement.attribute, as_text(judgement.expected))
             for judgement in result.judgements
             if judgement.outcome == "omission"
         ),
         wrong=tuple(
-            HighlightRow(judgement.document, judgement.attribute, as_text(judgement.actual))
+            (judgement.document, judgement.attribute, as_text(judgement.actual))
             for judgement in result.judgements
             if judgement.outcome == "hallucination"
         ),
         by_category={category.attribute: _highlight_numbers(category.counts) for category in card.fields},
-        paragraphs=_paragraph_rows(result),
+        paragraphs=tuple(
+            ParagraphRow(
+                id=document.id,
+                status=document.status,
+                numbers=_highlight_numbers(document.counts),
+                text=text.text,
+                marks=text.marks,
+            )
+            for document, text in zip(card.documents, texts, strict=True)
+        ),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
     )
-
-
-def _paragraph_rows(result: Result) -> tuple[ParagraphRow, ...]:
-    texts = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
-    rows = []
-    for document in result.scorecard.documents:
-        text = texts.get(document.id, MarkedText(document.id, "", ()))  # none where texts are redacted
-        numbers = _highlight_numbers(document.counts)
-        rows.append(
-            ParagraphRow(id=document.id, status=document.status, numbers=numbers, text=text.text, marks=text.marks)
-        )
-    return tuple(rows)
 
 
 def _highlight_numbers(counts: Counts) -> HighlightNumbers:
@@ -160,15 +151,20 @@ def judged_part(result: Result) -> JudgedPart:
         metrics=dict(card.metrics),
         totals=field_row(card.counts),
         by_attribute={field.attribute: field_row(field.counts) for field in card.fields},
-        cases=tuple(_case_row(document, judges.get(document.id, ())) for document in card.documents),
+        cases=tuple(
+            CaseRow(
+                id=document.id,
+                score=dict(document.metrics)["score"],
+                tp=document.counts.tp,
+                fp=document.counts.fp,
+                fn=document.counts.fn,
+                tn=document.counts.tn,
+                judges=judges.get(document.id, ()),
+            )
+            for document in card.documents
+        ),
         agreement_with_people=result.agreement,
     )
-
-
-def _case_row(document: DocumentScore, judges: tuple[dict[str, Any], ...]) -> CaseRow:
-    counts = document.counts
-    score = next(metric.value for metric in document.metrics if metric.name == "score")
-    return CaseRow(id=document.id, score=score, tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, judges=judges)
 
 
 Document: TypeAlias = ResultsTail

@@ -12,7 +12,7 @@ A value is scored without its evidence (``without_evidence``), which pages show 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final, TypeAlias
 
@@ -22,7 +22,7 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.panels import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
-from sitegen.scoring.paths import PathStep, parse_path, path_text, with_key
+from sitegen.scoring.paths import DOCUMENT, PathStep, ValuePlace, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File
 from sitegen.scoring.values import is_number
 from sitegen.text.keys import plain_key
@@ -173,39 +173,44 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
     expected, objects, rules = truth.attributes.keys(), truth.objects, truth.rules
     attributes = expected | objects
 
-    def value_below(value: Value, path: str, attribute: str, *, in_list: bool = False) -> Value:
+    def value_below(value: Value, place: ValuePlace, *, in_list: bool = False) -> Value:
         """The value of a field. *in_list*: it is an item of a list where a list of plain values is expected."""
+        attribute = place.attribute
         if isinstance(value, list):
             is_plain = attribute in expected
-            return [
-                value_below(item, f"{path}[{at}]", f"{attribute}[]", in_list=is_plain) for at, item in enumerate(value)
-            ]
+            return [value_below(item, place.item(at, ""), in_list=is_plain) for at, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
         inner = _key_of_wrapped(value)
         if inner is not None:
-            is_plain = in_list or attribute in expected or rules.field_rule(path, attribute).type is not None
+            is_plain = in_list or attribute in expected or rules.field_rule(place.path, attribute).type is not None
             has_evidence = any(plain_key(key) in _ABOUT_THE_VALUE for key in value)
             is_wrapped_object = isinstance(value[inner], dict | list) and with_key(attribute, inner) not in attributes
             if is_plain or (is_wrapped_object if attribute in objects else has_evidence):
-                return value_below(value[inner], path, attribute, in_list=in_list)  # which may be wrapped as well
+                return value_below(value[inner], place, in_list=in_list)  # which may be wrapped as well
             value = {
                 key: below
                 for key, below in value.items()
                 if plain_key(key) not in _ABOUT_THE_VALUE or with_key(attribute, key) in attributes
             }
-        return members_below(value, path, attribute)
+        return members_below(value, place)
 
-    def members_below(members: dict[str, Value], path: str, attribute: str) -> dict[str, Value]:
-        members = {**members, **_units_beside(members, attribute, expected)}
-        fields = {key: with_key(attribute, key) for key in members}
+    def members_below(members: dict[str, Value], place: ValuePlace) -> dict[str, Value]:
+        attribute = place.attribute
+        units = {  # of wrapped values, where the ground truth has a unit beside the value: ``width_unit``
+            f"{key}_unit": value["unit"]
+            for key, value in members.items()
+            if isinstance(value, dict) and "unit" in value and f"{key}_unit" not in members
+            if with_key(attribute, f"{key}_unit") in expected and _key_of_wrapped(value) is not None
+        }
         return {
-            key: value_below(members[key], with_key(path, key), field)
-            for key, field in fields.items()
-            if field in attributes or not any(with_key(attribute, owner) in attributes for owner in _owners(key))
+            key: value_below(value, place.member(key))
+            for key, value in {**members, **units}.items()
+            if with_key(attribute, key) in attributes
+            or not any(with_key(attribute, owner) in attributes for owner in _owners(key))
         }
 
-    return members_below(root, "", "")
+    return members_below(root, DOCUMENT)
 
 
 def _owners(key: str) -> Iterator[str]:
@@ -219,16 +224,6 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
     if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members):
         return None
     return key
-
-
-def _units_beside(members: dict[str, Value], attribute: str, expected: Set[str]) -> dict[str, Value]:
-    """The units of wrapped values, where the ground truth has a unit beside the value: ``width_unit``."""
-    return {
-        f"{key}_unit": value["unit"]
-        for key, value in members.items()
-        if isinstance(value, dict) and "unit" in value and f"{key}_unit" not in members
-        if with_key(attribute, f"{key}_unit") in expected and _key_of_wrapped(value) is not None
-    }
 
 
 def with_evidence(

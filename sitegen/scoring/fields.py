@@ -178,7 +178,7 @@ class _FieldsScoring:
             for attribute, of_attribute in by_attribute.items()
             if of_attribute
         )
-        self._findings[:0] = (*self._nothing_in_common(counts, fields), *elsewhere(misplaced, counts.omission))
+        self._findings[:0] = (*self._nothing_in_common(fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
         macro_fields, fields_without = stats.mean([stats.f1(field.counts) for field in fields])
         readable = any(document.status == "scored" for document in documents)
@@ -196,10 +196,15 @@ class _FieldsScoring:
             algorithm=", ".join(sorted({panel.algorithm for panel in self._panels})),
             convention=convention,
         )
-        notes = (
-            *_left_out_note(without, len(documents), "document", "Macro F1"),
-            *_left_out_note(fields_without, len(fields), "field", "Macro F1 over fields"),
+        means = (
+            ("Macro F1", without, "1 document" if len(documents) == 1 else f"{len(documents)} documents"),
+            ("Macro F1 over fields", fields_without, "1 field" if len(fields) == 1 else f"{len(fields)} fields"),
         )
+        notes = [
+            NotePanel("note", f"{mean} leaves out {left_out} of {of_all}: nothing was expected or given there.")
+            for mean, left_out, of_all in means
+            if left_out
+        ]
         return Result(
             scorecard=scorecard,
             judgements=tuple(self._judgements),
@@ -230,9 +235,9 @@ class _FieldsScoring:
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return roots
 
-    def _nothing_in_common(self, counts: Counts, fields: Iterable[FieldScore]) -> Iterator[Finding]:
+    def _nothing_in_common(self, fields: Sequence[FieldScore]) -> Iterator[Finding]:
         """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
-        if counts.tp or counts.wrong_value or counts.format_error:
+        if any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields):
             return
         expected = [field.attribute for field in fields if field.counts.omission]
         actual = [field.attribute for field in fields if field.counts.hallucination]
@@ -257,10 +262,3 @@ class _FieldsScoring:
 def _first_names(attributes: Sequence[str]) -> str:
     names = ", ".join(name[:60] for name in attributes[:8])
     return f"{names} and {len(attributes) - 8} more" if len(attributes) > 8 else names
-
-
-def _left_out_note(left_out: int, total: int, noun: str, mean: str) -> list[NotePanel]:
-    if not left_out:
-        return []
-    nouns = noun if total == 1 else f"{noun}s"
-    return [NotePanel("note", f"{mean} leaves out {left_out} of {total} {nouns}: nothing was expected or given there.")]

@@ -19,12 +19,13 @@ from sitegen.scoring.pairing import (
     LEAST,
     MAX_COMPARED,
     MOST,
+    SHARE,
     EqualFields,
     ItemKey,
-    SharedValues,
     agreeing_pairs,
     greedy_pairs,
     hungarian_pairs,
+    rare_pairs,
 )
 from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names
 from sitegen.scoring.rules import FieldRule, FieldRules
@@ -46,7 +47,6 @@ def _aligned(
     rules: FieldRules,
     equal_fields: EqualFields,
     expected_values: Callable[[int], int],
-    shared: SharedValues,
 ) -> tuple[list[PairedPositions], PairingAlgorithm, bool, str]:
     """Pair the items of two lists, each with its index in its own file.
 
@@ -95,7 +95,13 @@ def _aligned(
     if algorithm == "agreement" or not rule.is_explicit:
         left = sorted({*range(len(expected))} - {pair[0] for pair in item_pairs})
         right = sorted({*range(len(actual))} - {pair[1] for pair in item_pairs})
-        agreeing = agreeing_pairs(left, right, expected_values, equal_fields, shared, least=LEAST if has_key else 1)
+        least = LEAST if has_key else 1
+        enough = cache(lambda i: max(least, -(-expected_values(i) // SHARE)))
+        if len(left) * len(right) > MOST:
+            own = {i: _own_texts(expected[i][1]) for i in left}, {j: _own_texts(actual[j][1]) for j in right}
+            agreeing = rare_pairs(*own, enough, equal_fields)
+        else:
+            agreeing = agreeing_pairs(left, right, enough, equal_fields)
         is_incomplete = len(left) * len(right) > MOST and len(agreeing) < min(len(left), len(right))
         item_pairs += [(i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing]
     return sorted(item_pairs), algorithm, is_incomplete, exceeded
@@ -149,17 +155,9 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
     path = node.place.path
     compared = False
 
-    @cache
-    def own_values(i: int) -> int:
-        return _expected_values_of(node.items[i].branch)
-
-    @cache
-    def values_expected_below(i: int) -> Counter[str]:
-        return _values_below(node.items[i].raw, rules.empty)
-
-    @cache
-    def values_below(j: int) -> Counter[str]:
-        return _values_below(actual[j][1], rules.empty)
+    own_values = cache(lambda i: _expected_values_of(node.items[i].branch))
+    values_expected_below = cache(lambda i: _values_below(node.items[i].raw, rules.empty))
+    values_below = cache(lambda j: _values_below(actual[j][1], rules.empty))
 
     def equal_fields(i: int, j: int) -> int:
         nonlocal compared
@@ -179,7 +177,6 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
         rules,
         lambda i, j: equal_fields(left[i], right[j]),
         lambda i: own_values(left[i]) or values_expected_below(left[i]).total(),
-        (lambda i: _own_texts(node.items[left[i]].raw), lambda j: _own_texts(actual[right[j]][1])),
     )
     pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
@@ -187,7 +184,11 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
     partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()
     if exceeded:
-        findings = (_too_long(node, len(actual), exceeded, document),)
+        where = f" of {document[:80]!r}" if document else ""
+        sizes = f"{len(node.items):,} expected and {len(actual):,} given items"
+        message = f"The list {path[:80]!r}{where} has {sizes}: {exceeded}"
+        fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
+        findings = (Finding("warning", message, fix),)
     elif too_many:
         message = f"In {path} more items are missing and extra than are paired by the values they agree in"
         findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
@@ -224,14 +225,6 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
     if not compared and algorithm != "agreement":  # only the keys decided
         node.paired = pairing
     return pairing
-
-
-def _too_long(node: ItemList, actual: int, exceeded: str, document: str) -> Finding:
-    where = f" of {document[:80]!r}" if document else ""
-    sizes = f"{len(node.items):,} expected and {actual:,} given items"
-    message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {exceeded}"
-    fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
-    return Finding("warning", message, fix)
 
 
 def _equal_values(expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:

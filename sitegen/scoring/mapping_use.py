@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import starmap
 from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping, read_mapping
@@ -50,12 +48,8 @@ class MappingUse(Frozen):
     """Unused entries of the settings in the manifest."""
 
 
-class _Entry(Frozen):
-    key: str
-    text: str
-    field: str
-    fits_ends: bool = False
-    """It also matches the last steps of a path, as tolerance categories do."""
+_Entry: TypeAlias = tuple[str, str, str]
+"""The key of an entry of a mapping, the entry as written, and the field that it names."""
 
 
 def mapping_use(inputs: ScoringInputs) -> MappingUse:
@@ -73,11 +67,12 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
         (entry, entry in written) for entry in dict.fromkeys(_mapping_entries(mapping)) if not _is_used(entry, fields)
     ]
     names = sorted({path_text(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
-    return MappingUse(
-        path,
-        tuple(_unused_entry(entry, names) for entry, of_file in unused if of_file),
-        tuple(_unused_entry(entry, names) for entry, of_file in unused if not of_file),
-    )
+    by_source: dict[bool, list[UnusedEntry]] = {True: [], False: []}
+    for (key, text, field), of_file in unused:
+        near = nearest(field[:_MAX_CHARACTERS], names) if names else None
+        cut = [stated[:_MAX_CHARACTERS] for stated in (key, text, near or "")]
+        by_source[of_file].append(UnusedEntry(*cut))
+    return MappingUse(path, tuple(by_source[True]), tuple(by_source[False]))
 
 
 def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
@@ -117,25 +112,26 @@ def _collect_fields(value: Value, path: tuple[PathStep, ...], fields: _Fields) -
 def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
     """The entries of a mapping that name a field."""
     for column, field in mapping.csv_to_json.items():
-        yield _Entry("csv_to_json", f"{column}: {field}", field)
+        yield ("csv_to_json", f"{column}: {field}", field)
     for name, items in mapping.array_mappings.items():
-        yield _Entry("array_mappings", name, name)
+        yield ("array_mappings", name, name)
         for column, field in items.fields.items():
-            yield _Entry(f"array_mappings.{name}", f"{column}: {field}", f"{name}[*].{field}")
+            yield (f"array_mappings.{name}", f"{column}: {field}", f"{name}[*].{field}")
     for kind, texts in mapping.field_types.items():
         for text in texts:
-            yield _Entry(f"field_types.{kind}", text, text)
+            yield (f"field_types.{kind}", text, text)
     for category, texts in mapping.tolerance_categories.items():
         for text in texts:
-            yield _Entry(f"tolerance_categories.{category}", text, text, fits_ends=True)
+            yield (f"tolerance_categories.{category}", text, text)
     for key, texts in (("ignore", mapping.ignore), ("fields", tuple(mapping.fields)), ("lists", tuple(mapping.lists))):
         for text in texts:
-            yield _Entry(key, text, text)
+            yield (key, text, text)
 
 
 def _is_used(entry: _Entry, fields: _Fields) -> bool:
+    key, _, field = entry
     try:
-        written = pattern(entry.field)
+        written = pattern(field)
     except PathError:
         return True  # the scorer reports it
     steps = tuple(ANY if isinstance(step, int) else step for step in written.steps)
@@ -144,25 +140,15 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
     if any(not fields.get(steps[:length], True) for length in range(1, len(steps))):
         return True  # a list or an object that is always empty may have any fields
     any_index = Pattern(steps, written.open_end)
-    return any(any_index.matches(field) or (entry.fits_ends and any_index.matches_end(field)) for field in fields)
+    fits_ends = key.startswith("tolerance_categories.")
+    return any(any_index.matches(field) or (fits_ends and any_index.matches_end(field)) for field in fields)
 
 
-def _unused_entry(entry: _Entry, names: list[str]) -> UnusedEntry:
-    near = nearest(entry.field[:_MAX_CHARACTERS], names) if names else None
-    return UnusedEntry(entry.key[:_MAX_CHARACTERS], entry.text[:_MAX_CHARACTERS], (near or "")[:_MAX_CHARACTERS])
+def mapped_columns(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
+    """The columns that the mapping names, each with the path of its field.
 
-
-class MappedColumn(NamedTuple):
-    """A column of the ground truth, and the path of the field that it holds."""
-
-    column: str
-    field: str
-
-
-def mapped_columns(inputs: ScoringInputs) -> tuple[MappedColumn, ...]:
-    """The columns that the mapping names; columns of a section have the name of the section before them.
-
-    Empty if every column has the name of its field, or if the ground truth has no columns. Never raises.
+    Columns of a section have the name of the section before them. Empty if every column has the name of its field, or
+    if the ground truth has no columns. Never raises.
     """
     truth, file = inputs.ground_truth, inputs.mapping
     if truth is None or not truth.path.lower().endswith(".csv"):
@@ -173,5 +159,5 @@ def mapped_columns(inputs: ScoringInputs) -> tuple[MappedColumn, ...]:
         for path, items in mapping.array_mappings.items()
         for column, key in items.fields.items()
     )
-    columns = tuple(starmap(MappedColumn, (*mapping.csv_to_json.items(), *of_lists)))
+    columns = (*mapping.csv_to_json.items(), *of_lists)
     return columns if any(column != field for column, field in columns) else ()

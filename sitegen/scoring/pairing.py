@@ -6,7 +6,7 @@ chooses the algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -37,8 +37,6 @@ items."""
 
 ItemKey: TypeAlias = tuple[Comparable, ...]
 """The match fields of an item."""
-SharedValues: TypeAlias = tuple[Callable[[int], Iterable[str]], Callable[[int], Iterable[str]]]
-"""The values of an expected and of an actual item by their positions, as texts."""
 EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""
 
@@ -108,7 +106,9 @@ def _best_first(
             ties: Iterable[tuple[int, int]] = _lowest_positions(free_expected, free_actual, groups)
         else:
             tied = [(i, j) for left, right in groups for i in free_expected[left] for j in free_actual[right]]
-            ties = _by_equal_fields(tied, equal_fields)
+            # If no item is in two pairs, nothing has to be compared.
+            is_clear = len({i for i, _ in tied}) == len({j for _, j in tied}) == len(tied)
+            ties = sorted(tied, key=None if is_clear else lambda pair: (-equal_fields(*pair), *pair))
         for i, j in ties:
             if i not in used_expected and j not in used_actual:
                 used_expected.add(i)
@@ -138,12 +138,6 @@ def _lowest_positions(
                 used[right] += 1
                 yield i, j
                 break
-
-
-def _by_equal_fields(tied: list[tuple[int, int]], equal_fields: EqualFields) -> list[tuple[int, int]]:
-    if len({i for i, _ in tied}) == len({j for _, j in tied}) == len(tied):
-        return sorted(tied)  # no item is in two pairs, so that nothing has to be compared
-    return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
 
 
 def _similar_within_bounds(
@@ -207,64 +201,52 @@ def _connected_parts(pairs: list[SimilarPair]) -> list[list[SimilarPair]]:
 
 
 def agreeing_pairs(
-    expected: Sequence[int],
-    actual: Sequence[int],
-    expected_values: Callable[[int], int],
-    equal_fields: EqualFields,
-    shared: SharedValues,
-    *,
-    least: int = LEAST,
+    expected: Sequence[int], actual: Sequence[int], enough: Callable[[int], int], equal_fields: EqualFields
 ) -> list[tuple[int, int]]:
     """Pair the items that their keys left unpaired so that the total number of equal values is largest.
 
     Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
-    so on. A pair agrees in at least *least* values, and in at least one of ``SHARE`` expected values. If there are more
-    than ``MOST`` pairs, only items that share a rare value are compared, and those with most equal values are paired.
+    so on.
 
     Args:
         expected: positions of expected items, ascending.
         actual: positions of actual items, ascending.
-        expected_values: counts the values of an expected item.
+        enough: the least number of values in which a pair with this expected item agrees.
         equal_fields: counts the values that both items of a pair have in common.
-        shared: the values by which an expected and an actual item may be found, as texts.
-        least: the least number of values in which a pair agrees.
 
     """
-    if len(expected) * len(actual) > MOST:
-        return _rare_pairs(expected, actual, expected_values, equal_fields, shared, least)
     weights = []
     for position in expected:
-        enough = max(least, -(-expected_values(position) // SHARE))
         equal_counts = [equal_fields(position, candidate) for candidate in actual]
-        weights.append([equal if equal >= enough else 0 for equal in equal_counts])
+        weights.append([equal if equal >= enough(position) else 0 for equal in equal_counts])
     return [(expected[row], actual[column]) for row, column in best_pairs(weights)]
 
 
-def _rare_pairs(
-    expected: Sequence[int],
-    actual: Sequence[int],
-    expected_values: Callable[[int], int],
+def rare_pairs(
+    expected: Mapping[int, Iterable[str]],
+    actual: Mapping[int, Iterable[str]],
+    enough: Callable[[int], int],
     equal_fields: EqualFields,
-    shared: SharedValues,
-    least: int,
 ) -> list[tuple[int, int]]:
-    """Pair each item with the best of those that share its rarest values, as ``agreeing_pairs`` does for long lists."""
-    of_expected, of_actual = shared
+    """Pair the items of lists that are too long for ``agreeing_pairs``: those with most equal values first.
+
+    Only items that share a rare value are compared. *expected* and *actual* have the values by which an item may be
+    found, as texts, by its position.
+    """
     places: dict[str, list[int]] = {}
-    for position in actual:
-        for value in of_actual(position):
+    for position, values in actual.items():
+        for value in values:
             places.setdefault(value, []).append(position)
     candidates: list[tuple[int, int, int]] = []
     most = max(1, min(_MOST_CANDIDATES, _MOST_RARE // len(expected)))
-    for position in expected:
+    for position, values in expected.items():
         chosen: dict[int, None] = {}
-        for group in sorted((places[value] for value in of_expected(position) if value in places), key=len):
+        for group in sorted((places[value] for value in values if value in places), key=len):
             if len(chosen) + len(group) > most:
                 break
             chosen.update(dict.fromkeys(group))
-        enough = max(least, -(-expected_values(position) // SHARE))
         counts = ((equal_fields(position, candidate), candidate) for candidate in chosen)
-        candidates += [(-equal, position, candidate) for equal, candidate in counts if equal >= enough]
+        candidates += [(-equal, position, candidate) for equal, candidate in counts if equal >= enough(position)]
     pairs: dict[int, int] = {}
     taken: set[int] = set()
     for _, position, candidate in sorted(candidates):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, make_dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -31,25 +31,18 @@ class Metadata:
     sitegen: str | None = None
 
 
-RatioValues: Any = make_dataclass(
-    "RatioValues", [(ratio.name, float | None) for ratio in stats.in_file_order()], frozen=True, kw_only=True
-)
+_RATIOS: Final = [(ratio.name, float | None) for ratio in stats.in_file_order()]
+RatioValues: Any = make_dataclass("RatioValues", _RATIOS, frozen=True, kw_only=True)
 """A dataclass with a field for each ratio of counts; undefined is None."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class ConfusionCounts:
-    """The confusion counts of an attribute."""
-
-    tp: int
-    fp: int
-    fn: int
-    tn: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class FieldCounts(RatioValues, ConfusionCounts):  # type: ignore[misc]  # mypy cannot see fields made at run time
-    """The counts of one attribute."""
+FieldCounts: Any = make_dataclass(
+    "FieldCounts",
+    [*((name, int) for name in ("tp", "fp", "fn", "tn")), *_RATIOS],
+    namespace={"__doc__": "The counts of one attribute."},
+    frozen=True,
+    kw_only=True,
+)
+"""A dataclass with the confusion counts of an attribute, and their ratios."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +113,8 @@ def usage_row(usage: RunUsage | None) -> UsageRow | None:
     return None if usage is None else UsageRow(**usage._asdict())
 
 
-def field_row(counts: Counts) -> FieldCounts:
-    """The counts of one attribute, with their ratios."""
+def field_row(counts: Counts) -> Any:
+    """The ``FieldCounts`` of one attribute."""
     return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))
 
 

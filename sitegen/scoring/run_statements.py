@@ -36,7 +36,13 @@ _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
     """Return what the output states; None if it states nothing. Never raises."""
     if kind == "judged":
-        return _of_judge(path, content, settings) or _of_json(path, content, with_time=False)
+        from sitegen.scoring.judged.columns import read_settings
+
+        # Tables have none of the statements that the format of a judging tool provides for.
+        results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
+        if results is not None and results.run != Recorded():
+            return results.run
+        return _of_json(path, content, with_time=False)
     return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
 
 
@@ -56,14 +62,6 @@ def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults |
         return read_results(path, content, settings)
     except UnreadableError:
         return None
-
-
-def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
-    """Return the statements that the format of the judging tool provides for; tables have none."""
-    from sitegen.scoring.judged.columns import read_settings
-
-    results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
-    return None if results is None or results.run == Recorded() else results.run
 
 
 def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:

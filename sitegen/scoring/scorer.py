@@ -126,7 +126,9 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
         threshold = spec.target(thresholds)
         value = value_of.get(spec.name)
         if threshold is not None:
-            status = _status(value, threshold, spec)
+            status: VerdictStatus = "SKIP"
+            if value is not None:
+                status = "PASS" if spec.reaches(value, threshold) else "FAIL"
             rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=threshold, status=status))
             if status == "FAIL":
                 side = "below" if spec.higher_is_better else "above"
@@ -145,12 +147,6 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
         failed_criteria=tuple(row.metric for row in rows if row.status == "FAIL"),
         recommendations=tuple(dict.fromkeys(advice)),
     )
-
-
-def _status(value: float | None, threshold: float, spec: MetricSpec) -> VerdictStatus:
-    if value is None:
-        return "SKIP"
-    return "PASS" if spec.reaches(value, threshold) else "FAIL"
 
 
 OWN_METRICS: Final = "own_metrics"

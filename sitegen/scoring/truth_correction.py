@@ -16,8 +16,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import text_of
-from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.series import SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -28,19 +26,12 @@ LONGEST: Final = 2_000
 """Characters of the longest line that pages suggest."""
 
 
-class CorrectedLine(NamedTuple):
-    """A line of a file, and its correction."""
-
-    number: int
-    """From 1."""
-    before: str
-    after: str
-
-
 def corrected_line(
     score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
-) -> CorrectedLine | None:
-    """Return the line that states a label, and its correction to the value of the outputs; None if it is not certain.
+) -> tuple[int, str, str] | None:
+    """Return the line that states a label: its number from 1, what it says, and its correction to the value of outputs.
+
+    None if it is not certain.
 
     ``inputs`` hold an output with the value that the outputs agree on.
     """
@@ -57,17 +48,15 @@ def corrected_line(
     for number, line in islice(candidates, TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
         after = score(replace(inputs, ground_truth=File(truth.path, changed.encode()))).judgements
-        if _only_corrects(before, after, suspect) and len(line) <= LONGEST:
-            return CorrectedLine(number, lines[number - 1].rstrip("\r"), line.rstrip("\r"))
+        changed_places = [
+            (new.document, new.path, new.outcome)
+            for old, new in zip(before, after, strict=False)
+            if old.outcome != new.outcome
+        ]
+        only_corrects = changed_places == [(suspect.document, suspect.path, "correct")] and len(before) == len(after)
+        if only_corrects and len(line) <= LONGEST:
+            return number, lines[number - 1].rstrip("\r"), line.rstrip("\r")
     return None
-
-
-def _only_corrects(before: tuple[Judgement, ...], after: tuple[Judgement, ...], suspect: SuspectTruth) -> bool:
-    if len(before) != len(after):
-        return False
-    changed = [(old, new) for old, new in zip(before, after, strict=True) if old.outcome != new.outcome]
-    places = [(new.document, new.path, new.outcome) for _, new in changed]
-    return places == [(suspect.document, suspect.path, "correct")]
 
 
 def _with_other_cell(line: str, expected: str, actual: str) -> Iterator[str]:

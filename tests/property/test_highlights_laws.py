@@ -143,7 +143,7 @@ def test_every_judgement_is_shown_once_on_the_page_or_beside_the_text(gold: Any,
 @given(FILES, FILES)
 def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> None:
     log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
-    files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log).content)]
+    files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log, None, "")[0])]
     truth = File("gold.json", json.dumps(gold).encode())
     first, second = (
         HighlightsScorer().score(
@@ -157,10 +157,10 @@ def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> Non
 @given(BYTES | JSONS)
 def test_no_bytes_make_extracting_fail_but_as_unreadable(log: bytes) -> None:
     try:
-        done = extract(log)
+        content, _, _ = extract(log, None, "")
     except UnreadableError:
         return
-    assert json.loads(done.content)["chunks"]
+    assert json.loads(content)["chunks"]
 
 
 NASTY = st.sampled_from([*sample.NASTY, "&amp;", "<!--", "</mark>", "\udcff", "\x00"]) | st.text(max_size=20)

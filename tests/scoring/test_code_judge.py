@@ -30,7 +30,7 @@ def judge(
 
 
 def counts(said: CodeJudgement) -> dict[str, tuple[int, int, int, int]]:
-    return {name: (row.tp, row.fp, row.fn, row.tn) for name, row in said.details.metrics.items()}
+    return {name: (row.tp, row.fp, row.fn, row.tn) for name, row in said.details["metrics"].items()}
 
 
 def test_the_score_is_the_macro_f1_over_attributes() -> None:
@@ -54,8 +54,8 @@ def test_only_the_named_fields_are_judged() -> None:
     candidate = {"no": "A-1", "supplier": {"name": "Elm"}}
     for fields in (["no", "note"], [{"path": "no"}, {"path": "note"}]):
         said = judge(EXPECTED, candidate, {"fields": fields})
-        assert (said.score, list(said.details.metrics)) == (1.0, ["no", "note"])
-    assert list(judge(EXPECTED, candidate, {"fields": ["supplier"]}).details.metrics) == ["supplier.name"]
+        assert (said.score, list(said.details["metrics"])) == (1.0, ["no", "note"])
+    assert list(judge(EXPECTED, candidate, {"fields": ["supplier"]}).details["metrics"]) == ["supplier.name"]
 
 
 def test_the_configuration_holds_the_rules_of_a_mapping() -> None:
@@ -68,7 +68,7 @@ def test_line_items_are_paired_before_they_are_judged() -> None:
     config = {"path": "order.lines", "match_fields": ["description"], "score_fields": ["n"], "threshold": 0.7}
     said = judge(ITEMS, candidate, config, "line-items")
     assert counts(said) == {"order.lines[].n": (1, 1, 1, 0)}
-    assert said.details.alignment == {"order.lines": [[1, 0, 0.75], [0, None, None], [None, 1, None]]}
+    assert said.details["alignment"] == {"order.lines": [[1, 0, 0.75], [0, None, None], [None, 1, None]]}
     assert said.score == 0.5
 
 
@@ -76,12 +76,12 @@ def test_line_items_are_paired_by_match_fields_alone_however_much_they_agree() -
     expected, candidate = ({"line_items": [{"description": name, "n": 1, "m": 2}]} for name in "ab")
     for config in ({}, {"algorithm": None}):
         said = judge(expected, candidate, config, "line-items")
-        assert said.details.alignment == {"line_items": [[0, None, None], [None, 0, None]]}
+        assert said.details["alignment"] == {"line_items": [[0, None, None], [None, 0, None]]}
 
 
 def test_what_is_not_of_the_list_does_not_count() -> None:
     said = judge({"line_items": [{"name": "a"}], "total": 1}, {"line_items": [{"name": "a"}]}, None, "line-items")
-    assert (said.score, list(said.details.metrics)) == (1.0, ["line_items[].name"])
+    assert (said.score, list(said.details["metrics"])) == (1.0, ["line_items[].name"])
 
 
 def message(content: object, role: str = "assistant") -> dict[str, object]:
@@ -120,7 +120,7 @@ def test_a_candidate_that_cannot_be_read_misses_everything(candidate: object, wh
     said = judge({"a": 1, "b": None}, candidate)
     assert (said.score, counts(said)) == (0.0, {"a": (0, 0, 1, 0)})
     assert said.misses == (f"a: omission ({why}), expected 1, found nothing",)
-    assert said.details.problems == (f"The output cannot be read: {why}",)
+    assert said.details["problems"] == (f"The output cannot be read: {why}",)
 
 
 def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined() -> None:
@@ -136,7 +136,7 @@ def test_hits_and_misses_are_bounded_and_counts_are_not() -> None:
     said = judge(expected, dict(list(expected.items())[: 2 * LISTED]))
     assert (len(said.hits), said.hits[-1]) == (LISTED + 1, f"and {LISTED} more")
     assert (len(said.misses), said.misses[-1]) == (LISTED, "f299: omission, expected 299, found nothing")
-    assert said.details.summary["total_tp"] == 2 * LISTED
+    assert said.details["summary"]["total_tp"] == 2 * LISTED
 
 
 WRONG = "The payload is wrong:"

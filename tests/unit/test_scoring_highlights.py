@@ -20,7 +20,7 @@ from sitegen.pages.field import FieldView
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts, texts
-from sitegen.scoring.documents import HighlightNumbers, HighlightRow, ParagraphRow
+from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
@@ -292,8 +292,8 @@ def test_the_document_has_every_number_and_every_text():
     assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
     assert (document.expected, document.found, document.correct) == (2, 3, 1)
     assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
-    assert document.missed == (HighlightRow("p-1", "terms", "Water"),)
-    assert document.wrong == (HighlightRow("p-1", "terms", "peat"), HighlightRow("p-1", "examples", "holds water"))
+    assert document.missed == (("p-1", "terms", "Water"),)
+    assert document.wrong == (("p-1", "terms", "peat"), ("p-1", "examples", "holds water"))
     assert document.by_category == {
         "terms": numbers(2, 2, 1, 0.5, 0.5, 0.5),
         "examples": numbers(0, 1, 0, None, 0.0, 0.0),

@@ -17,7 +17,7 @@ from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, doubt, fields,
 from sitegen.pages.suspect_truth import evals as evals_of
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.truth_correction import CorrectedLine, corrected_line
+from sitegen.scoring.truth_correction import corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
 from tests.sites import build_site, differences, renderer_of, written
@@ -88,7 +88,9 @@ def test_outputs_count_since_the_label_is_what_it_is():
 MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
 
 
-def _corrected(path: str, truth: str, output: object, field: str, expected: str, actual: str) -> CorrectedLine | None:
+def _corrected(
+    path: str, truth: str, output: object, field: str, expected: str, actual: str
+) -> tuple[int, str, str] | None:
     inputs = ScoringInputs(
         outputs=(File("extracted.json", json.dumps(output).encode()),),
         ground_truth=File(path, truth.encode()),
@@ -119,17 +121,17 @@ ROW = {"name": "Ann", "total": 7, "sum": 5}
     ("path", "truth", "line"),
     [
         # two cells say 5, and only one of them is the total
-        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", CorrectedLine(2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", CorrectedLine(2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', CorrectedLine(2, 'Ann,"5","5.0"', "Ann,5,7")),
-        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", CorrectedLine(4, "Total,5", "Total,7")),
+        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", (2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", (2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', "Ann,5,7")),
+        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", (4, "Total,5", "Total,7")),
         (
             "truth.json",
             '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n',
-            CorrectedLine(4, '  "total": 5', '  "total": 7'),
+            (4, '  "total": 5', '  "total": 7'),
         ),
-        ("truth.json", '{"sum": 5, "total": 5}', CorrectedLine(1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
-        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", CorrectedLine(3, "total: 5", "total: 7")),
+        ("truth.json", '{"sum": 5, "total": 5}', (1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
+        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", (3, "total: 5", "total: 7")),
     ],
 )  # fmt: skip
 def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
@@ -137,15 +139,13 @@ def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
 
 
 def test_a_blank_cell_may_be_the_one_to_fill():
-    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,\n", ROW, "total", "", "7") == CorrectedLine(
-        2, "Ann,5,", "Ann,5,7"
-    )
+    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,\n", ROW, "total", "", "7") == (2, "Ann,5,", "Ann,5,7")
 
 
 def test_a_text_is_written_as_the_format_wants_it():
     output = {"name": 'Ann "A", B', "total": 7, "sum": 5}
     found = _corrected("truth.csv", "Name,Sum,Total\nBob,5,7\n", output, "name", '"Bob"', json.dumps('Ann "A", B'))
-    assert found == CorrectedLine(2, "Bob,5,7", '"Ann ""A"", B",5,7')
+    assert found == (2, "Bob,5,7", '"Ann ""A"", B",5,7')
 
 
 def test_no_line_is_named_if_the_outputs_value_is_not_a_whole_scalar():

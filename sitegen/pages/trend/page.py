@@ -39,7 +39,6 @@ from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
-from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import error_numbers, errors, judged
 
 VARIANTS: Final = 6
@@ -89,7 +88,7 @@ class TrendView(Frozen):
     """Steps of the level, oldest first."""
     suspects: int
     """Number of labels that may be wrong."""
-    columns: tuple[MappedColumn, ...]
+    columns: tuple[tuple[str, str], ...]
     """The columns of the ground truth, by the newest point's mapping."""
     patterns: tuple[PatternSummary, ...]
     """The error patterns of the newest output."""
@@ -254,7 +253,7 @@ def trend_page(
     series: Series,
     steps: Sequence[Step] = (),
     suspects: int = 0,
-    columns: tuple[MappedColumn, ...] = (),
+    columns: tuple[tuple[str, str], ...] = (),
     patterns: tuple[PatternSummary, ...] = (),
 ) -> Page:
     """The page of one eval, which may have no point yet. The arguments are as in ``TrendView``."""

@@ -97,12 +97,12 @@ def _truth_of_tree(ending: str, content: bytes, mapping: Mapping) -> GroundTruth
 
 
 def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
-    stated = mapping.documents
-    key = stated.key if stated else "id"
+    list_path = mapping.documents.path if mapping.documents else None
+    key = mapping.documents.key if mapping.documents else "id"
     about = tuple(replace(finding, about="ground_truth") for finding in findings)
-    if stated and stated.path and isinstance(value, dict):
+    if list_path and isinstance(value, dict):
         try:
-            below = follow(value, parse_path(stated.path))
+            below = follow(value, parse_path(list_path))
         except PathError:
             below = None
         value = below if isinstance(below, list) else value
@@ -114,17 +114,14 @@ def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding,
     for number, root in enumerate(value, 1):
         if not isinstance(root, dict):
             raise UnreadableError(f"document {number} is not an object", "Write a list of objects.")
-        name = _document_name(root.get(key), number, key)
+        stated = root.get(key)
+        if stated is None or isinstance(stated, dict | list | bool):
+            raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
+        name = str(stated).strip()
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
         documents[name] = TruthDocument(name, {field: below for field, below in root.items() if field != key})
     return GroundTruth(documents=tuple(documents.values()), written=False, key=key, findings=about)
-
-
-def _document_name(value: object, number: int, key: str) -> str:
-    if value is None or isinstance(value, dict | list | bool):
-        raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
-    return str(value).strip()
 
 
 def _is_long(rows: list[list[str]], mapping: Mapping) -> bool:

@@ -142,27 +142,26 @@ class Paragraphs:
     def _by_category(self, value: Value, name: str) -> Highlights | None:
         if value is None:
             return None
-        by_category: Highlights = {}
-        if isinstance(value, dict):
-            for key, texts in value.items():
-                of_category = by_category.setdefault(nfc(key), {})
-                for highlight in self._list(texts, key, name):
-                    self._add_text(highlight, of_category, name)
-            return by_category
-        for highlight in self._list(value, "highlights", name):
-            category = highlight.get("category") if isinstance(highlight, dict) else None
-            if isinstance(category, str):
-                self._add_text(highlight, by_category.setdefault(nfc(category), {}), name)
-            else:
+        by_category: Highlights = {nfc(key): {} for key in value} if isinstance(value, dict) else {}
+        stated: Iterable[tuple[Value, Value]] = (  # each highlight after its category
+            ((key, highlight) for key, texts in value.items() for highlight in self._list(texts, key, name))
+            if isinstance(value, dict)
+            else (
+                (highlight.get("category") if isinstance(highlight, dict) else None, highlight)
+                for highlight in self._list(value, "highlights", name)
+            )
+        )
+        for category, highlight in stated:
+            if not isinstance(category, str):
                 self._report(f"A highlight of {name[:80]!r} has no category")
+                continue
+            of_category = by_category.setdefault(nfc(category), {})
+            text = highlight.get("text") if isinstance(highlight, dict) else highlight
+            if not isinstance(text, str):
+                self._report(f"A highlight of {name[:80]!r} is not text")
+            elif text.strip():
+                of_category[nfc(text)] = None
         return by_category
-
-    def _add_text(self, value: Value, of_category: dict[str, None], name: str) -> None:
-        text = value.get("text") if isinstance(value, dict) else value
-        if not isinstance(text, str):
-            self._report(f"A highlight of {name[:80]!r} is not text")
-        elif text.strip():
-            of_category[nfc(text)] = None
 
     def _list(self, value: Value, key: str, name: str = "") -> list[Value]:
         if isinstance(value, list):
@@ -230,27 +229,25 @@ class ChunkReader:
             self.beside = stated(value, value.get("metadata")).of_run
             if not isinstance(chunks, dict | list):
                 raise UnreadableError("'chunks' is not a list", _SHAPE)
-            return self._chunks(chunks.values() if isinstance(chunks, dict) else chunks, self._run(value))
+            run = self._run(value)
+            return tuple(self._chunk(below, run) for below in (chunks.values() if isinstance(chunks, dict) else chunks))
         if isinstance(value, list) and any(map(self._is_chunk, value)):
-            return self._chunks(value, None)
+            return tuple(map(self._chunk, value))
         if isinstance(value, list) or self._is_by_id(value):
-            return self._chunks(({"paragraphs": value},), None)
+            return (self._chunk({"paragraphs": value}),)
         return (self.line(value),)
 
     def line(self, value: Value, line: int | None = None) -> Chunk:
         """Read the chunk of one line of a log. Raises UnreadableError if it has another shape."""
         self._line = line
         if self._is_chunk(value):
-            return self._chunk(value, None)
+            return self._chunk(value)
         if not isinstance(value, dict) or first_stated(value, IDS) is None:
             raise UnreadableError("it has neither chunks nor paragraphs", _SHAPE, line)
         of_chunk: dict[str, Value] = {key: value[key] for key in (*_INDEXES, *_RUNS) if key in value}
-        return self._chunk({**of_chunk, "paragraphs": [value]}, None)
+        return self._chunk({**of_chunk, "paragraphs": [value]})
 
-    def _chunks(self, values: Iterable[Value], run: str | None) -> tuple[Chunk, ...]:
-        return tuple(self._chunk(value, run) for value in values)
-
-    def _chunk(self, value: Value, run: str | None) -> Chunk:
+    def _chunk(self, value: Value, run: str | None = None) -> Chunk:
         if not isinstance(value, dict):
             self._report("A chunk is not an object")
             return Chunk(None, run, ())

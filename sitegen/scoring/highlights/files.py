@@ -16,29 +16,14 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, parse_json, read_json, text_of
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
 from sitegen.scoring.scorer import File, content_of, read_keys, settings_finding
+from sitegen.text.plain import counted
 
-_LINES: Final = (".ndjson", ".jsonl")
-
-
-class HighlightsOutput(Frozen):
-    """The run of an output that counts."""
-
-    chunks: tuple[Chunk, ...]
-    run: str | None
-    """None if its lines state no run."""
-    runs: tuple[str | None, ...]
-    """Every run of the output, in the order of their first lines."""
-    is_readable: bool
-    """False if nothing of it can be read."""
-    findings: tuple[Finding, ...]
-    beside: RunUsage | None = None
-    """What the file states about the whole run, if it holds only this run."""
+LINES: Final = (".ndjson", ".jsonl")
 
 
 def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
@@ -47,49 +32,16 @@ def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
     Raises UnreadableError if it cannot be read, or annotates no paragraph yet.
     """
     content = content_of(file, "the file is missing", "Add the gold standard.")
-    return _parse_gold(file is not None and file.path.lower().endswith(_LINES), content)
+    return _parse_gold(file is not None and file.path.lower().endswith(LINES), content)
 
 
 @lru_cache(maxsize=16)  # many outputs usually have the same gold standard
 def _parse_gold(is_lines: bool, content: bytes) -> Parsed[tuple[Paragraph, ...]]:
-    chunks, findings, _ = _read_chunks(is_lines, content, "ground_truth")
+    chunks, findings, _ = read_chunks(is_lines, content, "ground_truth")
     paragraphs, _ = united_paragraphs(chunks)
     if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
     return Parsed(paragraphs, findings)
-
-
-def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
-    """Read the run of an output that counts: *run*, or the run of the last line. Never raises."""
-    chunks: list[Chunk] = []
-    errors: list[Finding] = []
-    findings: list[Finding] = []
-    is_readable = False
-    beside: RunUsage | None = None
-    for file in files or (File("", None),):
-        try:
-            content = content_of(file, "the output is missing", "Make the output again.")
-            of_file, odd, beside = _read_chunks(file.path.lower().endswith(_LINES), content, "output")
-        except UnreadableError as error:
-            errors.append(error.finding("The output"))
-        else:
-            is_readable = True
-            chunks += of_file
-            findings += odd
-    runs = tuple(dict.fromkeys(chunk.run for chunk in chunks))
-    if is_readable and run is not None and run not in runs:
-        no_run = UnreadableError(f"it has no run {run[:80]!r}", _existing_runs(runs))
-        errors.append(no_run.finding("The output", about="settings"))
-        is_readable = False
-    run = run if run is not None else (chunks[-1].run if chunks else None)
-    return HighlightsOutput(
-        chunks=tuple(chunk for chunk in chunks if chunk.run == run),
-        run=run,
-        runs=runs,
-        is_readable=is_readable,
-        findings=(*errors, *findings),
-        beside=beside if len(runs) == len(files) == 1 else None,
-    )
 
 
 def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
@@ -103,19 +55,14 @@ def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], t
     return united.all(), tuple(name for name, count in counts.items() if count > 1)
 
 
-def read_log(content: bytes) -> Parsed[tuple[Chunk, ...]]:
-    """Read the chunks of a log, one per line. Raises UnreadableError if no line can be read.
-
-    Lines that cannot be read are reported with their number, and the others count.
-    """
-    chunks, findings, _ = _read_chunks(True, content, "output")
-    return Parsed(chunks, findings)
-
-
-def _read_chunks(
+def read_chunks(
     is_lines: bool, content: bytes, about: ReadSide
 ) -> tuple[tuple[Chunk, ...], tuple[Finding, ...], RunUsage | None]:
-    """Read the chunks of one file, with findings about it and the usage that it states beside them."""
+    """Read the chunks of one file, with findings about it and the usage that it states beside them.
+
+    Lines that cannot be read are reported with their number, and the others count. Raises UnreadableError if nothing
+    can be read.
+    """
     reader = ChunkReader(about)
     if not is_lines:
         value, odd = read_json(content)
@@ -139,7 +86,8 @@ def _read_chunks(
     return tuple(chunks), (*findings, *reader.findings), None
 
 
-def _existing_runs(runs: tuple[str | None, ...]) -> str:
+def existing_runs(runs: tuple[str | None, ...]) -> str:
+    """What to do about a run that is none of these."""
     names = [run[:40] for run in runs if run is not None]
     return f"Ask for one of: {', '.join(names[:20])}." if names else "Leave out the run: no line names one."
 
@@ -148,31 +96,21 @@ _CATEGORIES: Final = ("terms", "concepts", "examples")
 """The categories of every paragraph, unless the run uses only others."""
 
 
-class Extract(Frozen):
-    """One run of a log."""
-
-    content: bytes
-    """UTF-8 JSON, in a shape that ``chunks`` reads."""
-    run: str | None
-    chunks: int
-    paragraphs: int
-    highlights: int
-    findings: tuple[Finding, ...]
-    """Findings about skipped lines and about the other lines."""
-
-
-def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
+def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[Finding, ...]]:
     """Extract a run from a log, by default the run of the last line. *name* is written into the file.
+
+    Returns UTF-8 JSON in a shape that ``chunks`` reads, what it holds in words, and findings about skipped and other
+    lines.
 
     Lines with the same ``chunkIndex`` become one chunk. The highlights of a paragraph that occurs several times are
     united at its first occurrence (rule 27). Raises UnreadableError if no line can be read, or if there is no such run.
     """
-    all_chunks, findings = read_log(log)
+    all_chunks, findings, _ = read_chunks(True, log, "output")
     run_id = all_chunks[-1].run if run is None else run
     chunks = [chunk for chunk in all_chunks if chunk.run == run_id]
     if not chunks:
         raise UnreadableError(
-            f"it has no run {run_id!r}", _existing_runs(tuple(dict.fromkeys(chunk.run for chunk in all_chunks)))
+            f"it has no run {run_id!r}", existing_runs(tuple(dict.fromkeys(chunk.run for chunk in all_chunks)))
         )
     grouped = _grouped(chunks)
     paragraphs = [paragraph for _, below in grouped for paragraph in below.all()]
@@ -194,14 +132,9 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
     ]
     content = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
     highlights = sum(len(texts) for paragraph in paragraphs for texts in (paragraph.highlights or {}).values())
-    return Extract(
-        content=content,
-        run=run_id,
-        chunks=len(grouped),
-        paragraphs=len(paragraphs),
-        highlights=highlights,
-        findings=findings,
-    )
+    counts = ((len(grouped), "chunk"), (len(paragraphs), "paragraph"), (highlights, "highlight"))
+    of_run = "" if run_id is None else f" of run {run_id}"
+    return content, f"{', '.join(counted(*count) for count in counts)}{of_run}", findings
 
 
 def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
@@ -221,20 +154,13 @@ _RANGE: Final = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*")
 _TRAILING: Final = re.compile(r"[0-9]+\Z")
 
 
-class ParagraphRange(NamedTuple):
-    """The trailing numbers of the ids of the first and the last paragraph, both inclusive."""
-
-    first: int
-    last: int
-
-
 class Settings(Frozen):
     """The scope of an eval."""
 
     categories: tuple[str, ...] = ()
     """Empty for every category of either side."""
-    range: ParagraphRange | None = None
-    """None for every paragraph."""
+    range: tuple[int, int] | None = None
+    """The trailing numbers of the ids of the first and the last paragraph, both inclusive; None for every one."""
     run: str | None = None
     """None for the newest run."""
 
@@ -249,7 +175,7 @@ class Settings(Frozen):
         number = _TRAILING.search(name)
         if number is None or len(number[0].lstrip("0")) > 18:
             return False
-        return self.range.first <= int(number[0].lstrip("0") or "0") <= self.range.last
+        return self.range[0] <= int(number[0].lstrip("0") or "0") <= self.range[1]
 
 
 @lru_cache(maxsize=64)
@@ -283,8 +209,8 @@ def _category_names(value: Value) -> tuple[str, ...] | None:
     return names if len(names) == len(value) else None
 
 
-def _paragraph_range(value: Value) -> ParagraphRange | None:
+def _paragraph_range(value: Value) -> tuple[int, int] | None:
     match = _RANGE.fullmatch(value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
         return None
-    return ParagraphRange(int(match[1]), int(match[2]))
+    return int(match[1]), int(match[2])

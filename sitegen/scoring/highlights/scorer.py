@@ -12,18 +12,20 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
-from sitegen.model.problems import Finding, Parsed
+from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
-from sitegen.scoring.highlights.chunks import Highlights, Paragraph
+from sitegen.model.usage import RunUsage
+from sitegen.scoring.highlights.chunks import Chunk, Highlights, Paragraph
 from sitegen.scoring.highlights.files import (
-    HighlightsOutput,
+    LINES,
     Settings,
+    existing_runs,
+    read_chunks,
     read_gold,
-    read_output,
     read_settings,
     united_paragraphs,
 )
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
@@ -82,7 +84,7 @@ class HighlightsScorer:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
             return unscored_result(METRICS, [error.finding("The gold standard", about="ground_truth"), *findings])
-        return _HighlightsScoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
+        return _HighlightsScoring(inputs.outputs, settings, gold.value, (*findings, *gold.findings)).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute all metrics from the counts of these paragraphs."""
@@ -95,22 +97,53 @@ def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
 
 class _HighlightsScoring:
     def __init__(
-        self,
-        settings: Settings,
-        gold: Parsed[tuple[Paragraph, ...]],
-        output: HighlightsOutput,
-        findings: tuple[Finding, ...],
+        self, files: tuple[File, ...], settings: Settings, gold: tuple[Paragraph, ...], findings: Iterable[Finding]
     ) -> None:
         self._settings = settings
-        self._output = output
-        self._findings = [*findings, *gold.findings, *output.findings]
-        paragraphs, self._repeated = united_paragraphs(output.chunks)
+        self._findings = [*findings]
+        self._is_readable = False
+        """False if nothing of the output can be read."""
+        self._chunks: list[Chunk] = []
+        """Those of the run that counts: of the run that was asked for, or of that of the last line."""
+        self._beside: RunUsage | None = None
+        """What the file states about the whole run, if it holds only this run."""
+        self._read(files)
+        paragraphs, self._repeated = united_paragraphs(self._chunks)
         self._actual = {paragraph.id: paragraph for paragraph in paragraphs}
-        in_scope = [paragraph for paragraph in gold.value if settings.has_paragraph(paragraph.id)]
+        in_scope = [paragraph for paragraph in gold if settings.has_paragraph(paragraph.id)]
         self._annotated = [paragraph for paragraph in in_scope if paragraph.highlights is not None]
         annotated = {paragraph.id for paragraph in self._annotated}
         names = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._actual)]
         self._not_annotated = tuple(dict.fromkeys(name for name in names if name not in annotated))
+
+    def _read(self, files: tuple[File, ...]) -> None:
+        """Read the run of the output that counts. Never raises."""
+        errors: list[Finding] = []
+        findings: list[Finding] = []
+        chunks: list[Chunk] = []
+        for file in files or (File("", None),):
+            try:
+                content = content_of(file, "the output is missing", "Make the output again.")
+                of_file, odd, self._beside = read_chunks(file.path.lower().endswith(LINES), content, "output")
+            except UnreadableError as error:
+                errors.append(error.finding("The output"))
+            else:
+                self._is_readable = True
+                chunks += of_file
+                findings += odd
+        self._runs = tuple(dict.fromkeys(chunk.run for chunk in chunks))
+        """Every run of the output, in the order of their first lines."""
+        run = self._settings.run
+        if self._is_readable and run is not None and run not in self._runs:
+            no_run = UnreadableError(f"it has no run {run[:80]!r}", existing_runs(self._runs))
+            errors.append(no_run.finding("The output", about="settings"))
+            self._is_readable = False
+        self._run = run if run is not None else (chunks[-1].run if chunks else None)
+        """None if its lines state no run."""
+        self._chunks = [chunk for chunk in chunks if chunk.run == self._run]
+        if not len(self._runs) == len(files) == 1:
+            self._beside = None
+        self._findings += (*errors, *findings)
 
     def result(self) -> Result:
         judgements: list[Judgement] = []
@@ -119,7 +152,18 @@ class _HighlightsScoring:
         for paragraph in self._annotated:
             actual = self._actual.get(paragraph.id)
             highlights = self._compared(paragraph.highlights or {}, actual.highlights or {} if actual else {})
-            of_paragraph = [_highlight_judgement(paragraph.id, highlight) for highlight in highlights]
+            of_paragraph = [
+                Judgement(
+                    document=paragraph.id,
+                    # The path ends with the text, so that every text has one cell through history.
+                    path=f"{paragraph.id}.{category}[{bounded_json(text, _LONGEST)}]",
+                    attribute=category,
+                    outcome=_OUTCOMES[outcome],
+                    expected=None if outcome == "wrong" else text,
+                    actual=None if outcome == "missed" else text,
+                )
+                for outcome, category, text in highlights
+            ]
             status: Status = "scored" if actual else "unreadable"
             documents.append(DocumentScore(paragraph.id, status, stats.tally(of_paragraph)))
             texts.append(marked_text(paragraph.id, paragraph.text or (actual.text if actual else ""), highlights))
@@ -137,7 +181,7 @@ class _HighlightsScoring:
             )
         )
         scorecard = Scorecard(
-            status="scored" if self._output.is_readable else "unreadable",
+            status="scored" if self._is_readable else "unreadable",
             counts=counts,
             metrics=_highlight_metrics(counts),
             documents=tuple(documents),
@@ -146,8 +190,8 @@ class _HighlightsScoring:
             expected_values=counts.tp + counts.fn,
             actual_values=counts.tp + counts.fp,
         )
-        data: Value = {"run_id": self._output.run, "not_annotated": list(self._not_annotated)}
-        usage = run_usage([chunk.call for chunk in self._output.chunks], self._output.beside)
+        data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}
+        usage = run_usage([chunk.call for chunk in self._chunks], self._beside)
         return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
 
     def _compared(self, expected: Highlights, actual: Highlights) -> list[Highlight]:
@@ -173,21 +217,21 @@ class _HighlightsScoring:
             fix = "Write each paragraph once."
             self._findings.append(Finding("note", f"{message}: {_first_names(self._repeated)}", fix))
         missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._actual]
-        if missing and self._output.is_readable:
+        if missing and self._is_readable:
             message = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{message}: {_first_names(missing)}", "Make the output of them."))
-        self._findings += missing_usage([chunk.call for chunk in self._output.chunks])
+        self._findings += missing_usage([chunk.call for chunk in self._chunks])
         if not self._annotated:
             finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
             self._findings.append(replace(finding, about="settings"))
 
     def _notes(self) -> list[str]:
         notes = []
-        output, settings = self._output, self._settings
-        if len(output.runs) > 1 and output.is_readable:
+        settings = self._settings
+        if len(self._runs) > 1 and self._is_readable:
             reason = "that was asked for" if settings.run is not None else "the newest"
-            run = f"The run {output.run[:80]!r}" if output.run is not None else "The run without an id"
-            notes.append(f"The output holds {len(output.runs)} runs. {run}, {reason}, counts.")
+            run = f"The run {self._run[:80]!r}" if self._run is not None else "The run without an id"
+            notes.append(f"The output holds {len(self._runs)} runs. {run}, {reason}, counts.")
         if settings.range:
             notes.append("Only paragraphs {} to {} are in scope.".format(*settings.range))
         if settings.categories:
@@ -196,19 +240,6 @@ class _HighlightsScoring:
             message = f"{_paragraphs_are(self._not_annotated)} not annotated, and not scored"
             notes.append(f"{message}: {_first_names(self._not_annotated)}.")
         return notes
-
-
-def _highlight_judgement(name: str, highlight: Highlight) -> Judgement:
-    """The judgement of a highlight. Its path ends with the text, so that every text has one cell through history."""
-    outcome, category, text = highlight
-    return Judgement(
-        document=name,
-        path=f"{name}.{category}[{bounded_json(text, _LONGEST)}]",
-        attribute=category,
-        outcome=_OUTCOMES[outcome],
-        expected=None if outcome == "wrong" else text,
-        actual=None if outcome == "missed" else text,
-    )
 
 
 def _paragraphs_are(names: tuple[str, ...] | list[str]) -> str:
@@ -240,15 +271,12 @@ def place_of_text(text: str, words: str) -> int:
     """Return the position of the first occurrence that is not inside another word, else of the first one, else -1."""
     first = start = text.find(words)
     for _ in range(_TRIES):
-        if start < 0 or _is_apart(text, start, start + len(words)):
+        end = start + len(words)
+        is_cut_before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+        is_cut_after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
+        if start < 0 or not (is_cut_before or is_cut_after):
             break
         start = text.find(words, start + 1)
     else:
         return first
     return start if start >= 0 else first
-
-
-def _is_apart(text: str, start: int, end: int) -> bool:
-    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
-    after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
-    return not before and not after
