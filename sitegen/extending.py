@@ -7,7 +7,7 @@ name in the manifest. The other names are those of the result that its function 
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
-from sitegen.scoring.own import OwnMetric
+from sitegen.scoring.kinds import OwnMetric
 
 __all__ = [
     "Counts",

@@ -132,6 +132,6 @@ def _still_installed(metrics: Sequence[InstalledMetric]) -> bool:
     if not metrics:
         return True
     # Most sites use none, and a build without changes should import as little as possible.
-    from sitegen.scoring.own import still_installed
+    from sitegen.scoring.kinds import still_installed
 
     return still_installed(metrics)

@@ -23,8 +23,7 @@ from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, scorer, series_specs
-from sitegen.scoring.own import own_versions
+from sitegen.scoring.kinds import in_order_of, own_versions, scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 
 

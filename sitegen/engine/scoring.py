@@ -22,8 +22,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.kinds import scored_with_own_metrics, scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated

@@ -59,8 +59,7 @@ from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
-from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
-from sitegen.scoring.own import installed_versions, own_specs
+from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
 from sitegen.text.plain import line
 

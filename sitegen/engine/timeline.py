@@ -42,8 +42,7 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged import installed_for
-from sitegen.scoring.kinds import CONTENTS, scorer
-from sitegen.scoring.own import installed_versions
+from sitegen.scoring.kinds import CONTENTS, installed_versions, scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.plain import is_web_address
 

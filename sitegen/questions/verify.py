@@ -33,8 +33,7 @@ from sitegen.questions.work_tree import (
     outputs_of_iterations,
 )
 from sitegen.scoring.highlights.files import read_settings
-from sitegen.scoring.kinds import CONTENTS, in_order_of, scorer, specs_of
-from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.kinds import CONTENTS, in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated

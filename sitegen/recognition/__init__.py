@@ -36,8 +36,7 @@ from sitegen.recognition.instruction_files import InstructionGlob, instruction_g
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
 from sitegen.recognition.recognition import recognise
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import CONTENTS, scorer, specs_of
-from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.kinds import CONTENTS, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text

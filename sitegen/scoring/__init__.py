@@ -11,7 +11,7 @@ eval's kind (``kinds``) turns them into a ``Result``. Kind ``fields`` takes thes
 4. ``judge`` judges each document against its tree, value by value; ``lists`` and ``pairing`` pair the items of lists.
 5. ``fields`` counts the judgements and builds the ``Result``: a scorecard, the judgements and the panels.
 
-The kinds ``highlights``, ``responses``, ``judged`` and ``recorded`` are packages; start at their ``scorer``. For every
-kind, ``own`` adds the metrics of installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values,
-``verdict`` applies thresholds, and ``documents`` writes a result for other programs.
+The scorers of the other kinds are named in ``kinds.BUILTIN_KINDS``. For every kind, ``kinds`` adds the metrics of
+installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values, ``verdict`` applies thresholds,
+and ``documents`` writes a result for other programs.
 """

@@ -87,7 +87,7 @@ def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> 
         judge = _is_text(value)
     else:
         assert value is not None
-        judge = _is_number(value, rule, coerced_number if rule.coerce else _never)
+        judge = _is_number(value, rule)
     if rule.is_strict:
         if rule.type == "string":
             expected = str(expected)
@@ -118,9 +118,7 @@ def _declared_comparison(
     numbers = _readings(value, marks) if isinstance(value, str) else [value] if is_number(value) else []
     if not numbers:
         raise TruthError("is not a number", value)
-    read = coerced_number if rule.coerce else _never
-    is_like = _is_angle if rule.type == "angle" else _is_number
-    return numbers[0], _is_first_of([is_like(number, rule, read) for number in numbers])
+    return numbers[0], _is_first_of([_is_number(number, rule) for number in numbers])
 
 
 def _readings(text: str, marks: Set[str]) -> list[Number]:
@@ -136,8 +134,7 @@ def _inferred_comparison(value: str, rule: FieldRule, marks: Set[str]) -> tuple[
     if plain is not None and "," not in marks:
         numbers = [plain]
     if numbers and (rule.coerce or (plain is not None and len(numbers) == 1)):
-        read = coerced_number if rule.coerce else plain_number
-        return numbers[0], _is_first_of([_is_number(number, rule, read) for number in numbers])
+        return numbers[0], _is_first_of([_is_number(number, rule, plain_number) for number in numbers])
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", _is_boolean(word == "true", rule)
@@ -145,7 +142,7 @@ def _inferred_comparison(value: str, rule: FieldRule, marks: Set[str]) -> tuple[
     def judged_as(typed: Value) -> Comparison:
         if isinstance(typed, bool):
             return _is_boolean(typed, rule)
-        return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule, _never)  # type: ignore[arg-type]
+        return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule)  # type: ignore[arg-type]
 
     return value, _is_as_typed(value, rule, marks, judged_as)
 
@@ -236,38 +233,34 @@ def _is_identical(expected: Value) -> Comparison:
     return judge
 
 
-def _is_number(expected: Number, rule: FieldRule, read: NumberReader) -> Comparison:
-    """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
+def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = None) -> Comparison:
+    """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included.
+
+    The distance of angles, in degrees, is the shorter way round the circle. *read* reads numbers in texts: without
+    ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML.
+    """
     exact = rule.type == "integer" and rule.exact_integer
+    if rule.coerce:
+        read = coerced_number
     tolerance: Decimal | None = None
 
     def judge(actual: Value) -> Outcome:
         nonlocal tolerance
         kind = type(actual)
         if kind is not int and kind is not Decimal:
-            number = read(actual) if isinstance(actual, str) else None
+            number = read(actual) if read and isinstance(actual, str) else None
             if number is None:
                 return _FORMAT
             actual = number
         if exact or actual == expected:
             return CORRECT if actual == expected else WRONG
         if tolerance is None:  # as for most values, which the outputs of a history have as expected or not at all
-            tolerance = _absolute_tolerance(expected, rule)
-        return CORRECT if EXACT.abs(EXACT.subtract(actual, expected)) <= tolerance else WRONG  # type: ignore[arg-type]
-
-    return judge
-
-
-def _is_angle(expected: Number, rule: FieldRule, read: NumberReader) -> Comparison:
-    """Compare angles in degrees like numbers, by the shorter way round the circle."""
-    tolerance = _absolute_tolerance(expected, rule)
-
-    def judge(actual: Value) -> Outcome:
-        number = read(actual) if isinstance(actual, str) else actual
-        if not is_number(number):
-            return _FORMAT
-        turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, expected)), _FULL_CIRCLE)
-        return CORRECT if min(turn, EXACT.subtract(_FULL_CIRCLE, turn)) <= tolerance else WRONG
+            tolerance = max(EXACT.scaleb(EXACT.multiply(rule.percent, EXACT.abs(Decimal(expected))), -2), rule.absolute)
+        distance = EXACT.abs(EXACT.subtract(actual, expected))  # type: ignore[arg-type]
+        if rule.type == "angle":
+            turn = EXACT.remainder(distance, _FULL_CIRCLE)
+            distance = min(turn, EXACT.subtract(_FULL_CIRCLE, turn))
+        return CORRECT if distance <= tolerance else WRONG
 
     return judge
 
@@ -350,12 +343,3 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
         except (ValueError, OverflowError, re.error):
             continue
     return None
-
-
-def _absolute_tolerance(expected: Number, rule: FieldRule) -> Decimal:
-    share = EXACT.scaleb(EXACT.multiply(rule.percent, EXACT.abs(Decimal(expected))), -2)
-    return max(share, rule.absolute)
-
-
-def _never(_: str) -> None:
-    """Read no number: without ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML."""

@@ -14,11 +14,10 @@ from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.scoring.compiled_truth import CompiledTruth, forget
-from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth, located
-from sitegen.scoring.judge import Judge
+from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.rules import FieldRules, rules_of

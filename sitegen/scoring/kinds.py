@@ -1,28 +1,188 @@
-"""The scorers of all eval kinds, and the metrics that a series of scorecards has.
+"""The scorers of all eval kinds, metrics of installed packages, and the metrics that a series of scorecards has.
 
 A new kind is a module in this package and a line in ``BUILTIN_KINDS``, whose order is the order on the Methods page.
-Its scorer is imported when an eval is of this kind.
+Its scorer is imported when an eval is of this kind. Packages that add metrics import ``sitegen.extending``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain
+from math import fsum
 from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.config.extensions import METRICS, InstalledMetric, metric_object
+from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.contents import Contents
-from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.case_files import sides_of
-from sitegen.scoring.own import own_specs
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
-from sitegen.scoring.scorer import NO_METRIC, Scorer
+from sitegen.scoring.scorer import NO_METRIC, OWN_METRICS, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
+
+
+class OwnMetric(Frozen):
+    """The object of an entry point of the group ``sitegen.metrics``: a metric in addition to the metrics of a kind."""
+
+    spec: MetricSpec
+    version: int
+    """Increased whenever a value could change, so that cached values are computed again."""
+    kinds: tuple[str, ...]
+    """The kinds that it can be computed for."""
+    value: Callable[[Result], float | None]
+    """Computes the value of one result; None if it is undefined. It must be a pure function without clock, disk or
+    network."""
+    of_documents: Callable[[Result], Mapping[str, float]] | None = None
+    """Computes its value of each document by id, 0..1, if the metric is their mean: its noise is estimated from these.
+    Also pure."""
+
+
+@cache
+def own_metric(name: str) -> OwnMetric:
+    """An installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
+    installed = metric_object(name)
+    if isinstance(installed, OwnMetric) and installed.spec.name == name:
+        return installed
+    raise ConfigurationError(
+        f"the entry point {name!r} of the group {METRICS!r} is no OwnMetric of that name",
+        fix="Let it name a sitegen.extending.OwnMetric whose spec has that name.",
+    )
+
+
+def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
+    """The installed metrics that the JSON settings of an eval name. Raises ConfigurationError if one is missing."""
+    return tuple(own_metric(name) for name in _metric_names(settings))
+
+
+def own_versions(settings: str) -> str:
+    """Names and versions of the installed metrics that settings name, as part of the key of a cached scorecard."""
+    return " ".join(f"{name}:{_version(name)}" for name in _metric_names(settings))
+
+
+def installed_versions(entries: Iterable[EvalConfig]) -> tuple[InstalledMetric, ...]:
+    """The installed metrics that the evals of a manifest use."""
+    named = dict.fromkeys(name for entry in entries for name in _metric_names(entry.settings))
+    return tuple(InstalledMetric(name, _version(name)) for name in named)
+
+
+def still_installed(metrics: Iterable[InstalledMetric]) -> bool:
+    """Whether all metrics that a site was built with are installed in the same versions."""
+    return all(_version(name) == version for name, version in metrics)
+
+
+def _version(name: str) -> int:
+    """The version of a metric; 0 if it is not installed."""
+    try:
+        return own_metric(name).version
+    except ConfigurationError:
+        return 0
+
+
+def _metric_names(settings: str) -> tuple[str, ...]:
+    """The names under ``own_metrics``, which is a list or a single name."""
+    if f'"{OWN_METRICS}"' not in settings:  # true of most evals, whose JSON need not be parsed
+        return ()
+    names = json.loads(settings).get(OWN_METRICS) or ()
+    return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
+
+
+def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
+    """The result of one output, with the installed metrics that the settings of its eval name.
+
+    A metric that fails is undefined, and a finding gives the reason; other numbers are not affected. The same applies
+    to a metric that is not installed, which the manifest of an earlier commit may name.
+
+    All metrics are undefined if an output exists whose content this clone lacks: it says nothing about the model.
+    """
+    result = scorer.score(inputs)
+    lacks_output = any(file.not_fetched for file in inputs.outputs)
+    if lacks_output:
+        result = _without_scores(result)
+    card = result.scorecard
+    values, findings, documents = [], list(card.findings), card.documents
+    try:
+        metrics = own_metrics(inputs.settings)
+    except ConfigurationError as error:
+        findings.append(Finding("error", f"In the settings, {error.message}", error.fix or ""))
+        return replace(result, scorecard=replace(card, findings=tuple(findings)))
+    if not metrics:
+        return result
+    for metric in metrics:
+        try:
+            if scorer.kind not in metric.kinds:
+                raise TypeError(f"it is for evals of kind {' or '.join(metric.kinds)}")
+            value = None if lacks_output else metric.value(result)
+            value = None if value is None else float(value)
+            if value is not None and metric.of_documents is not None:
+                documents = _with_values(documents, metric, value, metric.of_documents(result))
+        except Exception as error:
+            message = f"The metric {metric.spec.name!r} failed: {type(error).__name__}: {error}"
+            findings.append(Finding("error", message[:500], "Mend or remove the installed package."))
+            value = None
+        values.append(Metric(metric.spec.name, value if value is None or abs(value) < float("inf") else None))
+    of_kind = [value for value in card.metrics if value.name not in USAGE]
+    usage = [value for value in card.metrics if value.name in USAGE]
+    specs = (*card.specs, *(metric.spec for metric in metrics))
+    return replace(
+        result,
+        scorecard=replace(
+            card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
+        ),
+    )
+
+
+def _without_scores(result: Result) -> Result:
+    """The result without anything but its findings and the names of its metrics, which are undefined."""
+    card = result.scorecard
+    return Result(
+        Scorecard(
+            status="no_ground_truth" if card.status == "no_ground_truth" else "unreadable",
+            counts=Counts(),
+            metrics=tuple(Metric(metric.name, None) for metric in card.metrics),
+            documents=(),
+            fields=(),
+            findings=card.findings,
+            convention=card.convention,
+            specs=card.specs,
+        ),
+        (),
+        data=result.data,
+    )
+
+
+def _with_values(
+    documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
+) -> tuple[DocumentScore, ...]:
+    """The documents with their values of an installed metric. Raises ValueError if *whole* is not their mean."""
+    ids = {document.id for document in documents}
+    if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
+        raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
+    if abs(fsum(values.values()) / len(values) - whole) > ROUNDING:
+        raise ValueError("the mean of of_documents is another number than value")
+    return tuple(
+        replace(document, metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))
+        if document.id in values
+        else document
+        for document in documents
+    )
+
+
+def own_specs(settings: str) -> tuple[MetricSpec, ...]:
+    """Specifications of the installed metrics that settings name; empty if any of them is not installed."""
+    try:
+        return tuple(metric.spec for metric in own_metrics(settings))
+    except ConfigurationError:  # each scored output reports it
+        return ()
+
 
 BUILTIN_KINDS: Final = {
     "fields": ("sitegen.scoring.fields", "FieldsScorer"),

@@ -194,8 +194,8 @@ def _read_and_validate(content: bytes | None, settings: str) -> Parsed[Mapping]:
             # The default of the manifest does not override the format that the mapping states.
             if key != OWN_METRICS and (key, value) != ("ground_truth_format", "auto")
         }
-    of_file = _valid(_with_one_name_of_ignore(written, "mapping", findings), "mapping", lines, findings)
-    of_settings = _valid(_with_one_name_of_ignore(overriding, "settings", findings), "settings", {}, findings)
+    of_file = _valid(written, "mapping", lines, findings)
+    of_settings = _valid(overriding, "settings", {}, findings)
     # Two valid mappings may be invalid together, for example if a number overrides an object.
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
     mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
@@ -215,22 +215,6 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     return (values[0] if values else {}), lines
 
 
-def _with_one_name_of_ignore(written: Any, about: RulesFile, findings: list[Finding]) -> dict[str, Any]:
-    """The keys that have a value, with ``non_extractable_fields`` renamed to ``ignore``."""
-    if not isinstance(written, dict):
-        if written is not None:
-            message = f"The root of the {about} is not an object"
-            findings.append(Finding(severity="error", message=message, fix="Write keys and values.", about=about))
-        return {}
-    present = {key: value for key, value in written.items() if value is not None}
-    ignored = present.pop(_OTHER_NAME_OF_IGNORE, None)
-    if isinstance(ignored, list) and isinstance(present.get("ignore", []), list):
-        present["ignore"] = [*ignored, *present.get("ignore", [])]
-    elif ignored is not None:
-        present.setdefault("ignore", ignored)
-    return present
-
-
 def _overlaid(base: Any, top: Any) -> Any:
     """*base* overridden by *top*: objects key by key, everything else as a whole."""
     if isinstance(base, dict) and isinstance(top, dict):
@@ -245,15 +229,26 @@ def _adapter() -> Any:
     return TypeAdapter(Mapping)
 
 
-def _valid(data: Any, about: RulesFile, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
-    """The valid part of *data*; each invalid value becomes a finding and is removed."""
-    if not data:
+def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
+    """The valid part of what is written; each invalid value becomes a finding and is removed."""
+    if not isinstance(written, dict):
+        if written is not None:
+            message = f"The root of the {about} is not an object"
+            findings.append(Finding(severity="error", message=message, fix="Write keys and values.", about=about))
         return {}
-
-    def report(location: Location, error: Any) -> None:
-        findings.append(_misfit_finding(about, location, error, lines))
-
-    return valid_part(_adapter(), data, report)
+    present = {key: value for key, value in written.items() if value is not None}
+    ignored = present.pop(_OTHER_NAME_OF_IGNORE, None)
+    if isinstance(ignored, list) and isinstance(present.get("ignore", []), list):
+        present["ignore"] = [*ignored, *present.get("ignore", [])]
+    elif ignored is not None:
+        present.setdefault("ignore", ignored)
+    if not present:
+        return {}
+    return valid_part(
+        _adapter(),
+        present,
+        lambda location, error: findings.append(_misfit_finding(about, location, error, lines)),
+    )
 
 
 def _misfit_finding(about: RulesFile, location: Location, error: Any, lines: dict[Location, int]) -> Finding:

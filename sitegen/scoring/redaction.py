@@ -19,7 +19,6 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
-from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 
@@ -52,7 +51,16 @@ class Redaction:
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
         return replace(
             result,
-            scorecard=replace(card, findings=tuple(map(self._finding, card.findings))),
+            scorecard=replace(
+                card,
+                findings=tuple(
+                    # A value without a path may be a hidden one.
+                    replace(finding, value=REDACTED.literal)
+                    if finding.value and (not finding.path or self.hides(finding.path))
+                    else finding
+                    for finding in card.findings
+                ),
+            ),
             judgements=judgements,
             panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
@@ -65,11 +73,6 @@ class Redaction:
         names = {spec.name for spec in specs}
         metrics = tuple(metric for metric in card.metrics if metric.name in names)
         return replace(card, specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
-
-    def _finding(self, finding: Finding) -> Finding:
-        """The finding without a hidden value; a value without a path may be a hidden one."""
-        hidden = finding.value and (not finding.path or self.hides(finding.path))
-        return replace(finding, value=REDACTED.literal) if hidden else finding
 
     def _judgement(self, judgement: Judgement) -> Judgement:
         if judgement.named_path:
@@ -106,15 +109,14 @@ class Redaction:
         )
 
     def _cleaned(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
-        """An object or a list without the hidden fields inside it."""
+        """A value without what is hidden of it."""
+        if self._hides(steps):
+            return REDACTED
         if isinstance(value, dict):
-            return {key: self._below(child, (*steps, key)) for key, child in value.items()}
+            return {key: self._cleaned(child, (*steps, key)) for key, child in value.items()}
         if isinstance(value, list):
-            return [self._below(child, (*steps, index)) for index, child in enumerate(value)]
+            return [self._cleaned(child, (*steps, index)) for index, child in enumerate(value)]
         return value
-
-    def _below(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
-        return REDACTED if self._hides(steps) else self._cleaned(value, steps)
 
 
 def _without_values(judgement: Judgement) -> Judgement:

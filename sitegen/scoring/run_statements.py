@@ -68,17 +68,15 @@ def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
     keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
     if not any(key in content for key in keys):
         return None
-    is_lines = path.lower().endswith((".jsonl", ".ndjson"))
-    objects = _last_lines(content, keys) if is_lines else _last_objects(_parsed_json(content))
+    objects: Iterator[dict[str, Any]]
+    if path.lower().endswith((".jsonl", ".ndjson")):
+        # The last line comes first because newer ones are appended, and the first line last as a header.
+        lines = content.rstrip().split(b"\n")
+        parsed = (_parsed_json(line) for line in (*lines[:-_LINES:-1], *lines[:1]) if any(key in line for key in keys))
+        objects = (entry for entry in parsed if isinstance(entry, dict))
+    else:
+        objects = _last_objects(_parsed_json(content))
     return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
-
-
-def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
-    """Yield lines with any of the keys, last line first because newer ones are appended; then the first as header."""
-    lines = content.rstrip().split(b"\n")
-    for line in (*lines[:-_LINES:-1], *lines[:1]):
-        if any(key in line for key in keys) and isinstance(parsed := _parsed_json(line), dict):
-            yield parsed
 
 
 def _last_objects(root: Any) -> Iterator[dict[str, Any]]:

@@ -140,7 +140,7 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 
     monkeypatch.setattr(scorer("fields"), "score", score)
     build_site(project.path, tmp_path / "public", jobs=1)
-    where = "sitegen.scoring.own.scored_with_own_metrics. bad evals/bad/extracted.json"
+    where = "sitegen.scoring.kinds.scored_with_own_metrics. bad evals/bad/extracted.json"
     said = f"the pages of this eval: ZeroDivisionError in {where}"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 

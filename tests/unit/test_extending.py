@@ -19,9 +19,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.files import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.columns import KEYS as TABLE_KEYS
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import OwnMetric, scored_with_own_metrics, scorer
 from sitegen.scoring.mapping import Mapping, read_mapping
-from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
 from sitegen.scoring.recorded import KEYS as RECORDED_KEYS
 from sitegen.scoring.scorer import File, ScoringInputs, read_keys
 from tests.gitrepo import GitRepo
@@ -167,7 +166,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str,
         value=lambda _: right / 10,
         of_documents=None if by_document is None else lambda _: by_document,
     )
-    monkeypatch.setattr("sitegen.scoring.own.own_metrics", lambda _: (own,))
+    monkeypatch.setattr("sitegen.scoring.kinds.own_metrics", lambda _: (own,))
     inputs = ScoringInputs(
         outputs=(File("o.json", output),), ground_truth=File("t.json", truth), mapping=None, schema=None, settings="{}"
     )

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.scoring.elsewhere import with_places
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
+from sitegen.scoring.judge import with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.scorer import File

@@ -31,10 +31,6 @@ from sitegen.scoring.ground_truth.truth import (
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 
-_TREES: Final = ("json", "jsonl", "ndjson", "yaml", "yml")
-"""Endings of files that have the form of an output."""
-
-
 _FIELD: Final = frozenset({"field", "attribute", "name", "path"})
 _VALUE: Final = frozenset({"value", "expected"})
 _FIELD_OF_TWO: Final = _FIELD | frozenset(
@@ -49,8 +45,18 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if mapping.ground_truth_format == "cases":
         return _truth_of_cases(path, content, mapping)
     ending = path.rpartition(".")[2].lower()
-    if ending in _TREES:
-        return _truth_of_tree(ending, content, mapping)
+    if ending in ("jsonl", "ndjson"):
+        # A line that cannot be read makes the file unreadable: its document would be missing from every mean.
+        values: list[Value] = []
+        findings: list[Finding] = []
+        for _, parsed in each_line(content):
+            if isinstance(parsed, UnreadableError):
+                raise parsed
+            values.append(parsed.value)
+            findings += parsed.findings
+        return _truth_of_documents(values, tuple(findings), mapping)
+    if ending in ("json", "yaml", "yml"):
+        return _truth_of_documents(*read_json_or_yaml(ending, content), mapping)
     rows = csv_rows(content)
     layout: str = mapping.ground_truth_format
     if layout == "auto":
@@ -78,25 +84,8 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)
 
 
-def _truth_of_tree(ending: str, content: bytes, mapping: Mapping) -> GroundTruth:
-    """One object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError.
-
-    A JSON line that cannot be read makes the file unreadable: its document would be missing from every mean.
-    """
-    if ending not in ("jsonl", "ndjson"):
-        value, odd = read_json_or_yaml(ending, content)
-        return _truth_of_documents(value, mapping, odd)
-    values: list[Value] = []
-    findings: list[Finding] = []
-    for _, parsed in each_line(content):
-        if isinstance(parsed, UnreadableError):
-            raise parsed
-        values.append(parsed.value)
-        findings += parsed.findings
-    return _truth_of_documents(values, mapping, tuple(findings))
-
-
-def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
+def _truth_of_documents(value: Value, findings: tuple[Finding, ...], mapping: Mapping) -> GroundTruth:
+    """One object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError."""
     list_path = mapping.documents.path if mapping.documents else None
     key = mapping.documents.key if mapping.documents else "id"
     about = tuple(replace(finding, about="ground_truth") for finding in findings)

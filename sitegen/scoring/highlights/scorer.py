@@ -15,7 +15,7 @@ from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, 
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.highlights.chunks import Chunk, Highlights, Paragraph
+from sitegen.scoring.highlights.chunks import Chunk, Paragraph
 from sitegen.scoring.highlights.files import (
     LINES,
     Settings,
@@ -151,7 +151,14 @@ class _HighlightsScoring:
         texts = []
         for paragraph in self._annotated:
             actual = self._actual.get(paragraph.id)
-            highlights = self._compared(paragraph.highlights or {}, actual.highlights or {} if actual else {})
+            expected, given = paragraph.highlights or {}, (actual.highlights or {}) if actual else {}
+            highlights: list[Highlight] = []
+            for category in filter(self._settings.has_category, {**expected, **given}):
+                texts_expected, texts_given = expected.get(category, {}), given.get(category, {})
+                highlights += [
+                    Highlight("correct" if text in texts_given else "missed", category, text) for text in texts_expected
+                ]
+                highlights += [Highlight("wrong", category, text) for text in texts_given if text not in texts_expected]
             of_paragraph = [
                 Judgement(
                     document=paragraph.id,
@@ -170,7 +177,10 @@ class _HighlightsScoring:
             judgements += of_paragraph
         counts = stats.total(document.counts for document in documents)
         self._report_comparison()
-        fields = self._fields(judgements)
+        annotated = chain.from_iterable(paragraph.highlights or {} for paragraph in self._annotated)
+        categories = (*self._settings.categories, *filter(self._settings.has_category, annotated))
+        by_category = stats.by_attribute(judgements, categories)
+        fields = tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
         panels.append(
             SpansPanel(
@@ -193,23 +203,6 @@ class _HighlightsScoring:
         data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}
         usage = run_usage([chunk.call for chunk in self._chunks], self._beside)
         return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
-
-    def _compared(self, expected: Highlights, actual: Highlights) -> list[Highlight]:
-        """The highlights of both sides by category, the expected ones before the wrong ones."""
-        highlights: list[Highlight] = []
-        for category in filter(self._settings.has_category, {**expected, **actual}):
-            expected_texts, actual_texts = expected.get(category, {}), actual.get(category, {})
-            highlights += [
-                Highlight("correct" if text in actual_texts else "missed", category, text) for text in expected_texts
-            ]
-            highlights += [Highlight("wrong", category, text) for text in actual_texts if text not in expected_texts]
-        return highlights
-
-    def _fields(self, judgements: list[Judgement]) -> tuple[FieldScore, ...]:
-        annotated = chain.from_iterable(paragraph.highlights or {} for paragraph in self._annotated)
-        categories = (*self._settings.categories, *filter(self._settings.has_category, annotated))
-        by_category = stats.by_attribute(judgements, categories)
-        return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
 
     def _report_comparison(self) -> None:
         if self._repeated:
