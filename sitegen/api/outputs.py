@@ -97,7 +97,7 @@ class Scored(JudgedOutput):
             self.kind,
             self.result,
             eval_id=self.eval_id,
-            metadata=metadata_of(self.project, self.verified, timestamp=None),
+            metadata=metadata_of(self.verified, timestamp=None),
             thresholds=self.verified.place.entry.thresholds,
         )
 

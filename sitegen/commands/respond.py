@@ -57,9 +57,13 @@ class AskedEval(NamedTuple):
     """The eval that a command is about, with its test cases."""
 
     request: CallRequest
-    project: WorktreeProject
     place: WorktreeEval
     cases: tuple[PromptCase, ...]
+
+    @property
+    def project(self) -> WorktreeProject:
+        """The project, as the command line configures it."""
+        return self.place.project
 
     @classmethod
     def of(cls, request: CallRequest, eval_id: str | None, test_cases: Path | None = None) -> AskedEval:
@@ -97,7 +101,7 @@ class AskedEval(NamedTuple):
                 where=str(place.ground_truth),
                 fix="Keep the test cases in a test_cases.json of their own.",
             )
-        return cls(request, project, place, read_prompt_cases(_inside(project, place.ground_truth)))
+        return cls(request, place, read_prompt_cases(_inside(project, place.ground_truth)))
 
     def respond(self, template: Prompt, path: Path) -> bool:
         """Ask for the responses. Returns whether a call failed."""
@@ -174,7 +178,7 @@ class AskedEval(NamedTuple):
             candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
         existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
         existing = existing or [
-            path for path in newest_outputs(self.project, place) if variant in (None, path.stem.partition("-")[2])
+            path for path in newest_outputs(place) if variant in (None, path.stem.partition("-")[2])
         ]
         if not existing:
             raise NothingToReportError(
@@ -253,7 +257,7 @@ def respond(request: RespondRequest) -> None:
             failed |= asked.judge(judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
         verified, document = evaluate(project, entry.id, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verify.one_eval(project, verified, methods):
+        for row in verify.one_eval(verified, methods):
             print_line(row)
         if request.output:
             write_named(request.output, to_json_bytes(document), project.root)

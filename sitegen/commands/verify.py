@@ -50,12 +50,12 @@ _LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
 
 
-def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
+def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """The numbers of an eval, the findings about its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
-    files = ", ".join(line(project.shown_path(output)) for output in verified.outputs)
+    files = ", ".join(line(place.project.shown_path(output)) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
     lines += _interval_line(place.kind, card, nouns)
@@ -90,7 +90,7 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     return [f"  {''.join(words)}" for words in sentences]
 
 
-def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
+def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
     """A row for each eval, then the macro average and the numbers of all answers pooled.
 
     The average of a metric leaves out evals for which it is undefined.
@@ -104,7 +104,7 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
         card = output.result.scorecard
         lines.append(
             f"{name:{width}}  {_ratio_columns(output)} {errors(card.counts):7,}"
-            f"  {_outputs(project, output)}{_output_remarks(output)}"
+            f"  {_outputs(output)}{_output_remarks(output)}"
         )
     counted = [output for output in verified if _has_f1(output.result.scorecard)]
     ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
@@ -119,9 +119,9 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
     return lines
 
 
-def debug(project: WorktreeProject, verified: Verified) -> list[str]:
+def debug(verified: Verified) -> list[str]:
     """The files and settings that were read, for ``--debug``."""
-    place = verified.place
+    place, project = verified.place, verified.place.project
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
     read = [
         f"debug: {role} {line(project.shown_path(path))}, {path.stat().st_size:,} bytes" for role, path in files if path
@@ -209,12 +209,12 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
-def _outputs(project: WorktreeProject, verified: Verified) -> str:
+def _outputs(verified: Verified) -> str:
     """The path of the first output and the names of two more: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
     if not verified.outputs:
         return "no output"
     names = [
-        line(project.shown_path(verified.outputs[0])),
+        line(verified.place.project.shown_path(verified.outputs[0])),
         *(line(path.name, _LONGEST_NAME) for path in verified.outputs[1:3]),
     ]
     more = len(verified.outputs) - len(names)
@@ -290,37 +290,37 @@ def verify_one(request: VerifyRequest) -> None:
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if request.debug:
-        for row in debug(project, verified):
+        for row in debug(verified):
             print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    document = _document(project, verified, timestamp=timestamp, methods=methods)
+    document = _document(verified, timestamp=timestamp, methods=methods)
     if request.save:
-        results, document = saving.save(project, verified, document)
+        results, document = saving.save(verified, document)
         print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
-        _write_report(project, verified, document, results, verified.place.folder)
+        _write_report(verified, document, results, verified.place.folder)
     if request.output_dir:
         results = saving.save_into(named_place(request.output_dir, project.root), verified, document)
-        _write_report(project, verified, document, results, results.parent)
-    rows = [] if request.as_json else one_eval(project, verified, methods)
+        _write_report(verified, document, results, results.parent)
+    rows = [] if request.as_json else one_eval(verified, methods)
     _print_or_write_results(request, document, rows, project.root)
-    if output is None and (unsaved := unsaved_output(project, verified)):
+    if output is None and (unsaved := unsaved_output(verified)):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
         print_error(SitegenError(message, fix=fix))
     if request.open_report:
         from sitegen.questions.preview import write_preview
 
-        page = write_preview(project, verified)
+        page = write_preview(verified)
         print_line(f"report {page}", error=True)
         webbrowser.open(page.as_uri())
 
 
-def _write_report(project: WorktreeProject, verified: Verified, document: Document, results: Path, below: Path) -> None:
+def _write_report(verified: Verified, document: Document, results: Path, below: Path) -> None:
     """Write the report beside the saved results, following no link below the folder *below*, and print its path."""
     from sitegen.questions.preview import report_file
 
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
-    html = report_file(project, verified, document.metadata, results.name)
+    html = report_file(verified, document.metadata, results.name)
     write_inside(below, report.relative_to(below).as_posix(), html)
     print_line(f"report {report}", error=True)
 
@@ -350,10 +350,10 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     with_f1 = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
     averages = Averages.of([output.result.scorecard.counts for output in with_f1])
     if as_json:
-        documents = [_document(project, output, timestamp=None) for output in verified]
+        documents = [_document(output, timestamp=None) for output in verified]
         print_document(to_json_bytes({"evals": documents, **averages.named()}))
     else:
-        for row in every_eval(project, verified, averages):
+        for row in every_eval(verified, averages):
             print_line(row)
     for failure in missing:
         print_error(failure)
@@ -362,15 +362,13 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         print_line(f"{counted(len(missing), 'eval')} {verb} left out of the means.", error=True)
 
 
-def _document(
-    project: WorktreeProject, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()
-) -> Document:
+def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()) -> Document:
     place = verified.place
     return results_document(
         place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),
-        metadata=metadata_of(project, verified, timestamp=timestamp),
+        metadata=metadata_of(verified, timestamp=timestamp),
         thresholds=place.entry.thresholds,
         methods=methods,
     )

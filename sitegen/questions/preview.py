@@ -103,12 +103,13 @@ def without_links(page: bytes, path: str, reachable: Collection[str]) -> bytes:
     return "".join(parts).encode()
 
 
-def write_preview(project: WorktreeProject, verified: Verified) -> Path:
+def write_preview(verified: Verified) -> Path:
     """Write the report with the files that it needs, without limits on its length. Returns the path of the page.
 
     Raises ConfigurationError if a template of the project is wrong.
     """
-    page = _preview_page(verified, _worktree_snapshot(project, verified), limit=len(verified.result.judgements))
+    project = verified.place.project
+    page = _preview_page(verified, _worktree_snapshot(verified), limit=len(verified.result.judgements))
     cache = cache_folder(None, project.root)
     begin_cache_folder(cache)
     folder = named_place(cache / "preview", project.root)
@@ -124,7 +125,7 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     return folder / page.path
 
 
-def report_file(project: WorktreeProject, verified: Verified, metadata: Metadata, data: str) -> bytes:
+def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
     """Return the report as one file that needs no other file; ``data`` is the relative address of the whole result.
 
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
@@ -137,13 +138,15 @@ def report_file(project: WorktreeProject, verified: Verified, metadata: Metadata
         committed_at="",
         subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
     )
-    snapshot = replace(_worktree_snapshot(project, verified), commit=scored, recorded_at=metadata.timestamp)
+    snapshot = replace(_worktree_snapshot(verified), commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = replace(snapshot, iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
     if not metadata.dirty:
         snapshot = replace(snapshot, made_at=metadata.git_commit)
-    page = _preview_page(verified, snapshot, limit=project.config.limits.discrepancies_per_type, data=data)
-    renderer = _preview_renderer(project)
+    page = _preview_page(
+        verified, snapshot, limit=verified.place.project.config.limits.discrepancies_per_type, data=data
+    )
+    renderer = _preview_renderer(verified.place.project)
     styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))
     beside = posixpath.join(posixpath.dirname(page.path), data)
     return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
@@ -154,8 +157,9 @@ def _preview_renderer(project: WorktreeProject) -> Renderer:
     return Renderer(template_folders(own_templates(project.root)), site)
 
 
-def _worktree_snapshot(project: WorktreeProject, verified: Verified) -> Snapshot:
-    inside = (path.relative_to(project.root) for path in verified.outputs if path.is_relative_to(project.root))
+def _worktree_snapshot(verified: Verified) -> Snapshot:
+    root = verified.place.project.root
+    inside = (path.relative_to(root) for path in verified.outputs if path.is_relative_to(root))
     return Snapshot(
         iteration=verified.iteration or 0,
         label=verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name,

@@ -13,7 +13,7 @@ from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.questions.verify import Verified, verify_iterations
-from sitegen.questions.work_tree import WorktreeProject, iterations
+from sitegen.questions.work_tree import iterations
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import errors_by_type, ratios
@@ -24,7 +24,7 @@ _LARGEST_COPIED: Final = 1_000_000_000
 """The size of the largest output that is copied, in bytes."""
 
 
-def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
+def save(verified: Verified, document: Document) -> tuple[Path, Document]:
     """Save an output with its results as the next iteration, and update ``aggregate.json``.
 
     Returns the file of the results, and the written document.
@@ -70,7 +70,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> tu
         folder = verified.outputs[0].parent
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
-    _update_aggregate(project, verified, document.metadata)
+    _update_aggregate(verified, document.metadata)
     return place.folder / record, document
 
 
@@ -99,7 +99,7 @@ def _saved_name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
+def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
     """Write the line of the saved iteration, and lines of other iterations that have none yet.
 
     Existing lines and everything else in the file remain unchanged. Iterations without a line are scored now, by the
@@ -114,7 +114,7 @@ def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Me
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
     added = [
         _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
-        for iteration in verify_iterations(project, place, without=there)
+        for iteration in verify_iterations(place, without=there)
     ]
     lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)

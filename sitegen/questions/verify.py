@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +22,6 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
-from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.questions.work_tree import (
     WorktreeEval,
@@ -80,7 +79,7 @@ def verify(
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
         raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-    outputs = (output,) if output else newest_outputs(project, place)
+    outputs = (output,) if output else newest_outputs(place)
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
@@ -91,62 +90,56 @@ def verify(
             where=str(place.folder),
             fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
         )
-    verified = _scored(project, place, outputs, settings)
+    verified = _scored(place, outputs, settings)
     if not scorer(place.kind).metrics:
-        verified = replace(verified, result=_with_numbers_of_series(project, place, verified.result))
-    if settings:
-        _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
+        verified = replace(verified, result=_with_numbers_of_series(place, verified.result))
+    if settings:  # wrong settings of the eval itself are findings alone
+        of_entry = read_settings(EntryRules.of(place.entry).settings).findings
+        for finding in verified.result.scorecard.findings:
+            if finding.severity == "error" and finding.about == "settings" and finding not in of_entry:
+                raise ConfigurationError(f"{finding.message}.", fix=finding.fix)
     return verified
 
 
 @share_processes()
-def _with_numbers_of_series(project: WorktreeProject, place: WorktreeEval, result: Result) -> Result:
+def _with_numbers_of_series(place: WorktreeEval, result: Result) -> Result:
     """Return a recorded result with the numbers of all outputs of its eval, in the order of the site.
 
     The first output decides which number is the headline; a number that the scored output lacks is undefined.
     """
-    history = project.histories.get(place.entry.id)
+    project, history = place.project, place.history
     if history is None:
         return result
     rules = EntryRules.of(place.entry).settings  # for all of history, as in the site
     repository = _repository(project)
-    cards = [
-        scorer(place.kind).score(
-            ScoringInputs(
-                outputs=_recorded_files(project, repository, snapshot),
-                ground_truth=None,
-                mapping=None,
-                schema=None,
-                settings=rules,
+    cards = []
+    for snapshot in history.snapshots:
+        if snapshot.commit.sha == WORKTREE:
+            files = tuple(project.read(project.root / blob.path) for blob in snapshot.outputs)
+        else:
+            reads = repository.read_blobs([blob.oid for blob in snapshot.outputs])
+            files = tuple(
+                File(blob.path, read.content, reason=read.reason)
+                for blob, read in zip(snapshot.outputs, reads, strict=True)
             )
-        )
-        for snapshot in history.snapshots
-    ]
+        inputs = ScoringInputs(outputs=files, ground_truth=None, mapping=None, schema=None, settings=rules)
+        cards.append(scorer(place.kind).score(inputs))
     specs = specs_of(place.kind, [card.scorecard for card in (*cards, result)])
     return replace(result, scorecard=replace(in_order_of(specs, result.scorecard), specs=specs))
 
 
-def _recorded_files(project: WorktreeProject, repository: Repository, snapshot: Snapshot) -> tuple[File, ...]:
-    if snapshot.commit.sha == WORKTREE:
-        return tuple(project.read(project.root / blob.path) for blob in snapshot.outputs)
-    reads = repository.read_blobs([blob.oid for blob in snapshot.outputs])
-    return tuple(
-        File(blob.path, read.content, reason=read.reason) for blob, read in zip(snapshot.outputs, reads, strict=True)
-    )
-
-
-def _ground_truth(project: WorktreeProject, place: WorktreeEval, settings: str) -> File | None:
+def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
     """Return the ground truth; while a file of cases cannot be read, its earlier expected values, as a site does."""
     if place.ground_truth is None:
         return None
-    file = project.read(place.ground_truth)
+    file = place.project.read(place.ground_truth)
     if not place.entry.in_cases or (file.content and CONTENTS.sides(file.path, file.content, settings)):
         return file
-    history = project.histories.get(place.entry.id)
+    history = place.history
     earlier = [at.ground_truth for at in history.snapshots if at.ground_truth] if history else []
     if not earlier:
         return file
-    (read,) = _repository(project).read_blobs([earlier[-1].oid])
+    (read,) = _repository(place.project).read_blobs([earlier[-1].oid])
     return File(earlier[-1].path, read.content, reason=read.reason)
 
 
@@ -154,17 +147,21 @@ def _repository(project: WorktreeProject) -> Repository:
     return Repository.open(project.root, max_blob_bytes=project.config.limits.max_blob_bytes)
 
 
-def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path, ...]:
+def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
     """Return the files of the newest output of an eval, which a site of the work tree shows as the newest; often none.
 
     Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
     number; uncommitted ones come last. Without any commit, it is the last by number or by name.
     """
     several = each_output(place)
-    history = project.histories.get(place.entry.id) if len(several) > 1 else None
+    history = place.history if len(several) > 1 else None
     if history is None:
         return several[-1] if several else ()
-    ordered = {_names_below(place, outputs): outputs for outputs in several}
+    ordered = {}
+    for outputs in several:
+        tops = (place.folder if path.is_relative_to(place.folder) else place.project.root for path in outputs)
+        names = (path.relative_to(top).as_posix() for path, top in zip(outputs, tops, strict=True))
+        ordered[tuple(names)] = outputs
     for snapshot in history.snapshots:
         # The folder of the eval may have had another name, or another place, when the output was made.
         parts = [blob.path.split("/") for blob in snapshot.outputs]
@@ -176,38 +173,30 @@ def newest_outputs(project: WorktreeProject, place: WorktreeEval) -> tuple[Path,
     return [*ordered.values()][-1]
 
 
-def _names_below(place: WorktreeEval, outputs: Iterable[Path]) -> tuple[str, ...]:
-    """Return the paths of files below the folder of the eval, or of the project if they lie elsewhere."""
-    return tuple(
-        path.relative_to(place.folder if path.is_relative_to(place.folder) else place.root).as_posix()
-        for path in outputs
-    )
-
-
-def verify_iterations(
-    project: WorktreeProject, place: WorktreeEval, *, without: Container[object]
-) -> Iterator[Verified]:
+def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
     for number, outputs in outputs_of_iterations(place):
         if outputs and number not in without:
-            yield _scored(project, place, outputs)
+            yield _scored(place, outputs)
 
 
 def _scored(
-    project: WorktreeProject,
     place: WorktreeEval,
     outputs: tuple[Path, ...],
     settings: Mapping[str, object] | None = None,
 ) -> Verified:
-    rules = EntryRules.of(place.entry)
+    project, rules = place.project, EntryRules.of(place.entry)
     mapping = schema = None
     if traits_of(place.kind).is_structured:
-        mapping, schema = _mapping_name(project, rules, place.folder), rules.schema
+        below = place.folder.relative_to(project.root).as_posix()
+        names = [rules.mapping] if rules.mapping else [name.replace("{dir}", below) for name in project.config.mapping]
+        mapping = next((name for name in names if (project.root / name).is_file()), None)
+        schema = rules.schema
     own_settings = json.dumps({**json.loads(rules.settings), **(settings or {})})
-    history = project.histories.get(place.entry.id) if traits_of(place.kind).names_scores else None
+    history = place.history if traits_of(place.kind).names_scores else None
     inputs = ScoringInputs(
         outputs=tuple(project.read(path) for path in outputs),
-        ground_truth=_ground_truth(project, place, own_settings),
+        ground_truth=_ground_truth(place, own_settings),
         mapping=project.read(project.root / mapping) if mapping else None,
         schema=project.read(project.root / schema) if schema else None,
         settings=settings_with_grades(own_settings, history.grades) if history else own_settings,
@@ -220,13 +209,13 @@ def _scored(
         place=place,
         outputs=outputs,
         iteration=number,
-        result=with_stated(result, _recorded_usage(project, place, outputs) if outputs else None, place.kind),
+        result=with_stated(result, _recorded_usage(place, outputs) if outputs else None, place.kind),
     )
 
 
-def unsaved_output(project: WorktreeProject, verified: Verified) -> Path | None:
+def unsaved_output(verified: Verified) -> Path | None:
     """The overwritten output, if no iteration holds it yet and an iteration was scored instead."""
-    place = verified.place
+    place, project = verified.place, verified.place.project
     if verified.iteration is None or place.entry.outputs != "auto":
         return None
     candidate = first_file(place.folder, place.files.overwritten)
@@ -238,19 +227,25 @@ def unsaved_output(project: WorktreeProject, verified: Verified) -> Path | None:
     return None if is_saved else candidate
 
 
-def metadata_of(project: WorktreeProject, verified: Verified, *, timestamp: str | None) -> Metadata:
+def metadata_of(verified: Verified, *, timestamp: str | None) -> Metadata:
     """The provenance of a result, for the document that is printed or saved."""
+    project = verified.place.project
+    repository = Repository.open(project.root)
+    hashes = {}  # of every instruction file that git tracks or would add, sorted by path
+    for name in work_tree_paths(repository):
+        if project.layout.is_instruction(name) and (content := project.read(project.root / name).content) is not None:
+            hashes[encodable(name)] = hashlib.sha256(content).hexdigest()
     return Metadata(
         iteration=verified.iteration,
         timestamp=timestamp,
         git_commit=project.head,
-        dirty=project.head is not None and is_changed(Repository.open(project.root), project.head),
-        instruction_hashes=dict(_instruction_hashes(project)),
+        dirty=project.head is not None and is_changed(repository, project.head),
+        instruction_hashes=hashes,
         sitegen=__version__,
     )
 
 
-def _recorded_usage(project: WorktreeProject, place: WorktreeEval, outputs: Sequence[Path]) -> RunUsage | None:
+def _recorded_usage(place: WorktreeEval, outputs: Sequence[Path]) -> RunUsage | None:
     """Tokens, cost, time and judge of a run, from the record beside its output."""
     folder, runs = outputs[0].parent, runs_of(place.entry)
     inside = outputs[0].relative_to(place.folder).as_posix() if folder.is_relative_to(place.folder) else ""
@@ -260,27 +255,6 @@ def _recorded_usage(project: WorktreeProject, place: WorktreeEval, outputs: Sequ
     is_iteration = folder.parent == place.folder / RESULTS and iteration_number(folder.name) is not None
     names = records_of(place.kind, in_own_folder=is_iteration or run is not None)
     record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
-    content = project.read(record).content if record else None
+    content = place.project.read(record).content if record else None
     recorded = read_recorded(content) if content else None
     return recorded.usage if recorded else None
-
-
-def _mapping_name(project: WorktreeProject, rules: EntryRules, folder: Path) -> str | None:
-    below = folder.relative_to(project.root).as_posix()
-    names = [rules.mapping] if rules.mapping else [name.replace("{dir}", below) for name in project.config.mapping]
-    return next((name for name in names if (project.root / name).is_file()), None)
-
-
-def _instruction_hashes(project: WorktreeProject) -> Iterator[tuple[str, str]]:
-    """(path, SHA-256) of every instruction file that git tracks or would add, sorted by path."""
-    for name in work_tree_paths(Repository.open(project.root)):
-        if project.layout.is_instruction(name) and (content := project.read(project.root / name).content) is not None:
-            yield encodable(name), hashlib.sha256(content).hexdigest()
-
-
-def _refuse_unfit(result: Result, own_settings: str) -> None:
-    """Raise ConfigurationError for settings of the command line that do not fit; ignore wrong settings of the eval."""
-    findings_of_entry = read_settings(own_settings).findings
-    for finding in result.scorecard.findings:
-        if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
-            raise ConfigurationError(f"{finding.message}.", fix=finding.fix)

@@ -80,8 +80,7 @@ from sitegen.text.plain import encodable, natural_order
 class WorktreeEval(Frozen):
     """An eval in the work tree."""
 
-    root: Path
-    """The top of the work tree."""
+    project: WorktreeProject
     entry: EvalConfig
     kind: Kind
     folder: Path
@@ -92,6 +91,11 @@ class WorktreeEval(Frozen):
     def files(self) -> KindFiles:
         """The names that files of this kind have by convention."""
         return files_of(self.kind)
+
+    @property
+    def history(self) -> EvalHistory | None:
+        """The history of the eval, as in ``WorktreeProject.histories``."""
+        return self.project.histories.get(self.entry.id)
 
 
 def each_output(place: WorktreeEval) -> list[tuple[Path, ...]]:
@@ -110,7 +114,7 @@ def each_output(place: WorktreeEval) -> list[tuple[Path, ...]]:
     if entry.outputs == "iterations":
         return []
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
-        log = first_file(place.root, files.at_root)
+        log = first_file(place.project.root, files.at_root)
         if log is not None:
             return [(log,)]
     written = _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
@@ -332,7 +336,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                     f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
                 )
         kind = kind_of(entry, truth.name if truth else None)
-        return WorktreeEval(root=self.root, entry=entry, kind=kind, folder=folder, ground_truth=truth)
+        return WorktreeEval(project=self, entry=entry, kind=kind, folder=folder, ground_truth=truth)
 
     def read(self, path: Path) -> File:
         """The content of a file inside or outside the project, or the reason why it cannot be read."""

@@ -19,7 +19,7 @@ HREF = re.compile(r"""<(?:a|link)\b[^>]*\shref=["']?([^"'\s>]+)""")
 
 def preview(root: Path, eval_id: str = "receipts") -> Path:
     bench = WorktreeProject.open(root)
-    return write_preview(bench, verify(bench, eval_id))
+    return write_preview(verify(bench, eval_id))
 
 
 def dead_links(page: Path) -> list[str]:
@@ -30,7 +30,7 @@ def dead_links(page: Path) -> list[str]:
 
 def test_every_link_of_a_preview_leads_to_a_file(demo):
     bench = WorktreeProject.open(demo)
-    pages = [write_preview(bench, verify(bench, eval_id)) for eval_id in bench.eval_ids]
+    pages = [write_preview(verify(bench, eval_id)) for eval_id in bench.eval_ids]
     methods = demo / ".sitegen/preview/methods.html"
     assert len(pages) == 9
     assert [(page.parent.name, dead_links(page)) for page in (*pages, methods) if dead_links(page)] == []
@@ -94,7 +94,7 @@ def test_a_report_of_its_own_has_our_policy_before_all_else_whatever_the_head_of
     (own / "head.html").write_text(head, encoding="utf-8")
     (repo.path / "site_templates/theme.css").write_text("b::after { content: '</style><script>' }", encoding="utf-8")
     bench = WorktreeProject.open(repo.path)
-    page = report_file(bench, verify(bench, "receipts"), Metadata(), "eval-results.json").decode()
+    page = report_file(verify(bench, "receipts"), Metadata(), "eval-results.json").decode()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     assert page.split("<head>\n", 1)[1].startswith(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n')
     assert ("own.css" in page, "own.js" in page, page.count("</style>")) == (False, False, 1)
