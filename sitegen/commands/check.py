@@ -17,13 +17,13 @@ from sitegen.project import Options
 from sitegen.questions.gate import check as compare
 from sitegen.questions.gate_junit import (
     Annotation,
-    annotation_of_error,
     annotations_of,
     gate_junit,
     junit_of_error,
 )
 from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
-from sitegen.questions.gate_report import LARGEST, gate_json, read_report
+from sitegen.questions.gate_report import LARGEST, error_sentence, read_report
+from sitegen.text.values import schema_first
 
 FAILED: Final = 1
 """Exit code if the gate does not pass."""
@@ -48,12 +48,12 @@ def check(request: CheckRequest) -> None:
         report = compare(options, base, exact=request.exact, strict_floors=request.strict_floors)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
-        _print_annotations(request, [annotation_of_error(error)])
+        _print_annotations(request, [Annotation("error", error_sentence(error))])
         raise
     text = gate_markdown(report)
     _write_forms(request, text, gate_junit(report))
     if request.as_json:
-        print_document(gate_json(report))
+        print_document(schema_first(report))
     else:
         print_text(text)
     _print_annotations(request, annotations_of(report))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, Final, TypedDict
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, CellBlame, ExplainedPeriod
+from sitegen.analysis.blame import Blame, CellBlame
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
@@ -26,9 +25,9 @@ METRICS: Final = 3
 """Number of metrics that fit on a line."""
 
 
-def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: Path | None) -> None:
+def history(options: Options, eval_id: str, *, as_json: bool) -> None:
     """Print the series of an eval, oldest first."""
-    series = read_series(Options(repo=repo, rev=rev, cache=cache), eval_id)
+    series = read_series(options, eval_id)
     if as_json:
         from sitegen.pages.data.series import whole_series
 
@@ -150,12 +149,29 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
     """A line for each cell, followed by a line for each of its runs, the newest first."""
-    for number, cell_blame in enumerate(cells):
-        if number:
-            yield ""
-        yield _cell_summary(series, cell_blame)
-        for explained in reversed(cell_blame.periods):
-            yield _period_line(series, explained)
+    for number, blame in enumerate(cells):
+        cell = blame.cell
+        name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
+        document = f", {line(cell.document, 80)}" if cell.document else ""
+        flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
+        right = f"right in {blame.judged - blame.wrong} of {outputs(blame.judged)}, {flips}"
+        if blame.wrong_since is not None:
+            since = series.points[blame.wrong_since].snapshot.label
+            right = f"wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
+        yield from ("",) if number else ()
+        yield f"{name}{document}: {right}"
+        for explained in reversed(blame.periods):
+            period = explained.period
+            at = series.points[period.start].snapshot
+            values = f"expected {_shortened(period.expected)}, got {_shortened(period.actual)}"
+            because = " and ".join(ROLES[role] for role in explained.causes)
+            columns = [
+                f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
+                "" if period.state == "absent" else values,
+                ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part),
+                same_output(series.copied_label(period.start)),
+            ]
+            yield "  ".join(part for part in columns if part).rstrip()
 
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
@@ -171,35 +187,6 @@ def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{line(rate.attribute, 120)}: {differ}, of {made_again}"
     if noise.bad_runs:
         yield bad_runs(noise.bad_runs)
-
-
-def _cell_summary(series: Series, blame: CellBlame) -> str:
-    cell = blame.cell
-    name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
-    document = f", {line(cell.document, 80)}" if cell.document else ""
-    flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
-    right = f"right in {blame.judged - blame.wrong} of {outputs(blame.judged)}, {flips}"
-    if blame.wrong_since is None:
-        return f"{name}{document}: {right}"
-    since = series.points[blame.wrong_since].snapshot.label
-    return f"{name}{document}: wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
-
-
-def _period_line(series: Series, explained: ExplainedPeriod) -> str:
-    period = explained.period
-    at = series.points[period.start].snapshot
-    values = (
-        "" if period.state == "absent" else f"expected {_shortened(period.expected)}, got {_shortened(period.actual)}"
-    )
-    because = " and ".join(ROLES[role] for role in explained.causes)
-    why = ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part)
-    columns = [
-        f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
-        values,
-        why,
-        same_output(series.copied_label(period.start)),
-    ]
-    return "  ".join(part for part in columns if part).rstrip()
 
 
 def _shortened(text: str) -> str:
@@ -266,49 +253,43 @@ BlamedRun = TypedDict(
 
 def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
     """The same as JSON (``sitegen/blame/1``)."""
-    return {
-        "schema": "sitegen/blame/1",
-        "eval_id": series.info.id,
-        "field": field,
-        "cells": [_cell_document(series, cell) for cell in cells],
-    }
-
-
-def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
-    since = cell_blame.wrong_since
-    return {
-        "document": cell_blame.cell.document,
-        "path": cell_blame.cell.path,
-        "attribute": cell_blame.cell.attribute,
-        "extra_item": cell_blame.cell.extra,
-        "wrong_since": None if since is None else series.points[since].snapshot.label,
-        "wrong_for_points": 0 if since is None else len(series.points) - since,
-        "wrong_for_outputs": cell_blame.wrong_for,
-        "flips": cell_blame.flips,
-        "points_judged": sum(
-            explained.points for explained in cell_blame.periods if explained.period.state != "absent"
-        ),
-        "points_wrong": sum(explained.points for explained in cell_blame.periods if explained.period.is_wrong),
-        "outputs_judged": cell_blame.judged,
-        "outputs_wrong": cell_blame.wrong,
-        "runs": [_period_document(series, explained) for explained in cell_blame.periods],
-    }
-
-
-def _period_document(series: Series, explained: ExplainedPeriod) -> BlamedRun:
-    period = explained.period
-    at = series.points[period.start].snapshot
-    return {
-        "from": at.label,
-        "report": at.slug,
-        "commit": at.commit.sha,
-        "committed_at": at.commit.committed_at,
-        "points": explained.points,
-        "outputs": explained.outputs,
-        "same_as": series.copied_label(period.start),
-        "state": period.state,
-        "expected": period.expected or None,
-        "actual": period.actual or None,
-        "became": explained.fate,
-        "causes": list(explained.causes),
-    }
+    blamed: list[BlamedCell] = []
+    for blame in cells:
+        since, runs = blame.wrong_since, list[BlamedRun]()
+        for explained in blame.periods:
+            period = explained.period
+            at = series.points[period.start].snapshot
+            runs.append(
+                {
+                    "from": at.label,
+                    "report": at.slug,
+                    "commit": at.commit.sha,
+                    "committed_at": at.commit.committed_at,
+                    "points": explained.points,
+                    "outputs": explained.outputs,
+                    "same_as": series.copied_label(period.start),
+                    "state": period.state,
+                    "expected": period.expected or None,
+                    "actual": period.actual or None,
+                    "became": explained.fate,
+                    "causes": list(explained.causes),
+                }
+            )
+        blamed.append(
+            {
+                "document": blame.cell.document,
+                "path": blame.cell.path,
+                "attribute": blame.cell.attribute,
+                "extra_item": blame.cell.extra,
+                "wrong_since": None if since is None else series.points[since].snapshot.label,
+                "wrong_for_points": 0 if since is None else len(series.points) - since,
+                "wrong_for_outputs": blame.wrong_for,
+                "flips": blame.flips,
+                "points_judged": sum(period.points for period in blame.periods if period.period.state != "absent"),
+                "points_wrong": sum(period.points for period in blame.periods if period.period.is_wrong),
+                "outputs_judged": blame.judged,
+                "outputs_wrong": blame.wrong,
+                "runs": runs,
+            }
+        )
+    return {"schema": "sitegen/blame/1", "eval_id": series.info.id, "field": field, "cells": blamed}

@@ -108,7 +108,7 @@ class AskedEval(NamedTuple):
         request = self.request
         settings = self._call_settings(request.model)
         file = ResponsesFile.read(path, [case.id for case in self.cases])
-        todo = calling.responses_to_ask_for(self.cases, file, again=request.again, limit=request.limit)
+        todo = calling.responses_to_ask_for(self.cases, file, again=request.again)[: request.limit]
         outdated = 0 if request.again else calling.of_another_prompt(template, self.cases, file)
         if outdated:
             origin = f"{outdated} of the responses in {path.name} were made with another prompt"
@@ -124,7 +124,7 @@ class AskedEval(NamedTuple):
         failed = False
         for path in paths:
             file = ResponsesFile.read(path, [case.id for case in self.cases])
-            todo = calling.responses_to_grade(self.cases, file, again=request.again, limit=request.limit)
+            todo = calling.responses_to_grade(self.cases, file, again=request.again)[: request.limit]
             if own := calling.given_by_the_judge(todo, file, settings.model):
                 option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
                 by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"

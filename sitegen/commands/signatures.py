@@ -206,8 +206,9 @@ def history(
 ) -> None:
     """List all iterations of an eval."""
     from sitegen.commands.history import history as command
+    from sitegen.project import Options
 
-    command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
+    command(Options(repo=repo, rev=rev, cache=cache), eval_id, as_json=json_)
 
 
 def blame(

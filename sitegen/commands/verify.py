@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ from sitegen.data_files.project_files import named_place, real, write_inside, wr
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.changes import Interval
-from sitegen.model.metrics import MetricSpec, Nouns, traits_of
+from sitegen.model.metrics import Nouns, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
@@ -58,7 +58,9 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     files = ", ".join(line(place.project.shown_path(output)) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
-    lines += _interval_line(place.kind, card, nouns)
+    if interval := interval_of(card, place.kind):
+        label, over = specs_of(place.kind, (card,))[0].label, interval_basis(interval.unit, interval.n, nouns)
+        lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
     counted = "  ".join(
         f"{name} {count}" + (f" ({100 * count / errors(card.counts):.1f} %)" if count else "")
         for name, count in zip(nouns.errors, error_numbers(card.counts), strict=True)
@@ -167,29 +169,22 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     judged = verdict(all_specs(specs), thresholds, card.metrics)
     width = max(len(spec.label) for spec in specs)
     lines = []
+    if traits_of(place.kind).finds_texts:
+        counts, accuracy = card.counts, ACCURACY.of(card.counts)
+        share = "undefined" if accuracy is None else f"{100 * accuracy:.0f} %"
+        found = f"expected {counts.tp + counts.fn}  found {counts.tp + counts.fp}  correct {counts.tp}"
+        lines.append(f"  {found}  accuracy {share}")
     for spec in specs:
         row = judged.row(spec.name)
         remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
         lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
-    if traits_of(place.kind).finds_texts:
-        lines.insert(0, _numbers_of_highlights(card))
-    advice = (f"  {sentence}" for sentence in judged.recommendations)
-    return [*lines, *_usage_lines(card), *_variant_lines(card, specs[:HEADLINES]), *advice]
-
-
-def _numbers_of_highlights(card: Scorecard) -> str:
-    counts, accuracy = card.counts, ACCURACY.of(card.counts)
-    share = "undefined" if accuracy is None else f"{100 * accuracy:.0f} %"
-    return f"  expected {counts.tp + counts.fn}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
-
-
-def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
-    lines = []
-    for document in card.documents if len(card.documents) > 1 else ():
-        if own := dict(document.metrics):
-            numbers = "  ".join(f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs)
-            lines.append(f"  {line(document.id, _LONGEST_NAME)}: {numbers}")
-    return lines
+    lines += _usage_lines(card)
+    variants = ((document.id, dict(document.metrics)) for document in card.documents if len(card.documents) > 1)
+    for name, own in variants:
+        if own:
+            shown = (f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs[:HEADLINES])
+            lines.append(f"  {line(name, _LONGEST_NAME)}: {'  '.join(shown)}")
+    return [*lines, *(f"  {sentence}" for sentence in judged.recommendations)]
 
 
 def _finding_line(finding: Finding) -> str:
@@ -248,15 +243,6 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.3f} to {high:.3f}"
 
 
-def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
-    interval = interval_of(card, kind)
-    if interval is None:
-        return []
-    label = specs_of(kind, (card,))[0].label
-    units = interval_basis(interval.unit, interval.n, nouns)
-    return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {units}"]
-
-
 def _three_digits(value: float | None) -> str:
     return "     —" if value is None else f"{value:6.3f}"
 
@@ -289,20 +275,19 @@ def verify_one(request: VerifyRequest) -> None:
         methods = methods or evaluation_methods(verified.place.entry.settings)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
-    if request.debug:
-        for row in debug(verified):
-            print_line(row, error=True)
+    for row in debug(verified) if request.debug else ():
+        print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     document = _document(verified, timestamp=timestamp, methods=methods)
-    if request.save:
-        results, document = saving.save(verified, document)
-        print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
-        _write_report(verified, document, results, verified.place.folder)
-    if request.output_dir:
-        results = saving.save_into(named_place(request.output_dir, project.root), verified, document)
-        _write_report(verified, document, results, results.parent)
-    rows = [] if request.as_json else one_eval(verified, methods)
-    _print_or_write_results(request, document, rows, project.root)
+    document = _saved(request, verified, document)
+    if request.results_file:
+        write_named(request.results_file, to_json_bytes(document), project.root)
+        print_line(f"wrote {request.results_file}", error=True)
+    if request.as_json:
+        print_document(to_json_bytes(document))
+    else:
+        for row in one_eval(verified, methods):
+            print_line(row)
     if output is None and (unsaved := unsaved_output(verified)):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
@@ -315,24 +300,25 @@ def verify_one(request: VerifyRequest) -> None:
         webbrowser.open(page.as_uri())
 
 
-def _write_report(verified: Verified, document: Document, results: Path, below: Path) -> None:
-    """Write the report beside the saved results, following no link below the folder *below*, and print its path."""
-    from sitegen.questions.preview import report_file
+def _saved(request: VerifyRequest, verified: Verified, document: Document) -> Document:
+    """Save the results with a report beside them, wherever the command line asks for it. Returns what was written."""
+    written: list[tuple[Path, Path]] = []  # results, and the folder below which no link is followed
+    if request.save:
+        results, document = saving.save(verified, document)
+        print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
+        written.append((results, verified.place.folder))
+    if request.output_dir:
+        folder = named_place(request.output_dir, verified.place.project.root)
+        results = saving.save_into(folder, verified, document)
+        written.append((results, results.parent))
+    for results, below in written:
+        from sitegen.questions.preview import report_file
 
-    report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
-    html = report_file(verified, document.metadata, results.name)
-    write_inside(below, report.relative_to(below).as_posix(), html)
-    print_line(f"report {report}", error=True)
-
-
-def _print_or_write_results(request: VerifyRequest, document: Document, rows: Iterable[str], top: Path) -> None:
-    if request.results_file:
-        write_named(request.results_file, to_json_bytes(document), top)
-        print_line(f"wrote {request.results_file}", error=True)
-    if request.as_json:
-        print_document(to_json_bytes(document))
-    for row in rows:
-        print_line(row)
+        report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
+        html = report_file(verified, document.metadata, results.name)
+        write_inside(below, report.relative_to(below).as_posix(), html)
+        print_line(f"report {report}", error=True)
+    return document
 
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:

@@ -98,12 +98,10 @@ Pending: TypeAlias = tuple[PromptCase, Slot]
 """A case and the place of its response, which is to be asked for or graded."""
 
 
-def responses_to_ask_for(
-    cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
-) -> tuple[Pending, ...]:
-    """At most *limit* responses that are missing or whose call failed, or with *again* of all responses."""
+def responses_to_ask_for(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
+    """The responses that are missing or whose call failed, or with *again* all of them."""
     pending = ((case, slot) for case in cases for slot in file.slots(case.id))
-    return tuple((case, slot) for case, slot in pending if again or not is_answered(file.rows.get(slot)))[:limit]
+    return tuple((case, slot) for case, slot in pending if again or not is_answered(file.rows.get(slot)))
 
 
 def is_answered(row: ResponseRow | None) -> bool:
@@ -151,17 +149,17 @@ def grade(answer: str) -> int | None:
     return int(text) if text in _GRADES else None
 
 
-def responses_to_grade(
-    cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
-) -> tuple[Pending, ...]:
-    """At most *limit* responses without a grade, or with *again* of all responses."""
+def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
+    """The responses without a grade, or with *again* all of them."""
     pending = []
     for case in cases:
         for slot in file.slots(case.id):
             row = file.rows.get(slot)
-            if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
+            quality = row and row.get("quality")
+            is_graded = isinstance(quality, int) and not isinstance(quality, bool) and 1 <= quality <= 5
+            if is_answered(row) and (again or not is_graded):
                 pending.append((case, slot))
-    return tuple(pending[:limit])
+    return tuple(pending)
 
 
 def given_by_the_judge(todo: Sequence[Pending], file: ResponsesFile, model: str) -> int:
@@ -203,7 +201,3 @@ def grade_responses(todo: Sequence[Pending], calls: ModelCalls) -> CallOutcome:
         return {**row, "quality": quality}
 
     return replace(calls.record(prompts, row_of), malformed=malformed)
-
-
-def _is_graded(quality: object) -> bool:
-    return isinstance(quality, int) and not isinstance(quality, bool) and 1 <= quality <= 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
@@ -86,10 +84,22 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
 
 def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
-    _refuse_unknown(gate, at_base, at_head)
+    sides = (*at_base.values(), *at_head.values())
+    metrics = {spec.name for side in sides for spec in all_specs(side_specs(side))}
+    for noun, limits, names in (("eval", gate.evals, {**at_base, **at_head}.keys()), ("metric", gate.metrics, metrics)):
+        for name in limits:
+            if name not in names:  # nothing is compared with this limit, so it would always pass
+                near = nearest(name, names)
+                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
+                raise ConfigurationError(f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=fix)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
-    gone = (_check_removed(gate, before[eval_id]) for eval_id in before if eval_id not in at_head)
+    gone = []
+    for side in (before[eval_id] for eval_id in before if eval_id not in at_head):
+        info = side.study.timeline.info(side.history)
+        check = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone")
+        # Deleting a failing eval must not let the gate pass.
+        gone.append(check_eval(check if info.id in gate.removed else replace(check, reasons=("removed",))))
     there = (_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
     return gate_report(
         start,
@@ -98,13 +108,6 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
         allow_incomparable=gate.allow_incomparable,
         strict_floors=gate.strict_floors,
     )
-
-
-def _check_removed(gate: GateSettings, side: GateSide) -> GateEval:
-    """Check an eval that the head no longer has: deleting a failing eval must not let the gate pass."""
-    info = side.study.timeline.info(side.history)
-    gone = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone")
-    return check_eval(gone if info.id in gate.removed else replace(gone, reasons=("removed",)))
 
 
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:
@@ -129,8 +132,8 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     )
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
     if same:
-        pair = GatedPair(same, after, own)
-        metrics = (*pair.metrics(limits, noise=gate.noise, strict_floors=gate.strict_floors), *strangers)
+        pair = GatedPair(same, after, own, gate)
+        metrics = (*pair.metrics(limits), *strangers)
         return check_eval(replace(pair.compared(draft), metrics=metrics))
     card = after.card
     specs = held_specs(own, [card], limits)
@@ -145,16 +148,3 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else None
     draft = replace(draft, metrics=(*alone, *strangers), file=file)
     return check_eval(replace(draft, reasons=("another kind",)) if before else draft)
-
-
-def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]) -> None:
-    """Refuse a limit for an unknown eval or metric: nothing is compared with it, so it would always pass."""
-    evals = {**before, **after}
-    sides = (*before.values(), *after.values())
-    metrics = {spec.name for side in sides for spec in all_specs(side_specs(side))}
-    for noun, limits, names in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
-        for name in limits:
-            if name not in names:
-                near = nearest(name, names)
-                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
-                raise ConfigurationError(f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=fix)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final, Literal, TypeAlias, get_args
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sitegen.errors import SitegenError
 from sitegen.model.frozen import Frozen
-from sitegen.model.gate import GateEval, GateReport, GateVerdict
+from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.questions.gate_report import (
     error_sentence,
     eval_sentence,
@@ -37,7 +36,18 @@ def gate_junit(report: GateReport) -> bytes:
     """
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
-        _add_suite(root, check)
+        eval_id = _xml_text(check.eval_id)
+        suite = SubElement(root, "testsuite", name=eval_id)
+        message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
+        verdict: GateVerdict = "fail" if check.reasons else "pass"
+        presence = {"both": "compared", "new": "new", "gone": "removed"}[check.presence]
+        _add_case(suite, eval_id, presence, verdict, message)
+        for metric in check.metrics:
+            if metric.reasons or metric.limits != (None, None):
+                whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
+                message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
+                verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
+                _add_case(suite, eval_id, metric.label, verdict, message)
     if nothing := nothing_compared(report):
         _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
     if report.passed:
@@ -63,20 +73,6 @@ def _xml_bytes(root: Element) -> bytes:
     indent(root)
     xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return xml + b"\n"
-
-
-def _add_suite(root: Element, check: GateEval) -> None:
-    eval_id = _xml_text(check.eval_id)
-    suite = SubElement(root, "testsuite", name=eval_id)
-    message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
-    verdict: GateVerdict = "fail" if check.reasons else "pass"
-    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], verdict, message)
-    for metric in check.metrics:
-        if metric.reasons or metric.limits != (None, None):
-            whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
-            message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
-            verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
-            _add_case(suite, eval_id, metric.label, verdict, message)
 
 
 def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:
@@ -118,22 +114,29 @@ def annotations_of(report: GateReport) -> list[Annotation]:
     all_annotations = list(_all_annotations(report))
     levels: tuple[AnnotationLevel, ...] = get_args(AnnotationLevel)
     by_level = ([annotation for annotation in all_annotations if annotation.level == level] for level in levels)
-    return list(chain.from_iterable(map(_within_limits, by_level)))
-
-
-def annotation_of_error(error: SitegenError) -> Annotation:
-    """The annotation if no report could be made."""
-    return Annotation("error", error_sentence(error))
+    shown: list[Annotation] = []
+    for listed in by_level:
+        if len(listed) > SHOWN:
+            more = f"{len(listed) - SHOWN + 1:,} more are in the report."
+            listed[SHOWN - 1 :] = [Annotation(listed[0].level, more)]
+        shown += listed
+    return shown
 
 
 def _all_annotations(report: GateReport) -> Iterator[Annotation]:
+    levels: dict[GateVerdict, AnnotationLevel] = {
+        "pass": "notice",
+        "inconclusive": "warning",
+        "not comparable": "warning" if report.passed else "error",
+        "fail": "error",
+    }
     if nothing := nothing_compared(report):
         yield Annotation("error", nothing)
     for check in report.evals:
         title = f"sitegen check: {check.eval_id}"
         for reason in check.reasons:
             yield Annotation(
-                level=_annotation_level(check.verdict, report),
+                level=levels[check.verdict],
                 message=eval_sentence(check, reason),
                 title=title,
                 file=check.file or "",
@@ -141,7 +144,7 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
         for metric in check.metrics:
             for sentence in metric_sentences(metric, check):
                 yield Annotation(
-                    level=_annotation_level(metric.verdict, report),
+                    level=levels[metric.verdict],
                     message=" ".join((sentence, *spread_sentences(metric))),
                     title=title,
                     file=check.file or "",
@@ -151,22 +154,6 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
             message = f"Edited since the base, and {check.eval_id} fails the gate: {nothing_proven}."
             for edit in check.instructions:
                 yield Annotation(level="warning", message=message, title=title, file=edit.path)
-
-
-def _annotation_level(verdict: GateVerdict, report: GateReport) -> AnnotationLevel:
-    if verdict == "pass":
-        return "notice"
-    fails = verdict == "fail" or (verdict == "not comparable" and not report.passed)
-    return "error" if fails else "warning"
-
-
-def _within_limits(annotations: list[Annotation]) -> list[Annotation]:
-    if len(annotations) <= SHOWN:
-        return annotations
-    return [
-        *annotations[: SHOWN - 1],
-        Annotation(annotations[0].level, f"{len(annotations) - SHOWN + 1:,} more are in the report."),
-    ]
 
 
 def _escaped_data(text: str) -> str:

@@ -18,9 +18,10 @@ from sitegen.questions.gate_report import (
     allowed_drop,
     change_text,
     error_sentence,
+    eval_sentence,
+    metric_sentences,
     missed_floor,
     nothing_compared,
-    reason_sentences,
     spread_sentences,
 )
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
@@ -214,8 +215,10 @@ def _eval_section(check: GateEval) -> str:
         parts.append("\n".join(table(heads, rows, range(1, 4))))
     if check.presence == "new":
         parts.append("New: there is nothing to compare it with, and only floors apply.")
-    averages = chain.from_iterable(map(spread_sentences, check.metrics[:1]))
-    parts += (_without_mentions(prose(sentence)) for sentence in (*averages, *reason_sentences(check)))
+    sentences = [*chain.from_iterable(map(spread_sentences, check.metrics[:1]))]
+    sentences += (eval_sentence(check, reason) for reason in check.reasons)
+    sentences += chain.from_iterable(metric_sentences(metric, check) for metric in check.metrics)
+    parts += (_without_mentions(prose(sentence)) for sentence in sentences)
     parts += _circumstances(check)
     return "\n\n".join(parts)
 

@@ -18,6 +18,7 @@ from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_m
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
+from sitegen.config.models import GateSettings
 from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
 from sitegen.model.cells import CellFlip, Fate
@@ -121,8 +122,9 @@ def held_specs(
 class GatedPair:
     """An eval that both revisions have, of one kind."""
 
-    def __init__(self, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...]) -> None:
+    def __init__(self, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...], gate: GateSettings) -> None:
         """``specs``: the result of ``side_specs`` for both sides."""
+        self._gate = gate
         self._specs = specs
         self._before = before
         self._after = after
@@ -145,19 +147,17 @@ class GatedPair:
         asked = [list(dict.fromkeys(answer.case_id for answer in answers)) for answers in self._answers]
         self._cases = overlap_of(*asked) if any(asked) else None
 
-    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool, strict_floors: bool) -> Iterator[GateMetric]:
+    def metrics(self, limits: Mapping[str, MetricLimits]) -> Iterator[GateMetric]:
         """Compare every metric with its limits."""
         for spec in held_specs(self._specs, self._cards, limits):
-            limit, chance = limits[spec.name], self._chance if noise else self._sure
-            check = self._checked(spec, limit, chance, strict_floors=strict_floors)
+            limit, chance = limits[spec.name], self._chance if self._gate.noise else self._sure
+            check = self._checked(spec, limit, chance)
             if check.verdict != "fail" and spec == self._specs[0] and self._may_be_excused:
-                by_base = self._checked(spec, limit, self._by_base, strict_floors=strict_floors)
+                by_base = self._checked(spec, limit, self._by_base)
                 check = without_excuse(check) if by_base.verdict == "fail" else check
             yield replace(check, base_variants=self._before.averaged(spec), head_variants=self._after.averaged(spec))
 
-    def _checked(
-        self, spec: MetricSpec, limits: MetricLimits, chance: ChanceTest, *, strict_floors: bool
-    ) -> GateMetric:
+    def _checked(self, spec: MetricSpec, limits: MetricLimits, chance: ChanceTest) -> GateMetric:
         before, after = self._cards
         changes = {moved.name: moved for moved in self._change.metrics}
         moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
@@ -173,7 +173,7 @@ class GatedPair:
             is_headline=spec == self._specs[0],
             regraded=anew,
             same_output=self._is_same_output,
-            strict_floors=strict_floors,
+            strict_floors=self._gate.strict_floors,
         )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
@@ -231,11 +231,22 @@ class GatedPair:
         for cell in cells:
             first.setdefault((case_of(cell.path, {*better, *worse}), cell.fate), cell)
         sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))
-        fixed, broken = (
-            [first.get((case, fate)) or _score_cell(case, fate, headline.name, pair) for case, pair in moved.items()]
-            for fate, moved in sides
-        )
-        return fixed, broken
+        listed: dict[Fate, list[GateCell]] = {"fixed": [], "broken": []}
+        for fate, moved in sides:
+            for case, pair in moved.items():
+                base, head = (f"{share.part / share.whole:.4g}" for share in pair)
+                score = GateCell(
+                    fate=fate,
+                    document=case,
+                    path=headline.name,
+                    extra_item=False,
+                    expected=None,
+                    base=base,
+                    head=head,
+                    by_truth=False,
+                )
+                listed[fate].append(first.get((case, fate), score))
+        return listed["fixed"], listed["broken"]
 
     def _changed(self) -> str | None:
         """Return the path of the first changed file of output, ground truth, mapping and schema; else of the output."""
@@ -295,18 +306,4 @@ def _gate_cell(flip: CellFlip) -> GateCell:
         head=after.actual or None if after else None,
         by_truth=flip.by_truth,
         named_path=flip.cell.named_path,
-    )
-
-
-def _score_cell(case: str, fate: Fate, metric: str, pair: Paired) -> GateCell:
-    base, head = (f"{share.part / share.whole:.4g}" for share in pair)
-    return GateCell(
-        fate=fate,
-        document=case,
-        path=metric,
-        extra_item=False,
-        expected=None,
-        base=base,
-        head=head,
-        by_truth=False,
     )

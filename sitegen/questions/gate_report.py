@@ -21,13 +21,12 @@ from sitegen.errors import SitegenError
 from sitegen.model.changes import MetricDelta
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
-from sitegen.model.metrics import MetricSpec, Nouns, traits_of
+from sitegen.model.metrics import Nouns, traits_of
 from sitegen.pages.labels import MINUS, smallest_change, spread_words, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import line
-from sitegen.text.values import schema_first
 
 LARGEST: Final = 20_000_000
 """Bytes of the largest document that is read."""
@@ -43,11 +42,6 @@ _KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 _UNIT: Final = re.compile(r"[A-Za-z%/ ]{0,20}", re.ASCII)
 _DERIVED: Final = ("nothing in common", "undefined", "too many broken", "too few cases")
 """Reasons of an eval that ``check_eval`` derives again."""
-
-
-def gate_json(report: GateReport) -> bytes:
-    """UTF-8 JSON with full precision; undefined is null."""
-    return schema_first(report)
 
 
 def read_report(content: bytes) -> GateReport:
@@ -101,64 +95,48 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
     by_name = {spec.name: spec for spec in all_specs(specs)}
-    overlap = gate_eval.overlap
+    overlap, judge = gate_eval.overlap, gate_eval.judge
     if overlap:
         is_case = overlap.unit == "case"
         unit, units = ("case", "cases") if is_case else (nouns.document, nouns.documents)
         overlap = replace(overlap, unit=unit, units=units)
+
+    def derived(metric: GateMetric) -> GateMetric:
+        if "no such metric" in metric.reasons:
+            return check_stranger(metric.name, metric.limits)
+        spec = by_name.get(metric.name)
+        if spec is None:  # no built-in kind has this metric
+            low, high = metric.range
+            if high is None or not low < high:
+                raise ValueError("the range of a metric is not valid")
+            unit = metric.unit if _UNIT.fullmatch(metric.unit) else ""
+            label = line(metric.label or metric.name, 60)
+            spec = replace(metric.spec, label=label, unit=unit, recorded=traits_of(gate_eval.kind).is_recorded)
+        verdict = metric.noise and replace(metric.noise, change=metric.change)
+        check = check_metric(
+            spec,
+            metric.limits,
+            metric.base,
+            metric.head,
+            MetricDelta(metric.name, metric.change, metric.parts) if overlap else None,
+            lambda _: verdict,
+            regraded=judge is not None and metric.name in judge.metrics,
+            is_headline=metric is gate_eval.metrics[0],
+            same_output=gate_eval.same_output,
+            strict_floors=strict_floors,
+        )
+        if "worse by the repeats of the base" in metric.reasons:
+            check = without_excuse(check)
+        return replace(check, base_variants=metric.base_variants, head_variants=metric.head_variants)
+
     return check_eval(
         replace(
             gate_eval,
             overlap=overlap,
             reasons=tuple(reason for reason in gate_eval.reasons if reason not in _DERIVED),
-            metrics=tuple(
-                _derived_metric(metric, by_name.get(metric.name), gate_eval, strict_floors=strict_floors)
-                for metric in gate_eval.metrics
-            ),
+            metrics=tuple(map(derived, gate_eval.metrics)),
         )
     )
-
-
-def _derived_metric(
-    metric: GateMetric, spec: MetricSpec | None, gate_eval: GateEval, *, strict_floors: bool
-) -> GateMetric:
-    """The metric, checked again. ``spec``: what sitegen knows of it; None for a metric that no built-in kind has."""
-    if "no such metric" in metric.reasons:
-        return check_stranger(metric.name, metric.limits)
-    spec = spec or _strange_spec(metric, recorded=traits_of(gate_eval.kind).is_recorded)
-    verdict = metric.noise and replace(metric.noise, change=metric.change)
-    judge = gate_eval.judge
-    check = check_metric(
-        spec,
-        metric.limits,
-        metric.base,
-        metric.head,
-        MetricDelta(metric.name, metric.change, metric.parts) if gate_eval.overlap else None,
-        lambda _: verdict,
-        regraded=judge is not None and metric.name in judge.metrics,
-        is_headline=metric is gate_eval.metrics[0],
-        same_output=gate_eval.same_output,
-        strict_floors=strict_floors,
-    )
-    if "worse by the repeats of the base" in metric.reasons:
-        check = without_excuse(check)
-    return replace(check, base_variants=metric.base_variants, head_variants=metric.head_variants)
-
-
-def _strange_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:
-    """The spec of a metric that no built-in kind has. Raises ValueError if its range is invalid."""
-    low, high = metric.range
-    if high is None or not low < high:
-        raise ValueError("the range of a metric is not valid")
-    unit = metric.unit if _UNIT.fullmatch(metric.unit) else ""
-    return replace(metric.spec, label=line(metric.label or metric.name, 60), unit=unit, recorded=recorded)
-
-
-def reason_sentences(check: GateEval) -> Iterator[str]:
-    """The sentences about the whole eval, then those about each metric."""
-    yield from (eval_sentence(check, reason) for reason in check.reasons)
-    for metric in check.metrics:
-        yield from metric_sentences(metric, check)
 
 
 def change_text(metric: GateMetric) -> str:

@@ -58,19 +58,6 @@ _BUTTON: Final = re.compile(r"""\sclass=["']([^"']*\s)?btn\b""")
 _MAIN: Final = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
-def standalone(page: bytes, path: str, styles: str, reachable: Collection[str]) -> bytes:
-    """The page at ``path`` with its style sheet inside; only the files ``beside`` it can be reached.
-
-    The policy allows no script at all, so that a value that looked like one would do nothing.
-    """
-    html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, reachable).decode()))
-    safe = styles.replace("</", "<\\/")  # keeps a theme from closing the element
-    sheet = f"<style>\n{safe}</style>\n</head>"
-    # The policy is first in the head: it applies only to what follows, and a project's own head may have none.
-    html = _POLICY.sub("", html).replace("<head>", f"<head>\n{_OURS}", 1)
-    return html.replace("</head>", sheet, 1).encode()
-
-
 def without_links(page: bytes, path: str, reachable: Collection[str]) -> bytes:
     """Remove the links of the page at ``path`` to any file that is not ``reachable``.
 
@@ -149,7 +136,12 @@ def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
     renderer = _preview_renderer(verified.place.project)
     styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))
     beside = posixpath.join(posixpath.dirname(page.path), data)
-    return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
+    html = without_links(renderer.render(page), page.path, (beside,)).decode()
+    safe = styles.content.decode().replace("</", "<\\/")  # keeps a theme from closing the element
+    # The policy allows no script at all, so that a value that looked like one would do nothing. It is first in the
+    # head: it applies only to what follows, and a project's own head may have none.
+    html = _POLICY.sub("", _HEADER.sub("", _SCRIPT.sub("", html))).replace("<head>", f"<head>\n{_OURS}", 1)
+    return html.replace("</head>", f"<style>\n{safe}</style>\n</head>", 1).encode()
 
 
 def _preview_renderer(project: WorktreeProject) -> Renderer:

@@ -26,10 +26,8 @@ from sitegen.model.usage import RunUsage
 from sitegen.questions.work_tree import (
     WorktreeEval,
     WorktreeProject,
-    each_output,
     first_file,
     iterations,
-    outputs_of_iterations,
 )
 from sitegen.scoring.highlights.files import read_settings
 from sitegen.scoring.kinds import CONTENTS, in_order_of, scored_with_own_metrics, scorer, specs_of
@@ -84,7 +82,7 @@ def verify(
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
         name = place.files.outputs[0]
-        newest = "The newest iteration of" if any(outputs_of_iterations(place)) else "The eval"
+        newest = "The newest iteration of" if any(place.outputs_of_iterations()) else "The eval"
         raise NothingToReportError(
             f"{newest} {eval_id!r} has no output to score.",
             where=str(place.folder),
@@ -153,7 +151,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
     Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
     number; uncommitted ones come last. Without any commit, it is the last by number or by name.
     """
-    several = each_output(place)
+    several = place.each_output()
     history = place.history if len(several) > 1 else None
     if history is None:
         return several[-1] if several else ()
@@ -175,7 +173,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
 
 def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
-    for number, outputs in outputs_of_iterations(place):
+    for number, outputs in place.outputs_of_iterations():
         if outputs and number not in without:
             yield _scored(place, outputs)
 

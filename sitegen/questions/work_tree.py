@@ -97,28 +97,45 @@ class WorktreeEval(Frozen):
         """The history of the eval, as in ``WorktreeProject.histories``."""
         return self.project.histories.get(self.entry.id)
 
+    def each_output(self) -> list[tuple[Path, ...]]:
+        """The outputs of each iteration by number, or of each run by name, or the overwritten output; often none.
 
-def each_output(place: WorktreeEval) -> list[tuple[Path, ...]]:
-    """Return the outputs of each iteration by number, or of each run by name, or the overwritten output; often none.
+        An iteration that has only the record of a run has no files.
+        """
+        entry, files = self.entry, self.files
+        if runs := runs_of(entry):
+            return _each_run(self.folder, runs, required_statements(entry))
+        if is_path(entry.outputs):
+            stated = first_file(self.folder, (entry.outputs,))
+            return [(stated,)] if stated else []
+        if by_iteration := self.outputs_of_iterations():
+            return [outputs for _, outputs in by_iteration]
+        if entry.outputs == "iterations":
+            return []
+        if entry.id == LONE and not first_file(self.folder, files.elsewhere):
+            log = first_file(self.project.root, files.at_root)
+            if log is not None:
+                return [(log,)]
+        written = self._outputs_in(self.folder, files.overwritten) or self._outputs_in(self.folder / RESULTS, ())
+        return [written] if written else []
 
-    An iteration that has only the record of a run has no files.
-    """
-    entry, files = place.entry, place.files
-    if runs := runs_of(entry):
-        return _each_run(place.folder, runs, required_statements(entry))
-    if is_path(entry.outputs):
-        stated = first_file(place.folder, (entry.outputs,))
-        return [(stated,)] if stated else []
-    if by_iteration := outputs_of_iterations(place):
-        return [outputs for _, outputs in by_iteration]
-    if entry.outputs == "iterations":
-        return []
-    if entry.id == LONE and not first_file(place.folder, files.elsewhere):
-        log = first_file(place.project.root, files.at_root)
-        if log is not None:
-            return [(log,)]
-    written = _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
-    return [written] if written else []
+    def outputs_of_iterations(self) -> list[tuple[int, tuple[Path, ...]]]:
+        """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
+        return sorted(
+            (number, outputs)
+            for number, folder in iterations(self.folder)
+            if (outputs := self._outputs_in(folder, self.files.outputs)) or (folder / RECORDED).is_file()
+        )
+
+    def _outputs_in(self, folder: Path, names: tuple[str, ...]) -> tuple[Path, ...]:
+        """The outputs in a folder: the file under the first of the names that exists, and the file of every variant."""
+        first = first_file(folder, names)
+        outputs = [first] if first else []
+        if self.files.variants and folder.is_dir():
+            outputs += [
+                path for path in folder.iterdir() if re.fullmatch(self.files.variants, path.name) and path.is_file()
+            ]
+        return tuple(sorted(outputs))
 
 
 def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
@@ -151,16 +168,6 @@ def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
         return False
 
 
-def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
-    """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
-    files = place.files
-    return sorted(
-        (number, outputs)
-        for number, folder in iterations(place.folder)
-        if (outputs := _outputs_in(folder, files.outputs, files)) or (folder / RECORDED).is_file()
-    )
-
-
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
     """Yield the number and the folder of every iteration of an eval, with an output or without, in arbitrary order."""
     results = folder / RESULTS
@@ -173,15 +180,6 @@ def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
     """The first of these names under which the folder has a file."""
     return next((path for name in names if (path := Path(normpath(folder / name))).is_file()), None)
-
-
-def _outputs_in(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
-    """The outputs in a folder: the file under the first of the names that exists, and the file of every variant."""
-    first = first_file(folder, names)
-    outputs = [first] if first else []
-    if files.variants and folder.is_dir():
-        outputs += [path for path in folder.iterdir() if re.fullmatch(files.variants, path.name) and path.is_file()]
-    return tuple(sorted(outputs))
 
 
 class WorktreeProject(Frozen, gc=True, dict=True):

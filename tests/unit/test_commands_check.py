@@ -20,8 +20,9 @@ from sitegen.project import Options
 from sitegen.questions import gate
 from sitegen.questions.comparison import compare_revisions
 from sitegen.questions.gate_markdown import gate_markdown
-from sitegen.questions.gate_report import gate_json, read_report
+from sitegen.questions.gate_report import read_report
 from sitegen.questions.study import read_series
+from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -92,7 +93,7 @@ def check(repo: GitRepo, *arguments: str | Path) -> subprocess.CompletedProcess[
 
 def report(repo: GitRepo, *, worktree: bool = False, exact: bool = False):
     """The report as JSON, made in this process."""
-    found = json.loads(gate_json(gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)))
+    found = json.loads(schema_first(gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)))
     jsonschema.validate(found, json.loads(schemas.content("gate")))
     return found
 
@@ -850,6 +851,6 @@ def test_the_gate_says_the_word_of_the_report_and_repeats_of_a_branch_excuse_not
     assert [metric["noise"]["decision"], by_report.decision, by_compare.chance.decision] == [decision] * 3
     assert metric["noise"]["why"] == by_report.why
     assert (found["verdict"], metric["reasons"]) == (verdict, reasons)
-    assert gate_markdown(read_report(gate_json(gate.check(options, "main")))) == gate_markdown(
+    assert gate_markdown(read_report(schema_first(gate.check(options, "main")))) == gate_markdown(
         gate.check(options, "main")
     )

@@ -18,8 +18,9 @@ from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
 from sitegen.model.series import VariantSpread
 from sitegen.questions.gate_markdown import gate_markdown
-from sitegen.questions.gate_report import MOST, gate_json, read_report
+from sitegen.questions.gate_report import MOST, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from sitegen.text.values import schema_first
 from tests.gates import gate_eval, overlap
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -107,19 +108,19 @@ def test_strict_floors_are_read_again():
     old = check_metric(F1, MetricLimits(0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
     one = gate_eval("a", "both", [old], overlap=overlap("comparable", 2))
     strict = gate_report("b" * 40, "a" * 40, [one], strict_floors=True)
-    assert (strict.verdict, read_report(gate_json(strict)).verdict) == ("fail", "fail")
-    body = {**json.loads(gate_json(strict)), "strict_floors": False}
+    assert (strict.verdict, read_report(schema_first(strict)).verdict) == ("fail", "fail")
+    body = {**json.loads(schema_first(strict)), "strict_floors": False}
     with pytest.raises(SitegenError, match="its verdict does not follow from its evals"):
         read_report(json.dumps(body).encode())
 
 
 def document(**changes: object) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(gate_json(report()))
+    body: dict[str, Any] = json.loads(schema_first(report()))
     return {**body, **changes}
 
 
 def test_the_markdown_of_the_document_is_that_of_the_report_it_was_made_from():
-    assert gate_markdown(read_report(gate_json(report()))) == gate_markdown(report())
+    assert gate_markdown(read_report(schema_first(report()))) == gate_markdown(report())
 
 
 TEXTS = st.text(max_size=80) | st.text("`|\\<>[]!@#:/ww.\n\rGH-1\ud800\u202e", max_size=40)
@@ -129,7 +130,7 @@ TEXTS = st.text(max_size=80) | st.text("`|\\<>[]!@#:/ww.\n\rGH-1\ud800\u202e", m
 @example("macro_f1_attributes", "", "")  # a metric that other kinds have
 def test_that_holds_for_any_names(name, path, value):
     one = report(name, path, (value, value))
-    assert gate_markdown(read_report(gate_json(one))) == gate_markdown(one)
+    assert gate_markdown(read_report(schema_first(one))) == gate_markdown(one)
 
 
 @given(TEXTS)
@@ -161,7 +162,7 @@ def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_do
     metrics = [check_metric(spec, MetricLimits(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]
     strange = [replace(metric, label="[x](y)", unit="@all", higher_is_better=False) for metric in metrics]
     one = gate_eval("a", "both", strange, kind=kind, overlap=overlap("comparable", 2))
-    found = read_report(gate_json(gate_report("b" * 40, "a" * 40, [one])))
+    found = read_report(schema_first(gate_report("b" * 40, "a" * 40, [one])))
     assert found.evals[0].metrics == tuple(metrics)
 
 
@@ -199,7 +200,7 @@ def test_what_is_no_report_is_refused(content, why):
 
 
 def test_the_command_writes_the_markdown_of_a_document(tmp_path):
-    (tmp_path / "gate.json").write_bytes(gate_json(report()))
+    (tmp_path / "gate.json").write_bytes(schema_first(report()))
     done = run("check", "--from", tmp_path / "gate.json", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, gate_markdown(report()), "")
     assert run("check", "--from", tmp_path / "gate.json", "--markdown", tmp_path / "gate.md").stdout == ""

@@ -18,10 +18,10 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
-from sitegen.questions.gate_report import gate_json
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site
@@ -245,7 +245,7 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
         report = check(Options(repo=repo.path, cache=tmp_path / "memo"), "HEAD~8", exact=True)
     finally:
         (repo.path / "sitegen.toml").unlink()
-    document = json.loads(gate_json(report))["evals"][0]
+    document = json.loads(schema_first(report))["evals"][0]
     metric = document["metrics"][0]
     assert (metric["name"], metric["verdict"], metric["reasons"]) == ("score", "not comparable", ["another judge"])
     assert document["judge"] == {"base": ["j-1"], "head": ["j-2"], "metrics": list(ALL)}

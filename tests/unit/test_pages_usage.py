@@ -13,8 +13,9 @@ from sitegen.pages.variants import OfVariants, axes, place
 from sitegen.project import Options
 from sitegen.questions.gate import check
 from sitegen.questions.gate_markdown import gate_markdown
-from sitegen.questions.gate_report import gate_json, read_report
+from sitegen.questions.gate_report import read_report
 from sitegen.scoring.usage import USAGE_METRICS
+from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences
 
@@ -132,7 +133,7 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
     (repo.path / "sitegen.toml").write_text(limits)
     repo.commit({"evals/faq/responses.json": responses(7, "large", 0.1, judge="j-2", grade=2)})
     report = check(Options(repo=repo.path, cache=tmp_path / "memo"), "HEAD~2", exact=True)
-    document = json.loads(gate_json(report))
+    document = json.loads(schema_first(report))
     cost = next(each for each in document["evals"][0]["metrics"] if each["name"] == "cost")
     assert (cost["base"], cost["head"], cost["points"], cost["range"]) == (0.16, 0.8, pytest.approx(400), [0.0, None])
     assert cost["reasons"] == ["below the floor", "dropped"]
@@ -142,7 +143,7 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
     assert "Total cost is 0.80 USD, above the ceiling of 0.7." in said
     assert "Total cost got worse by 0.64 USD (+400 %), and at most 50 % is allowed." in said
     assert "The model changed from `small` to `large`: how much of the change is due to it" in said
-    assert gate_markdown(read_report(gate_json(report))) == said
+    assert gate_markdown(read_report(schema_first(report))) == said
 
 
 def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:
