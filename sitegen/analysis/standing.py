@@ -6,25 +6,26 @@ configuration are applied here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points
-from sitegen.analysis.change import change, change_between, changes, difference, scored_now
+from sitegen.analysis.change import change, changes, difference, scored_now
 from sitegen.analysis.deltas import under_rules_of
-from sitegen.analysis.flips import flips
+from sitegen.analysis.flips import case_of
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
-from sitegen.analysis.series import first_of_each_output, output_of
+from sitegen.analysis.series import first_of_each_output, output_of, series_of_two
 from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.problems import Problem
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalSummary, Headline, Series
-from sitegen.model.timeline import Edit
+from sitegen.model.timeline import Edit, Snapshot
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
 """unscored: the newest output has no headline although an earlier one has, unless runs record it, its files cannot be
@@ -35,6 +36,9 @@ the eval is at its best."""
 
 _TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 """All kinds of trouble, from the worst to the least."""
+
+ResultsOf: TypeAlias = Callable[[Sequence[Snapshot]], Iterable[Result]]
+"""Returns the results of snapshots, which are scored for it if need be."""
 
 LOST: Final[tuple[Trouble, ...]] = _TROUBLES[:3]
 """Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
@@ -176,7 +180,9 @@ def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
     return not any(standing.trouble in LOST for standing in evals)
 
 
-def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequence[Edit]]) -> tuple[Step, ...]:
+def with_losses(
+    series: Series, steps: tuple[Step, ...], beside: Sequence[Sequence[Edit]], results_of: ResultsOf
+) -> tuple[Step, ...]:
     """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
 
     These are the fall of the newest output, and the distance from the best output unless another loss is half of it, or
@@ -204,7 +210,7 @@ def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequen
             others = [metric for metric in _measured(series, fall.before, fall.at, named) if metric.points < 0]
             surer = replace(fall, metrics=(*fall.metrics, *others), regained=there.regained, noise=there.noise)
             steps = tuple(surer if step is there else step for step in steps)
-    distance = _distance_from_best(series, best[newest], newest, beside)
+    distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of), beside)
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
     judged = changes(series, [(step.before, step.at) for step in steps if step.status in WORSE])
@@ -233,7 +239,8 @@ def _regained_losses(series: Series, best: Sequence[int | None], beside: Sequenc
                 yield _ended(series, fall, fall.before, newest, until)
         peak = best[newest]
         if peak is not None and _share_regained(series, peak, newest, newest + 1) >= REGAINED:
-            distance = _distance_from_best(series, peak, newest, beside)
+            verdict = change(series, peak, newest).verdict if points[newest].scorecard.status == "scored" else None
+            distance = _distance_from_best(series, peak, newest, verdict, beside)
             if distance:
                 yield _ended(series, distance, peak, newest, newest + 1)
 
@@ -302,13 +309,14 @@ def _measured(series: Series, before: int, after: int, names: Set[str]) -> Itera
             yield metric_step(spec, value - moved, value)
 
 
-def _distance_from_best(series: Series, best: int | None, newest: int, beside: Sequence[Sequence[Edit]]) -> Step | None:
+def _distance_from_best(
+    series: Series, best: int | None, newest: int, since: ChangeVerdict | None, beside: Sequence[Sequence[Edit]]
+) -> Step | None:
     """Return the loss from the best output to the newest, if it is more than chance, with the output that lost most.
 
-    The loss began after the last output that had three quarters of it left.
+    The loss began after the last output that had three quarters of it left. *since*: the verdict on it.
     """
-    judged = since_best(series, best, newest)
-    if best is None or judged is None or judged.decision != "worse":
+    if best is None or since is None or since.decision != "worse":
         return None
     points, spec = series.points, series.specs[0]
     cards = {index: scored_now(points[index], series.info.kind) for index in range(best, newest + 1)}
@@ -323,7 +331,7 @@ def _distance_from_best(series: Series, best: int | None, newest: int, beside: S
     near = max((place for place, at in enumerate(known[:-1]) if loss(best, at) <= (1 - REGAINED) * lost), default=0)
     before, at = max(pairwise(known[near:]), key=lambda pair: loss(*pair))
     value = cards[newest].metric(spec.name) or 0.0
-    moved = metric_step(spec, value - (judged.change or 0.0), value)
+    moved = metric_step(spec, value + (lost if spec.higher_is_better else -lost), value)
     if moved.points >= 0:
         return None
     return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=newest + 1)
@@ -337,31 +345,35 @@ def _explains(step: Step, distance: Step) -> bool:
     return step.status in ("fell", "open") and (is_great or is_there)
 
 
-def since_best(series: Series, best: int | None, newest: int | None = None) -> ChangeVerdict | None:
+def since_best(series: Series, best: int | None, results_of: ResultsOf) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
     If both score by these as they did at their time, it is the ``change`` of the pair, which every other page shows.
     None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
     can distinguish from chance.
     """
-    newest = len(series.points) - 1 if newest is None else newest
+    newest = len(series.points) - 1
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    sides, rules = (series.points[best], series.points[newest]), series.points[-1].snapshot
+    sides = series.points[best], series.points[newest]
     cards = [scored_now(point, series.info.kind) for point in sides]
     if cards == [point.scorecard for point in sides]:
         return change(series, best, newest).verdict
-    before, after = (
-        replace(
-            point,
-            snapshot=under_rules_of(point.snapshot, rules),
-            scorecard=card,
-            noise=sides[1].noise,  # of both: the means of repeats are by the rules of their time
-        )
-        for point, card in zip(sides, cards, strict=True)
+    under = under_rules_of(sides[0].snapshot, sides[1].snapshot), sides[1].snapshot
+    results = [_of_its_time(result, card) for result, card in zip(results_of(under), cards, strict=True)]
+    noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
+    return change(series_of_two(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
+
+
+def _of_its_time(result: Result, card: Scorecard) -> Result:
+    """Return a result with the scorecard of ``scored_now``, and without the judgements of what it leaves out."""
+    documents, cases = {document.id for document in card.documents}, {case.attribute for case in card.cases}
+    judgements = tuple(
+        judgement
+        for judgement in result.judgements
+        if judgement.document in documents and (not cases or case_of(judgement.path, cases) in cases)
     )
-    pair = flips(series.cells, best, newest)
-    return change_between(before, after, pair, kind=series.info.kind, headline=series.specs[0]).verdict
+    return replace(result, scorecard=card, judgements=judgements)
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

@@ -108,7 +108,7 @@ class _EvalJob:
             steps, patterns = self._known.summary.steps, self._known.summary.patterns
         elif newest:
             beside = self._inputs.edits.beside
-            steps = with_losses(series, steps_of(series, beside), beside)
+            steps = with_losses(series, steps_of(series, beside), beside, self._cards.results)
             patterns = self._error_patterns(series, newest)
         edit_windows = windows(series.points, self._inputs.edits.made_with, series.info.kind)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
@@ -171,7 +171,7 @@ class _EvalJob:
             recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
             if point and not series.info.recorded
             else None,
-            since_best=since_best(series, best.at if best else None),
+            since_best=since_best(series, best.at if best else None, self._cards.results),
             iterations=series.iterations,
             outputs=series.outputs,
             spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.standing import (
+    ResultsOf,
     Trouble,
     nothing_is_worse,
     since_best,
@@ -21,15 +23,32 @@ from sitegen.analysis.standing import (
 )
 from sitegen.config.models import Mute
 from sitegen.model.changes import ChangeVerdict, Decision, StepStatus
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalSummary, Peak, Series
+from sitegen.model.timeline import Snapshot
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.pages.overview.page import target_of
 from sitegen.project import Options
-from sitegen.questions.study import read_series
+from sitegen.questions.study import open_study, read_series
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run, text_of
 from tests.unit.test_for_machines import headline, step, summary
+
+
+def unasked(snapshots: object) -> Iterable[Result]:
+    """Nothing is scored again where the ground truth and the rules are what they were."""
+    raise AssertionError(snapshots)
+
+
+def scored_in(repo: GitRepo, eval_id: str) -> ResultsOf:
+    """The results of snapshots of an eval."""
+
+    def results_of(snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
+        with open_study(Options(repo=repo.path, cache=repo.path.parent / "cache")) as study:
+            return study.results(study.history(eval_id), snapshots)
+
+    return results_of
 
 
 def verdict(decision: Decision) -> ChangeVerdict:
@@ -130,13 +149,14 @@ def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
 
 def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells() -> None:
     series = sample.series(4)
+    series = replace(series, points=tuple(replace(point, now=None) for point in series.points))
     last = len(series.points) - 1
-    values = [(point.now or point.scorecard).metrics[0].value or 0.0 for point in series.points]
-    judged = since_best(series, 0)
+    values = [point.scorecard.metrics[0].value or 0.0 for point in series.points]
+    judged = since_best(series, 0, unasked)
     assert judged is not None
     assert judged.change == pytest.approx(values[last] - values[0])
-    assert since_best(series, last) is None
-    assert since_best(replace(series, info=replace(series.info, kind="recorded")), 0) is None
+    assert since_best(series, last, unasked) is None
+    assert since_best(replace(series, info=replace(series.info, kind="recorded")), 0, unasked) is None
 
 
 def with_values(tmp_path: Path, *outputs: str) -> Series:
@@ -176,7 +196,7 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
     tmp_path: Path, name: str, outputs: tuple[str, ...], expected: list[tuple[str, int, int, float, tuple[int, int]]]
 ) -> None:
     series = with_values(tmp_path, *outputs)
-    losses = with_losses(series, (), [()] * len(series.points))
+    losses = with_losses(series, (), [()] * len(series.points), unasked)
     found = [(at.status, at.before, at.at, round(at.metrics[0].points, 1), at.verdict) for at in losses]
     assert [(*loss, (verdict.fixed, verdict.broken)) for *loss, verdict in found if verdict] == expected
     assert [at.commit.sha for at in losses] == [series.points[at.at].snapshot.commit.sha for at in losses]
@@ -184,10 +204,10 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
 
 def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path: Path) -> None:
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), [(), ()])
+    (fall,) = with_losses(series, (), [(), ()], unasked)
     for status, expected in (("new", "fell"), ("open", "open"), ("better", "better")):
         steps = (replace(fall, status=status),)
-        found = [at.status for at in with_losses(series, steps, [(), ()])]
+        found = [at.status for at in with_losses(series, steps, [(), ()], unasked)]
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
@@ -195,9 +215,9 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
     tmp_path: Path,
 ) -> None:
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), [(), ()])
+    (fall,) = with_losses(series, (), [(), ()], unasked)
     levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
-    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), [(), ()])
+    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), [(), ()], unasked)
     before, after = (point.scorecard.metric("recall") for point in series.points)
     assert [(metric.name, metric.before, metric.after) for metric in found.metrics] == [
         ("f1", fall.metrics[0].before, fall.metrics[0].after),
@@ -207,9 +227,9 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
 
 def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path: Path) -> None:
     series = with_values(tmp_path, ALL, HALF, HALF + "k")
-    (behind,) = with_losses(series, (), [(), (), ()])
+    (behind,) = with_losses(series, (), [(), (), ()], unasked)
     recall = replace(behind, status="open", metrics=(replace(behind.metrics[0], name="recall", points=-2.0),))
-    assert [step.status for step in with_losses(series, (recall,), [(), (), ()])] == ["open"]
+    assert [step.status for step in with_losses(series, (recall,), [(), (), ()], unasked)] == ["open"]
 
 
 def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path) -> None:
@@ -222,7 +242,7 @@ def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path
         repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows)})
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (step,) = with_losses(series, (), [(), ()])
+    (step,) = with_losses(series, (), [(), ()], unasked)
     assert step.verdict
     assert (step.status, step.metrics[0].points, dict(step.verdict.lost_fields)) == ("fell", 0.0, {"x": 6})
 
@@ -256,7 +276,7 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "q")
     pair = change(series, 0, 1)
     assert (pair.overlap.common, pair.headline.change) == (4, -0.25)
-    distance = since_best(series, 0)
+    distance = since_best(series, 0, scored_in(repo, "q"))
     assert distance
     assert distance.change == -0.25
     assert pair.verdict
@@ -293,7 +313,7 @@ def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the
         repo.commit({"evals/texts/processing-log.ndjson": json.dumps(log)})
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "texts")
-    (step,) = with_losses(series, (), [(), ()])
+    (step,) = with_losses(series, (), [(), ()], unasked)
     assert step.verdict
     assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)
 
@@ -317,7 +337,7 @@ def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pai
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
     last = len(series.points) - 1
-    pairs = [(since_best(series, at), change(series, at, last).verdict) for at in range(last)]
+    pairs = [(since_best(series, at, unasked), change(series, at, last).verdict) for at in range(last)]
     assert [judged for judged, _ in pairs] == [verdict for _, verdict in pairs]
     assert len({judged.decision for judged, _ in pairs if judged}) > 1
 
@@ -337,5 +357,31 @@ def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(tmp_path: P
         )
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (loss,) = with_losses(series, (), [()] * len(series.points))
+    (loss,) = with_losses(series, (), [()] * len(series.points), scored_in(repo, "orders"))
     assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)
+
+
+def test_the_distance_from_the_best_is_judged_by_what_is_expected_today(tmp_path: Path) -> None:
+    """Eight labels were corrected to what the first output says; it was wrong at its time, and is the best today."""
+    repo = GitRepo(tmp_path / "repo")
+    names = [f"d{at}" for at in range(10)]
+
+    def table(first: str) -> str:
+        return "id,x\n" + "".join(f"{name},{first if at < 8 else 'A'}\n" for at, name in enumerate(names))
+
+    def output(first: str, version: int) -> dict[str, str]:
+        rows = [{"id": name, "x": first if at < 8 else "A"} for at, name in enumerate(names)]
+        text = json.dumps(rows) + "\n" * version
+        return {"CLAUDE.md": f"{version}\n", f"evals/orders/results/iteration-{version:03}/extracted.json": text}
+
+    repo.commit({"evals/orders/ground_truth.csv": table("A"), **output("B", 1)})
+    repo.commit(output("A", 2))
+    repo.commit({"evals/orders/ground_truth.csv": table("B")})
+    repo.commit(output("A", 3))
+    repo.checkout()
+    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
+    found = since_best(series, 0, scored_in(repo, "orders"))
+    assert found
+    assert (found.decision, found.fixed, found.broken, round(found.change or 0, 3)) == ("worse", 0, 8, -0.8)
+    assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
+    assert "which may be chance" not in text_of(tmp_path / "site" / "index.html")

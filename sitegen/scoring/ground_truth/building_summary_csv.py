@@ -19,11 +19,11 @@ from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument,
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise
 
-ENTRY: Final = 'walls: {csv_section: "Exterior Walls:", fields: {Area: area}}'
+_ENTRY: Final = 'walls: {csv_section: "Exterior Walls:", fields: {Area: area}}'
 """An example of an entry of ``array_mappings``."""
 
 SECTIONS: Final = (
-    f"Map fields in csv_to_json, and a section in array_mappings, under the path of its list in the output (`{ENTRY}`)"
+    f"Map fields in csv_to_json, and a section in array_mappings, under the path of its list in the output (`{_ENTRY}`)"
 )
 """How fields and sections are mapped."""
 
@@ -107,7 +107,7 @@ def _without_section(mapping: Mapping) -> Iterator[Finding]:
     names = [path for path, array in mapping.array_mappings.items() if not array.csv_section]
     if names:
         message = f"'array_mappings.{names[0][:80]}' names no section of the ground truth, and maps nothing"
-        yield Finding("warning", message, f"Add its csv_section, as `{ENTRY}`.", about="mapping")
+        yield Finding("warning", message, f"Add its csv_section, as `{_ENTRY}`.", about="mapping")
 
 
 def _below_blank_rows(rows: list[list[str]], lists: Container[str]) -> Iterator[Finding]:
