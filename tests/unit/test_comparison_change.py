@@ -204,18 +204,23 @@ def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_cha
 
 
 def test_both_sides_and_the_change_have_an_interval_and_one_by_drawing_units_again():
-    truth = dict.fromkeys("abcdefghijkl", "x")
-    before = truth | dict.fromkeys("abcdefgh", "y")
-    chance = change(truth, before, truth).chance
+    truth = dict.fromkeys("abcdefghijklm", "x")
+    before = truth | dict.fromkeys("abcdefghm", "y")
+    chance = change(truth, before, truth | {"m": "y"}).chance
     assert chance is not None
     assert (chance.decision, chance.why) == ("better", "beyond chance")
-    assert chance.difference == pytest.approx(2 / 3)
+    assert chance.difference == pytest.approx(8 / 13)
     spans = (chance.before, chance.after, chance.change)
     drawn = (chance.bootstrap_before, chance.bootstrap_after, chance.bootstrap_change)
-    assert [span and (span.unit, span.n) for span in spans + drawn] == [("fields", 12)] * 6
+    assert [span and (span.unit, span.n) for span in spans + drawn] == [("fields", 13)] * 6
     assert [span and span.method for span in drawn] == ["bootstrap"] * 3
-    assert all(span and span.low <= value <= span.high for span, value in zip(spans, (1 / 3, 1, 2 / 3), strict=True))
-    assert change(truth, before, truth).chance == chance
+    values = (4 / 13, 12 / 13, 8 / 13)
+    assert all(span and span.low <= value <= span.high for span, value in zip(spans, values, strict=True))
+    assert change(truth, before, truth | {"m": "y"}).chance == chance
+    everything_right = change(truth, before, truth).chance
+    assert everything_right
+    assert everything_right.after
+    assert everything_right.bootstrap_after is None
 
 
 @pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "rental-contracts"])

@@ -212,6 +212,7 @@ def test_repeated_runs_have_an_interval_of_their_mean():
     assert found is not None
     assert (found.unit, found.n, ends(found)) == ("runs", 3, (0.770, 0.870))
     assert interval_of_runs([0.8]) is None
+    assert interval_of_runs([0.8, 0.8, 0.8]) is None
 
 
 def test_many_fixed_cells_in_every_document_are_better_and_the_reverse_is_worse():

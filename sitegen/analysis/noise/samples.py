@@ -13,7 +13,17 @@ from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import Counts, traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
-from sitegen.stats.intervals import Estimate, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
+from sitegen.stats.intervals import (
+    ROUNDING,
+    Estimate,
+    Paired,
+    around,
+    around_mean,
+    effective_wilson,
+    mean_of,
+    ratio,
+    wilson,
+)
 
 _ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""
@@ -173,7 +183,10 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
 
 
 def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Interval | None:
-    return None if ends is None else Interval(low=ends.low, high=ends.high, unit=unit, n=n, method=method)
+    """None without ends, and if the units do not vary: an interval without a width would promise the same of others."""
+    if ends is None or ends.high - ends.low <= ROUNDING:
+        return None
+    return Interval(low=ends.low, high=ends.high, unit=unit, n=n, method=method)
 
 
 def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> Ends | None:
