@@ -20,6 +20,7 @@ from sitegen.analysis.effects import peak
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.standing import standings
 from sitegen.model.cells import Cell, CellMap, Flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
@@ -31,6 +32,8 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecar
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
+from sitegen.pages.instructions import EditEffects
+from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.stats.counts import error_numbers
 
@@ -446,6 +449,21 @@ def headline(point: Point) -> Headline:
         values=tuple(card.metric(spec.name) for spec in SPECS[:3]),
         errors=error_numbers(card.counts),
     )
+
+
+def overview_page(
+    summaries: tuple[EvalSummary, ...],
+    head: Commit,
+    counts: SiteCounts,
+    latest: tuple[EditEffects, ...] = (),
+    **more: Any,
+) -> Page:
+    """The overview of these evals, of which no loss is muted."""
+    evals = standings(summaries, ())
+    view = OverviewView(
+        summaries=summaries, evals=evals, head=head, revision="main", counts=counts, latest=latest, **more
+    )
+    return view.page
 
 
 def view_of(page: Page) -> Any:

@@ -24,13 +24,13 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
-from sitegen.pages.effects import grade_counts
+from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
+from sitegen.pages.effects import effect_rows, grade_counts
 from sitegen.pages.instruction import (
     CountedEdit,
     DisplayedFile,
+    InstructionView,
     apart_since,
-    instruction_page,
     line_counts,
     show_text,
     thickens,
@@ -151,20 +151,22 @@ class _InstructionWork:
 
     def _write_edit(self, index: int, drawn: RenderedPatch, sizes: Sequence[TextStats]) -> None:
         """Write the page of an edit. ``sizes``: the size of the file after each edit."""
-        page = edit_page(
-            self._history,
-            index,
-            drawn,
-            self._task.effects[index],
-            sizes[index - 1] if index else None,
-            sizes[index],
+        page = EditView(
+            file=self._history,
+            index=index,
+            patch=drawn,
+            effects=effect_rows(self._task.effects[index]),
+            before=sizes[index - 1] if index else None,
+            after=sizes[index],
             thickens=self._thickens(index),
-        )
+        ).page
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self) -> InstructionDone:
         counted = tuple(edit for edit in self._counted if edit is not None)
-        page = instruction_page(self._history, counted, self._task.effects, self._text(), self._task.peaks)
+        page = InstructionView(
+            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), peaks=self._task.peaks
+        ).page
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
             counted=counted,

@@ -52,11 +52,12 @@ from sitegen.pages.other_pages import (
     methods_page,
     not_found_page,
     problems_page,
+    score_changes,
     unfinished_page,
 )
 from sitegen.pages.overview.focus import most_costly_patterns, words_of
 from sitegen.pages.overview.news import undo_of
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
@@ -108,21 +109,21 @@ class SitePages(Frozen):
         added = _added_metrics(timeline, infos)
 
         def overview() -> Page:
-            undo = undo_of(standings(summaries, mutes), timeline.instructions, self._patch)
-            return overview_page(
-                summaries,
-                head,
-                revision,
-                counts,
-                self._latest(),
-                newest,
-                self.commits.uncommitted,
-                instructions.files,
-                mutes,
-                problems,
-                undo,
+            evals = standings(summaries, mutes)
+            return OverviewView(
+                summaries=summaries,
+                evals=evals,
+                head=head,
+                revision=revision,
+                counts=counts,
+                latest=self._latest(),
+                newest=newest,
+                uncommitted=self.commits.uncommitted,
+                score_changes=score_changes(problems),
+                files=instructions.files,
+                undo=undo_of(evals, timeline.instructions, self._patch),
                 worktree=has_worktree,
-            )
+            ).page
 
         return (
             PageMaker(links.overview(), overview),

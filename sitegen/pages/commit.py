@@ -61,6 +61,18 @@ class CommitEffect(Frozen):
     """Short id of the commit whose instructions made the output, if it was not the edit of this commit; empty if that
     is certain."""
 
+    @property
+    def remarks(self) -> Iterator[str]:
+        """The parts and restrictions of the change, and the errors that appeared or went with documents."""
+        if self.or_edit:
+            yield f"The output was made with the instructions of this commit or of {self.or_edit}."
+        if self.origin:
+            yield f"{self.origin[0].upper()}{self.origin[1:]}."
+        flips = self.change.flips
+        if flips.appeared or flips.vanished:
+            appeared, vanished = number_of_cells(flips.appeared), number_of_cells(flips.vanished)
+            yield f"{counted(appeared, 'error')} appeared and {vanished:,} went with documents or expected values."
+
 
 class EvalMove(Frozen):
     """The points of one eval at a commit, with the last earlier point."""
@@ -97,6 +109,37 @@ class EvalMove(Frozen):
         """The first points, each with the label of the point that it is a copy of."""
         pairs = zip_longest(self.points[:MOST_POINTS], self.originals[:MOST_POINTS])
         return [(point, None if original == point.label else original) for point, original in pairs]
+
+    @property
+    def row(self) -> EffectRow:
+        """What became of the eval."""
+        effect, spec, last = self.effect, self.specs[0], self.points[-1]
+        changed = {metric.name: metric.change for metric in effect.change.metrics} if effect else {}
+        grade: Grade = "first output"
+        why = ", ".join(CAUSES[cause] for cause in self.causes)
+        if effect and effect.change.verdict:
+            grade = effect.change.verdict.decision
+            why = verdict_words(effect.change.verdict, spec, self.info.nouns)
+        elif effect and spec.recorded:
+            grade, why = "recorded", ONLY_RECORDED
+        elif effect:
+            others = [CAUSES[cause] for cause in self.causes if cause != "outputs"]
+            grade, why = "same output", ", ".join(others) or "identical to an earlier one"
+        fields = flipped_fields(effect.change.flips) if effect else ()
+        return EffectRow(
+            eval_id=self.info.id,
+            name=line(self.info.name, 80),
+            grade=grade,
+            why=why,
+            before=self.before,
+            after=last,
+            metrics=metrics_of(self.before, last, self.specs, (changed.get(spec.name) for spec in self.specs)),
+            verdict=effect.change.verdict if effect else None,
+            fixed=sum(fixed for _, fixed, _ in fields),
+            broken=sum(broken for _, _, broken in fields),
+            fields=fields,
+            remarks=tuple(effect.remarks) if effect else (),
+        )
 
 
 class CommitPageInputs(Frozen):
@@ -199,7 +242,7 @@ class CommitView(Frozen):
 
 def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> Page:
     """Make the page of a commit. ``patches``: as in ``CommitView``."""
-    moved, edited = by_grade(map(_effect_row, inputs.moves)), effect_rows(inputs.effects)
+    moved, edited = by_grade(move.row for move in inputs.moves), effect_rows(inputs.effects)
     shown = {path: patch for path, patch in patches.items() if path in inputs.files}
     fields = fields_and_passages(edited or moved, {path: patch.words for path, patch in shown.items()})
     view = CommitView(inputs=inputs, moved=moved, edited=edited, fields=fields, patches=shown)
@@ -235,48 +278,6 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[tuple[Commit, int], 
 def message(commit: Commit) -> str:
     """The message of a commit below its subject."""
     return cut(visible(commit.body.strip()), 10_000)
-
-
-def _effect_row(move: EvalMove) -> EffectRow:
-    effect, spec, last = move.effect, move.specs[0], move.points[-1]
-    changed = {metric.name: metric.change for metric in effect.change.metrics} if effect else {}
-    grade: Grade = "first output"
-    why = ", ".join(CAUSES[cause] for cause in move.causes)
-    if effect and effect.change.verdict:
-        grade = effect.change.verdict.decision
-        why = verdict_words(effect.change.verdict, spec, move.info.nouns)
-    elif effect and spec.recorded:
-        grade, why = "recorded", ONLY_RECORDED
-    elif effect:
-        others = [CAUSES[cause] for cause in move.causes if cause != "outputs"]
-        grade, why = "same output", ", ".join(others) or "identical to an earlier one"
-    fields = flipped_fields(effect.change.flips) if effect else ()
-    return EffectRow(
-        eval_id=move.info.id,
-        name=line(move.info.name, 80),
-        grade=grade,
-        why=why,
-        before=move.before,
-        after=last,
-        metrics=metrics_of(move.before, last, move.specs, (changed.get(spec.name) for spec in move.specs)),
-        verdict=effect.change.verdict if effect else None,
-        fixed=sum(fixed for _, fixed, _ in fields),
-        broken=sum(broken for _, _, broken in fields),
-        fields=fields,
-        remarks=tuple(_remarks(effect)) if effect else (),
-    )
-
-
-def _remarks(effect: CommitEffect) -> Iterator[str]:
-    """The parts and restrictions of the change, and the errors that appeared or went with documents."""
-    if effect.or_edit:
-        yield f"The output was made with the instructions of this commit or of {effect.or_edit}."
-    if effect.origin:
-        yield f"{effect.origin[0].upper()}{effect.origin[1:]}."
-    flips = effect.change.flips
-    if flips.appeared or flips.vanished:
-        appeared, vanished = number_of_cells(flips.appeared), number_of_cells(flips.vanished)
-        yield f"{counted(appeared, 'error')} appeared and {vanished:,} went with documents or expected values."
 
 
 COMMITS: Final = 100

@@ -132,6 +132,11 @@ class ComparedField(Frozen):
         """The range of the net number that chance explains."""
         return max(-self.flipped, self.net - self.reach), min(self.flipped, self.net + self.reach)
 
+    def net_bar(self, scale: int) -> Markup:
+        """The number of fixed minus broken cells, with the range that chance explains."""
+        tone = "n" if not self.more_than_chance else "u" if self.net > 0 else "d"
+        return Markup(around_zero(*self.ends, self.net, scale, tone))
+
 
 def compare_page(series: Series, data: CompareData) -> Page:
     """The page of an eval with two points or more."""
@@ -167,12 +172,6 @@ def bars(before: float, after: float) -> Markup:
         '<svg class="ab" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">'
         f'<path class="a" d="M0 .5H{tenths(100 * before)}"/><path class="b" d="M0 1.5H{tenths(100 * after)}"/></svg>'
     )
-
-
-def net_bar(field: ComparedField, scale: int) -> Markup:
-    """The number of fixed minus broken cells, with the range that chance explains."""
-    tone = "n" if not field.more_than_chance else "u" if field.net > 0 else "d"
-    return Markup(around_zero(*field.ends, field.net, scale, tone))
 
 
 def signed_count(number: int) -> str:

@@ -80,7 +80,12 @@ class CellSource(Frozen):
                 room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
                 if _least_characters(self.cells, count - newest) <= room:  # as a rule there is no need to make it
                     stretches = _stretches(chosen)
-                    block = self._block(stretches, _wrong_at(self.cells, stretches), {})
+                    wrong = [
+                        cell
+                        for cell in self.cells
+                        if any(period.is_wrong for _, period in _periods_at(cell, stretches))
+                    ]
+                    block = self._block(stretches, wrong, {})
                     if len(json.dumps(block, ensure_ascii=False)) <= room:
                         return chosen, block
                 if not newest:
@@ -199,11 +204,6 @@ def _piece_ranges(base: int, sizes: Sequence[int]) -> tuple[range, ...]:
     totals = accumulate(base + sum(sizes[places.start : places.stop]) for places in reversed(ranges))
     fitting = sum(total <= MOST for total in totals)
     return tuple(ranges[len(ranges) - fitting :])
-
-
-def _wrong_at(cells: Iterable[Cell], stretches: Sequence[range]) -> list[Cell]:
-    """The cells that are wrong at any of these points: all others are right on both sides of any pair of them."""
-    return [cell for cell in cells if any(period.is_wrong for _, period in _periods_at(cell, stretches))]
 
 
 def _periods_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Period]]:

@@ -15,11 +15,10 @@ from markupsafe import Markup
 from sitegen.analysis.section_flips import PassageWords, passage_words
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.effects import EffectRow, FlippedFields, effect_rows, fields_and_passages
+from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
@@ -57,12 +56,21 @@ class EditView(Frozen):
     patch: RenderedPatch
     effects: tuple[EffectRow, ...]
     """How each eval that the file drives changed around the edit."""
-    fields: FlippedFields
-    before: TextStats | None
+    before: TextStats | None = None
     """Size of the file before the edit; None if unknown, and not shown."""
-    after: TextStats | None
-    thickens: bool
+    after: TextStats | None = None
+    thickens: bool = False
     """Whether the edit changes an agent's definition although instructions have separate files."""
+
+    @property
+    def page(self) -> Page:
+        """The page that shows it."""
+        return Page(links.edit(self.file.path, self.edit.commit.sha), "pages/edit.html", self)
+
+    @property
+    def fields(self) -> FlippedFields:
+        """The fields that flipped around the edit."""
+        return fields_and_passages(self.effects, {self.file.path: self.patch.words})
 
     @property
     def edit(self) -> Edit:
@@ -107,31 +115,6 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
-
-
-def edit_page(
-    file: InstructionHistory,
-    index: int,
-    drawn: RenderedPatch,
-    effects: Iterable[Effect],
-    before: TextStats | None,
-    after: TextStats | None,
-    *,
-    thickens: bool,
-) -> Page:
-    """The page of ``file.edits[index]``; the rest as in ``EditView``."""
-    rows = effect_rows(effects)
-    view = EditView(
-        file=file,
-        index=index,
-        patch=drawn,
-        effects=rows,
-        fields=fields_and_passages(rows, {file.path: drawn.words}),
-        before=before,
-        after=after,
-        thickens=thickens,
-    )
-    return Page(links.edit(file.path, view.edit.commit.sha), "pages/edit.html", view)
 
 
 def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:

@@ -48,6 +48,8 @@ _TITLES: Final = (
 )
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
+_ROOT: Final = "../../../"
+"""The way from a page to the root of the site."""
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
 
@@ -143,7 +145,8 @@ class FieldView(Frozen):
             return f"<td{wide}>"
         return f"<td{wide} class={state}>{letter_of(state, self.info.nouns) if state in ERROR_TYPES else '✓'}"
 
-    def turns(self, root: str) -> list[Column]:
+    @property
+    def turns(self) -> list[Column]:
         """The table of points at which cells changed: the commit, and the cells that it fixed and broke."""
 
         def commit(change: ChangePoint) -> Markup:
@@ -151,7 +154,7 @@ class FieldView(Frozen):
             edits = (
                 f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
             )
-            return Markup(f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}")
+            return Markup(f"{_sha(at)} {_subject(at)}{edits if at.edits else ''}")
 
         def items(change: ChangePoint) -> str:
             appeared = change.number("appeared") - change.number("vanished")
@@ -171,21 +174,22 @@ class FieldView(Frozen):
             Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
         ]
 
-    def runs(self, root: str) -> Markup:
+    @property
+    def runs(self) -> Markup:
         """For each cell a row that names it and the rows of its runs, newest first."""
-        return Markup("".join(f"<tbody>{''.join(self._runs(cell, root))}</tbody>\n" for cell in self.wrong[:CELLS]))
+        return Markup("".join(f"<tbody>{''.join(self._runs(cell))}</tbody>\n" for cell in self.wrong[:CELLS]))
 
-    def _runs(self, cell: CellBlame, root: str) -> Iterator[str]:
+    def _runs(self, cell: CellBlame) -> Iterator[str]:
         since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
         pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
         times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
         yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
         for explained in reversed(cell.periods[-self.periods :]):
-            yield self._period(explained, root)
+            yield self._period(explained)
         if (earlier := len(cell.periods) - self.periods) > 0:
             yield f'<tr><td colspan="5" class="muted">{earlier:,} earlier</td></tr>\n'
 
-    def _period(self, explained: ExplainedPeriod, root: str) -> str:
+    def _period(self, explained: ExplainedPeriod) -> str:
         at, state = self.points[explained.period.start], explained.period.state
         lasted = "" if explained.end == len(self.points) else f"<i> for {outputs(explained.outputs)}</i>"
         sides = _sides(state, explained.period.expected, explained.period.actual)
@@ -194,7 +198,7 @@ class FieldView(Frozen):
         why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
         why += f"{causes} " if causes else ""
         start = f"<tr><td class=c-from>{self._report(at)}{lasted}<td>{name}{sides}"
-        return f"{start}<td class=c-why>{why}{_sha(at, root)}\n"
+        return f"{start}<td class=c-why>{why}{_sha(at)}\n"
 
     def _report(self, at: Point) -> str:
         shown = text(day(at.snapshot.commit.committed_at))
@@ -235,10 +239,10 @@ def _causes(roles: Iterable[Role]) -> str:
     return ", ".join([ROLES[role] for role in roles])
 
 
-def _sha(at: Point, root: str) -> str:
+def _sha(at: Point) -> str:
     """The commit with a link to its page; the uncommitted state has none."""
     commit, short = at.snapshot.commit, text(at.snapshot.commit.short)
-    linked = f'<a class="sha" href="{root}{links.commit(commit.sha)}">{short}</a>'
+    linked = f'<a class="sha" href="{_ROOT}{links.commit(commit.sha)}">{short}</a>'
     return short if commit.sha == commit.short else linked
 
 

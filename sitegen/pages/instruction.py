@@ -139,6 +139,11 @@ class InstructionView(Frozen):
     """The best output of each eval that the file drives."""
 
     @property
+    def page(self) -> Page:
+        """The page that shows it."""
+        return Page(links.instruction(self.file.path), "pages/instruction.html", self)
+
+    @property
     def newest_first(self) -> range:
         """The indices of the edits."""
         return range(len(self.file.edits))[::-1]
@@ -240,18 +245,6 @@ def show_text(content: bytes) -> DisplayedFile | None:
         plain=rendered.plain,
         cut=rendered.plain and len(content) > LARGEST,
     )
-
-
-def instruction_page(
-    file: InstructionHistory,
-    edits: Iterable[CountedEdit],
-    effects: Iterable[tuple[Effect, ...]],
-    displayed: DisplayedFile | None,
-    peaks: Iterable[EvalPeak],
-) -> Page:
-    """The page of a file; the arguments are as in ``InstructionView``."""
-    view = InstructionView(file=file, edits=tuple(edits), effects=tuple(effects), text=displayed, peaks=tuple(peaks))
-    return Page(links.instruction(file.path), "pages/instruction.html", view)
 
 
 def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:

@@ -125,6 +125,16 @@ class FileRecord(Frozen):
         """Number of authors of its edits."""
         return len({edit.commit.author for edit in self.history.edits})
 
+    @property
+    def sureness(self) -> tuple[int, ...]:
+        """The order of files: the most certain effects of their edits first."""
+        numbers = dict(self.grades)
+        sure, likely = (
+            sum(numbers.get(grade, 0) for grade in grades)
+            for grades in (("worse", "better"), ("likely worse", "likely better"))
+        )
+        return -sure, -likely, -numbers.get("cannot tell", 0)
+
 
 class Matrix(Frozen):
     """Commits with edits, newest first, by the evals that any of them moved."""
@@ -161,7 +171,7 @@ class InstructionsView(Frozen):
     @property
     def living(self) -> list[FileRecord]:
         """Files that are not deleted, most certain effects of edits first."""
-        return sorted((file for file in self.files if not file.history.deleted), key=_surest_first)
+        return sorted((file for file in self.files if not file.history.deleted), key=lambda file: file.sureness)
 
     @property
     def deleted(self) -> list[FileRecord]:
@@ -195,15 +205,6 @@ def best_for_most(versions: tuple[BestInstructions, ...]) -> list[BestInstructio
     evals = [sum(effect.is_best for effect in version.evals) for version in versions]
     ranked = sorted(range(len(versions)), key=lambda index: -evals[index])[:VERSIONS]
     return [versions[index] for index in sorted(ranked)]
-
-
-def _surest_first(file: FileRecord) -> tuple[int, ...]:
-    numbers = dict(file.grades)
-    sure, likely = (
-        sum(numbers.get(grade, 0) for grade in grades)
-        for grades in (("worse", "better"), ("likely worse", "likely better"))
-    )
-    return -sure, -likely, -numbers.get("cannot tell", 0)
 
 
 def matrix(edits: Iterable[EditEffects]) -> Matrix | None:

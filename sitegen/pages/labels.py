@@ -17,7 +17,6 @@ from sitegen.model.changes import (
     DeltaParts,
     Ends,
     Interval,
-    MetricDelta,
     Noise,
     Overlap,
     StepStatus,
@@ -197,14 +196,29 @@ class DisplayedChange(Frozen):
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
     """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
-    if after.change is None:
+    found = after.change
+    if found is None:
         return ()
-    model = exchange("model", after.change.model)
-    shared = "; ".join(filter(None, (_overlap_note(after.change.overlap, nouns, before, after), model)))
-    return tuple(
-        _displayed_change(spec, delta, shared, before, after)
-        for spec, delta in zip(specs, after.change.metrics, strict=False)
+    shared = "; ".join(
+        filter(None, (_overlap_note(found.overlap, nouns, before, after), exchange("model", found.model)))
     )
+    displayed = []
+    for spec, delta in zip(specs, found.metrics, strict=False):
+        if refused(found):
+            displayed.append(DisplayedChange(None, note=shared))
+        elif delta.change is None and regraded(found.judge, spec.name):
+            displayed.append(DisplayedChange(None, note=exchange("judge", found.judge)))
+        elif delta.change is None:
+            sides = ((before, f"is undefined at {before.snapshot.label}"), (after, "is undefined here"))
+            undefined = (why for point, why in sides if point.scorecard.metric(spec.name) is None)
+            why = next(undefined, "cannot be computed over what both have in common")
+            displayed.append(DisplayedChange(None, note=f"{spec.label} {why}"))
+        elif delta.parts is None:
+            unsplit = "a mixture of both sides is undefined, so that it cannot be split"
+            displayed.append(DisplayedChange(delta.change, note="; ".join(filter(None, (shared, unsplit)))))
+        else:
+            displayed.append(DisplayedChange(delta.change, split(delta.parts, spec), shared))
+    return tuple(displayed)
 
 
 def range_of(spec: MetricSpec) -> float:
@@ -231,28 +245,6 @@ def refused(delta: Change) -> bool:
     return delta.overlap.verdict == "refused"
 
 
-def _displayed_change(
-    spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
-) -> DisplayedChange:
-    if after.change and refused(after.change):
-        return DisplayedChange(None, note=shared)
-    if delta.change is None:
-        judge = after.change.judge if after.change else None
-        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before, after)
-        return DisplayedChange(None, note=note)
-    if delta.parts is None:
-        unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-        return DisplayedChange(delta.change, note="; ".join(filter(None, (shared, unsplit))))
-    return DisplayedChange(delta.change, split(delta.parts, spec), shared)
-
-
-def _undefined_note(spec: MetricSpec, before: Point, after: Point) -> str:
-    for point, where in ((before, f"at {before.snapshot.label}"), (after, "here")):
-        if point.scorecard.metric(spec.name) is None:
-            return f"{spec.label} is undefined {where}"
-    return f"{spec.label} cannot be computed over what both have in common"
-
-
 def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
     if overlap.verdict == "comparable":
         return ""
@@ -264,15 +256,11 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
                 return f"not comparable: {where} has no {nouns.documents} that count"
         return f"not comparable: no {overlap.noun(nouns, 1)} in common with {before.snapshot.label}"
     common = overlap.noun(nouns, overlap.common)
-    sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
-    return "; ".join(
-        [f"over {overlap.common:,} common {common}", *(_side_documents(*side) for side in sides if side[1])]
-    )
-
-
-def _side_documents(name: str, documents: Sequence[str]) -> str:
-    more = len(documents) - NAMED
-    return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+    words = [f"over {overlap.common:,} common {common}"]
+    for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        words += [f"{side}: {', '.join(names[:NAMED])}{more}"] * bool(names)
+    return "; ".join(words)
 
 
 MINUS = "\u2212"

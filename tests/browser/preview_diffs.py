@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit import commit_page
-from sitegen.pages.edit import draw_edit, edit_page
-from sitegen.pages.instruction import CountedEdit, instruction_page, show_text
+from sitegen.pages.edit import EditView, draw_edit
+from sitegen.pages.effects import effect_rows
+from sitegen.pages.instruction import CountedEdit, InstructionView, show_text
 from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
@@ -22,15 +23,14 @@ from tests.sites import renderer_of
 def pages() -> list[Page]:
     texts = ("", *sample.VERSIONS)
     found = [
-        edit_page(
-            sample.FILE,
-            index,
-            draw_edit(sample.FILE.edits[index], sample.patch_of(texts[index], texts[index + 1])),
-            (sample.MANY_EFFECTS, sample.EFFECTS, ())[index],
-            text_stats(texts[index].encode()) if index else None,
-            text_stats(texts[index + 1].encode()),
-            thickens=False,
-        )
+        EditView(
+            file=sample.FILE,
+            index=index,
+            patch=draw_edit(sample.FILE.edits[index], sample.patch_of(texts[index], texts[index + 1])),
+            effects=effect_rows((sample.MANY_EFFECTS, sample.EFFECTS, ())[index]),
+            before=text_stats(texts[index].encode()) if index else None,
+            after=text_stats(texts[index + 1].encode()),
+        ).page
         for index in range(3)
     ]
     hostile = InstructionHistory(
@@ -41,7 +41,7 @@ def pages() -> list[Page]:
         ),
     )
     long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
-    found.append(edit_page(hostile, 1, long, sample.EFFECTS, None, None, thickens=False))
+    found.append(EditView(file=hostile, index=1, patch=long, effects=effect_rows(sample.EFFECTS)).page)
     records = [
         CountedEdit(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, ()) for index in range(3)
     ]
@@ -50,8 +50,13 @@ def pages() -> list[Page]:
         CountedEdit(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ()),
     ]
     effects = (sample.MANY_EFFECTS, sample.EFFECTS, ())
-    found.append(instruction_page(sample.FILE, records, effects, show_text(sample.V3.encode()), ()))
-    found.append(instruction_page(hostile, odd, ((), ()), show_text(sample.HOSTILE.encode()), ()))
+    for file, edits, of_edits, text in (
+        (sample.FILE, records, effects, sample.V3),
+        (hostile, odd, ((), ()), sample.HOSTILE),
+    ):
+        shown = show_text(text.encode())
+        view = InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, peaks=())
+        found.append(view.page)
     found.append(
         instructions_page(
             [

@@ -30,8 +30,8 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
-from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_found_page, problems_page
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_found_page, problems_page, score_changes
+from sitegen.pages.overview.page import SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
 from sitegen.pages.report.page import ReportView, report_page
@@ -74,7 +74,9 @@ def pages() -> list[Page]:
     fallen = _fallen(_falls())
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
-        overview_page(tuple(map(sample.summary, every)), head, "main", COUNTS, latest, problems=sample.PROBLEMS),
+        sample.overview_page(
+            tuple(map(sample.summary, every)), head, COUNTS, latest, score_changes=score_changes(sample.PROBLEMS)
+        ),
         *_uncommitted(series),
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
@@ -123,7 +125,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     assert isinstance(view, CommitView)
     summaries, head = (sample.summary(series),), sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):
-        page = overview_page(summaries, head, "main", COUNTS, (), uncommitted=uncommitted, worktree=True)
+        page = sample.overview_page(summaries, head, COUNTS, uncommitted=uncommitted, worktree=True)
         yield replace(page, path=f"{name}.html")
 
 

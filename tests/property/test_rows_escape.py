@@ -261,7 +261,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
         edited=((f"prompts/{label}",),),
         changes=((DisplayedChange(None, note=note),),),
     )
-    read = _Reader(trend_rows.iterations(view, "../../"))
+    read = _Reader(trend_rows.iterations(view))
     assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "b", "bdi", "small"}
     assert all(_clean(text) in read.text for text in (subject, author, label, note))
 

@@ -108,7 +108,7 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     view = trend_page(series).view
     assert isinstance(view, TrendView)
     assert (view.series.iterations, view.series.outputs) == (3, 2)
-    newest, *older = iterations(view, "../../").splitlines()
+    newest, *older = iterations(view).splitlines()
     assert newest.startswith("<tr><td class=c-iteration>")
     assert "back to the output of <a href=0002.html>iteration-002</a>" in newest
     assert not any("copied" in row or "same output" in row for row in older)
@@ -134,7 +134,7 @@ def test_rows_of_iterations_stay_in_place_and_copies_of_the_output_below_are_one
     view = trend_page(series).view
     assert isinstance(view, TrendView)
     parts = r"<tr class=(\w+)>|<a href=0*(\d+)\.html>|(same|back)(?= output as| to the output of)"
-    found = [re.findall(parts, row) for row in iterations(view, "").splitlines()]
+    found = [re.findall(parts, row) for row in iterations(view).splitlines()]
     assert [" ".join("".join(part) for part in row) for row in found] == rows
 
 

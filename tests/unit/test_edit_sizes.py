@@ -2,7 +2,7 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.pages.edit import EditView, draw_edit, edit_page
+from sitegen.pages.edit import EditView, draw_edit
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
@@ -12,7 +12,9 @@ from tests.sites import renderer_of
 def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None) -> str:
     """What stands below the subject of an edit, after its number."""
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
-    page = edit_page(sample.FILE, 1, replace(drawn, counts=counts), (), before, after, thickens=False)
+    page = EditView(
+        file=sample.FILE, index=1, patch=replace(drawn, counts=counts), effects=(), before=before, after=after
+    ).page
     assert isinstance(page.view, EditView)
     html = renderer_of(sample.SITE).render(page).decode().partition("edit 2 of the file</span>")[2].partition("</p>")[0]
     return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())

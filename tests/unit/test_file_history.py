@@ -12,7 +12,7 @@ from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.html.charts import track
-from sitegen.pages.instruction import CountedEdit, InstructionView, instruction_page, restore
+from sitegen.pages.instruction import CountedEdit, InstructionView, restore
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -74,10 +74,9 @@ def view_of(
     effects: Iterable[tuple[Effect, ...]] | None = None,
     peaks: Sequence[EvalPeak] = (),
 ) -> InstructionView:
-    edits = [CountedEdit(count, ()) for count in counts]
-    view = instruction_page(file, edits, effects or [()] * len(edits), None, peaks).view
-    assert isinstance(view, InstructionView)
-    return view
+    edits = tuple(CountedEdit(count, ()) for count in counts)
+    of_edits = tuple(effects or [()] * len(edits))
+    return InstructionView(file=file, edits=edits, effects=of_edits, text=None, peaks=tuple(peaks))
 
 
 def test_the_best_version_is_the_one_in_force_at_the_best_output():

@@ -16,7 +16,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary
@@ -316,7 +316,7 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
 
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = CASES["an open regression after an edit, and two more evals that lost"][0]
-    view = sample.view_of(overview_page(evals, sample.commit(3), "main", COUNTS, ()))
+    view = sample.view_of(sample.overview_page(evals, sample.commit(3), COUNTS))
     assert view.news[0].text == "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained."
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
@@ -350,7 +350,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
 def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:
     hostile = case("a", 0.9, 0.5, steps=FALL)
     hostile = replace(hostile, info=replace(hostile.info, name=sample.SCRIPT))
-    page = overview_page((hostile,), sample.commit(3), "main", COUNTS, ())
+    page = sample.overview_page((hostile,), sample.commit(3), COUNTS)
     html = renderer_of(sample.SITE).render(page).decode()
     text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()
     assert sample.SCRIPT not in html + text

@@ -12,7 +12,6 @@ from sitegen.model.series import Effect, Window
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
-from sitegen.pages import edit as edit_module
 from sitegen.pages import effects
 from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
@@ -37,7 +36,8 @@ def edit_page(
     before: TextStats | None = None,
     after: TextStats | None = None,
 ) -> Page:
-    return edit_module.edit_page(file, index, patch, of_evals, before, after, thickens=False)
+    effects = effect_rows(of_evals)
+    return EditView(file=file, index=index, patch=patch, effects=effects, before=before, after=after).page
 
 
 def written_with(*of_evals: Effect) -> str:

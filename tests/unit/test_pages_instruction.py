@@ -16,7 +16,6 @@ from sitegen.pages.instruction import (
     CountedEdit,
     InstructionView,
     earlier_paths,
-    instruction_page,
     line_counts,
     newest_text,
     show_text,
@@ -45,7 +44,8 @@ RECORDS = (
 def page_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None = None) -> Page:
     """The page of a file with these edits, oldest first."""
     displayed = None if text is None else show_text(text)
-    return instruction_page(file, [edit for edit, _ in records], [effects for _, effects in records], displayed, ())
+    edits, effects = tuple(edit for edit, _ in records), tuple(effects for _, effects in records)
+    return InstructionView(file=file, edits=edits, effects=effects, text=displayed, peaks=()).page
 
 
 def view_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None) -> InstructionView:

@@ -15,7 +15,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
 from sitegen.pages.overview.focus import focus_of
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -64,14 +64,14 @@ def _delta(before: float | None, after: float | None) -> Change:
 
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
-    return sample.view_of(overview_page(summaries, HEAD, "main", COUNTS, latest))
+    return sample.view_of(sample.overview_page(summaries, HEAD, COUNTS, latest))
 
 
 def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     seconds = replace(sample.SPECS[0], name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
     slow = replace(_summary("slow", 3.0, 9.0), specs=(seconds,))
     evals = (_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True))
-    page = overview_page(evals, HEAD, "main", COUNTS, ())
+    page = sample.overview_page(evals, HEAD, COUNTS)
     assert sample.view_of(page).scale_of == Ends(0.1, 0.9)
     html = renderer_of(sample.SITE).render(page).decode()
     ends = dict(re.findall(r'(?s)<a class="name" href="evals/(\w+)/.*?<path class="e" d="M[\d.]+ ([\d.]+)h0"/>', html))
@@ -82,8 +82,8 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
     worse = replace(_summary("b", 0.9, 0.5), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
     past = replace(_summary("d", 0.9, 0.6, 0.7), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
     lower = replace(_summary("c", 0.9, 0.8), peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
-    page = overview_page(
-        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, "main", COUNTS, ()
+    page = sample.overview_page(
+        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, COUNTS
     )
     html = renderer_of(sample.SITE).render(page).decode()
     assert re.findall(r'<a class="name" href="evals/(\w+)/', html) == ["b", "d", "c", "a", "gone"]
@@ -146,7 +146,7 @@ def test_a_change_over_some_documents_or_none_says_so():
     some = _summary("a", 0.5, 0.6)
     bridged = replace(some, change=Change(Overlap(3, ("x",)), (MetricDelta("f1", 0.1, None),)))
     refused = replace(some, change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
-    page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
+    page = sample.overview_page((some, bridged, refused), HEAD, COUNTS)
     assert [overview.change_of(summary) for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
@@ -162,7 +162,7 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     focus = _view(a, b, gone).focus
     assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
     assert focus.broken == (("roof.kind", 3, (a, b)), ("walls[].area", 2, (b,)))
-    html = renderer_of(sample.SITE).render(overview_page((a, b, gone), HEAD, "main", COUNTS, ())).decode()
+    html = renderer_of(sample.SITE).render(sample.overview_page((a, b, gone), HEAD, COUNTS)).decode()
     newest = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
     assert re.findall(r'href="([^"]*#section=[^"]*)"', html[html.index("What to work on") :]) == [
         f"{newest[0]}#section=walls",
@@ -215,7 +215,7 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():
-    page = overview_page((_summary("a", *[i / 100 for i in range(80)]),), HEAD, "main", COUNTS, ())
+    page = sample.overview_page((_summary("a", *[i / 100 for i in range(80)]),), HEAD, COUNTS)
     assert "F1 of the newest 60 of 80 iterations" in renderer_of(sample.SITE).render(page).decode()
 
 
@@ -225,7 +225,7 @@ def test_an_edit_shows_its_two_largest_changes():
     edit = sample.edit(3)
     files = tuple(FileEdit(edit, f"{name}.md") for name in "abcdefgh")
     latest = EditEffects(edit.commit, files, effects)
-    page = overview_page((_summary("a", 0.5),), HEAD, "main", COUNTS, (latest,))
+    page = sample.overview_page((_summary("a", 0.5),), HEAD, COUNTS, (latest,))
     html = renderer_of(sample.SITE).render(page).decode()
     shown = html[html.index('<ul class="feed">') :]
     assert (shown.count('<a class="mono"'), "<span>and 2 more</span>" in shown) == (6, True)
@@ -242,7 +242,7 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
     shown = []
     for effect in (certain, replace(certain, window=certain.window._replace(or_edit=sample.edit(2).commit))):
         latest = (EditEffects(edit.commit, (FileEdit(edit, "a.md"),), (effect,)),)
-        page = overview_page((_summary("a", 0.5, 0.6),), HEAD, "main", COUNTS, latest)
+        page = sample.overview_page((_summary("a", 0.5, 0.6),), HEAD, COUNTS, latest)
         html = renderer_of(sample.SITE).render(page).decode()
         shown.append(html[html.index('id="h-ed"') :])
     named = f"or {sample.edit(2).commit.short}"
@@ -257,9 +257,7 @@ def test_columns_are_named_after_the_metrics_that_all_evals_share():
 
 
 def test_many_evals_can_be_filtered():
-    few, many = (
-        overview_page(tuple(_summary(f"e{i}", 0.5) for i in range(n)), HEAD, "main", COUNTS, ()) for n in (3, 60)
-    )
+    few, many = (sample.overview_page(tuple(_summary(f"e{i}", 0.5) for i in range(n)), HEAD, COUNTS) for n in (3, 60))
     renderer = renderer_of(sample.SITE)
     assert b"Filter evals" not in renderer.render(few)
     assert b"Filter evals" in renderer.render(many)
@@ -289,7 +287,7 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
         _record("gone.md", 2, 3, deleted=True),
         *(_record(f"mass-{n}.md", 7, 8) for n in range(26)),
     )
-    page = overview_page((), HEAD, "main", COUNTS, (), files=records)
+    page = sample.overview_page((), HEAD, COUNTS, files=records)
     view = sample.view_of(page)
     assert [file.history.path for file in view.living_files[:3]] == ["c.md", "a.md", "b.md"]
     assert view.authors == [("Ann", 4), ("Bob", 4)]
@@ -303,7 +301,7 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
 def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_latest_edits_are():
     record = replace(_record("prompts/a.md", 1, 2), counts=(PatchCounts(7, 4), PatchCounts(5, 2)))
     latest = tuple(EditEffects(edit.commit, (FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
-    page = overview_page((), HEAD, "main", COUNTS, latest, files=(record,))
+    page = sample.overview_page((), HEAD, COUNTS, latest, files=(record,))
     html = renderer_of(sample.SITE).render(page).decode()
     assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [2, 2, 1, 1]
     for shown in ("Instruction files", "No evals yet", "sitegen init"):

@@ -45,7 +45,7 @@ def test_a_change_is_undefined_where_either_point_is():
 
 
 def test_a_point_names_what_is_unusual_about_it():
-    rows = trend_rows.iterations(sample.view_of(trend_page(sample.series())), "../../").splitlines()[::-1]
+    rows = trend_rows.iterations(sample.view_of(trend_page(sample.series()))).splitlines()[::-1]
     remarks = {index: re.findall('<span class="pill (?:bad|warn)">(.*?)</span>', row) for index, row in enumerate(rows)}
     assert {index: found[0] for index, found in remarks.items() if found} == {
         17: "unreadable",
@@ -145,7 +145,7 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
     )
     last = sample.with_flips(replace(series.points[2], stale=True), flips)
     view = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last))))
-    rows = trend_rows.iterations(view, "../../").splitlines()
+    rows = trend_rows.iterations(view).splitlines()
     found = [Markup(re.search("<td class=c-fixed>(.*)<td class=c-errors", row)[1]).striptags() for row in rows]  # type: ignore[index]
     assert (found[0], found[-1]) == ("345", "")
     assert ["stale" in row for row in rows] == [True, False, False]
@@ -223,7 +223,7 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
     first, second, third = series.points
     third = replace(third, snapshot=replace(third.snapshot, commit=second.snapshot.commit), edits=edits)
     page = trend_page(replace(series, points=(first, replace(second, edits=edits[2:3]), third)))
-    rows = str(trend_rows.iterations(sample.view_of(page), "../../")).splitlines()
+    rows = str(trend_rows.iterations(sample.view_of(page))).splitlines()
     subjects = [re.findall("<i>(.*?)</i>", row) for row in rows]
     assert subjects == [[second.snapshot.commit.subject], [], [first.snapshot.commit.subject]]
     edited = [re.findall('<span class="pill acc">(.*?)</span>', row) for row in rows]
@@ -284,7 +284,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     assert content is not None
     (folded, repeated), (paths, values) = map(json.loads, content.groups())
     rows = re.sub(r"<(\d+)>", lambda place: repeated[int(place[1])], folded)
-    assert rows == f"<tbody>{trend_rows.iterations(view, '../../', older=True)}"
+    assert rows == f"<tbody>{trend_rows.iterations(view, older=True)}"
     assert len(folded) < 0.8 * len(rows)
     assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", rows) == [
         f"{index:04}" for index in range(9799, -1, -1)

@@ -6,7 +6,7 @@ from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.other_pages import LISTED, banner_address, banner_text, problems_page, score_changes, where
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -71,7 +71,7 @@ def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> Non
     ]
     assert banner_address(of_site) == "problems.html"
     counts = SiteCounts(commits=2, edits=0, raised=0, lowered=0, problems=count_causes(of_site))
-    page = overview_page((), HEAD, "main", counts, (), problems=two)
+    page = sample.overview_page((), HEAD, counts, score_changes=score_changes(two))
     html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
     assert f"{PROBLEM_TYPES['unmapped_values'].summary.rstrip('.')}, in 2 evals.</span>" in html
     of_eval = score_changes((_unmapped("a", 1),))

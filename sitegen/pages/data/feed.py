@@ -52,12 +52,53 @@ class FeedEntry(Frozen):
     spec: MetricSpec
     step: Step | None = None
 
+    @property
+    def age(self) -> tuple[int, str, str, str]:
+        """The order of entries; the newest is the largest."""
+        return self.at.commit_position, self.summary.info.id, self.at.slug, self.kind
+
+    def element(self, root: str) -> Iterator[str]:
+        """The entry as lines of Atom."""
+        info, at = self.summary.info, self.at
+        report = root + links.report(info.id, at.slug)
+        how = " (recorded)" if info.recorded else ""
+        ends = (self.after,) if self.before is None else (self.before, self.after)
+        moved = " to ".join(metric_text(value, unit=self.spec.unit) for value in ends)
+        yield "<entry>"
+        yield f"<id>{_TAG}:{self.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
+        yield f"<title>{_xml_text(f'{_TITLES[self.kind]}: {info.name}, {self.spec.label} {moved}{how}')}</title>"
+        yield f"<updated>{at.committed_at}</updated>"
+        yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
+        yield f'<category term="{self.kind}"/>'
+        yield f"<summary>{_xml_text(' '.join(self.sentences))}</summary>"
+        yield "</entry>"
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """What the entry says."""
+        at = self.at
+        yield f"{at.label}, commit {at.sha[:7]}."
+        if self.step is None:
+            among = " among comparable outputs" if at.comparable_since else ""
+            rules = " by today's truth and rules" if self.after != at.values[0] else ""
+            best = f"The best value so far{among}{rules}."
+            yield best if self.kind == "best" else "The level of before is regained."
+            return
+        yield f"{line(self.step.commit.subject, 200)}."
+        step = self.step
+        yield f"Changed: {', '.join(CAUSES[cause] for cause in step.causes)}."
+        yield from exchanges(step.model, step.judge)
+        if step.edits:
+            yield f"Instructions edited before it: {_named_fields([path for path, _ in step.edits])}."
+        if step.fields:
+            yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in step.fields])}."
+
 
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
     """The newest entries of all evals that were not deleted. Uncommitted state is not reported."""
     entries = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
     dated = (entry for entry in entries if entry.at.sha != WORKTREE and _DATE.fullmatch(entry.at.committed_at))
-    newest = nlargest(ENTRIES, dated, key=_age)
+    newest = nlargest(ENTRIES, dated, key=lambda entry: entry.age)
     root = f"{site.base_url}/" if site.base_url else ""
     updated = newest[0].at.committed_at if newest else _date(head)
     title = _xml_text(f"{site.title}: what moved")
@@ -71,7 +112,7 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
         f'<link rel="alternate" type="text/html" href="{escape(root + links.regressions())}"/>',
         f'<generator version="{escape(site.version)}">sitegen</generator>',
         "<author><name>sitegen</name></author>",
-        *(element for entry in newest for element in _entry_element(entry, root)),
+        *(element for entry in newest for element in entry.element(root)),
         "</feed>",
     ]
     return RawFile(links.feed(), ("\n".join(lines) + "\n").encode())
@@ -129,48 +170,9 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
             )
 
 
-def _age(entry: FeedEntry) -> tuple[int, str, str, str]:
-    return entry.at.commit_position, entry.summary.info.id, entry.at.slug, entry.kind
-
-
 def _date(head: Commit) -> str:
     """The date of the newest commit; for uncommitted state alone, and for dates beyond the calendar, the epoch."""
     return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
-
-
-def _entry_element(entry: FeedEntry, root: str) -> Iterator[str]:
-    info, at = entry.summary.info, entry.at
-    report = root + links.report(info.id, at.slug)
-    how = " (recorded)" if info.recorded else ""
-    ends = (entry.after,) if entry.before is None else (entry.before, entry.after)
-    moved = " to ".join(metric_text(value, unit=entry.spec.unit) for value in ends)
-    yield "<entry>"
-    yield f"<id>{_TAG}:{entry.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-    yield f"<title>{_xml_text(f'{_TITLES[entry.kind]}: {info.name}, {entry.spec.label} {moved}{how}')}</title>"
-    yield f"<updated>{at.committed_at}</updated>"
-    yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
-    yield f'<category term="{entry.kind}"/>'
-    yield f"<summary>{_xml_text(' '.join(_sentences(entry)))}</summary>"
-    yield "</entry>"
-
-
-def _sentences(entry: FeedEntry) -> Iterator[str]:
-    at = entry.at
-    yield f"{at.label}, commit {at.sha[:7]}."
-    if entry.step is None:
-        among = " among comparable outputs" if at.comparable_since else ""
-        rules = " by today's truth and rules" if entry.after != at.values[0] else ""
-        best = f"The best value so far{among}{rules}."
-        yield best if entry.kind == "best" else "The level of before is regained."
-        return
-    yield f"{line(entry.step.commit.subject, 200)}."
-    step = entry.step
-    yield f"Changed: {', '.join(CAUSES[cause] for cause in step.causes)}."
-    yield from exchanges(step.model, step.judge)
-    if step.edits:
-        yield f"Instructions edited before it: {_named_fields([path for path, _ in step.edits])}."
-    if step.fields:
-        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in step.fields])}."
 
 
 def _named_fields(names: Sequence[str]) -> str:

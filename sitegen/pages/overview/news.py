@@ -177,7 +177,9 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         yield from _first_output(first)
         if len(scored) > 1:
             yield Phrase(f", and {_with_noun(len(scored) - 1, 'more eval has its', 'more evals have theirs')}")
-    elif steps := [(step, standing.summary) for standing in scored for step in standing.summary.steps if _is_up(step)]:
+    elif steps := [
+        (step, standing.summary) for standing in scored for step in standing.summary.steps if step.status == "better"
+    ]:
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
         yield from _last_gain(*max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points)))
     else:
@@ -257,10 +259,6 @@ def _gain(summary: EvalSummary) -> float:
 def _is_sure(summary: EvalSummary) -> bool:
     verdict = summary.change.verdict if summary.change else None
     return verdict is not None and verdict.decision in BETTER
-
-
-def _is_up(step: Step) -> bool:
-    return step.status == "better"
 
 
 LINES: Final = 4

@@ -6,24 +6,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.noise.samples import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
-from sitegen.analysis.standing import LOST, EvalStanding, standings
-from sitegen.config.models import Mute
+from sitegen.analysis.standing import LOST, EvalStanding
 from sitegen.model.changes import Ends, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.problems import Problem
 from sitegen.model.series import Effect, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
-from sitegen.pages.other_pages import score_changes
 from sitegen.pages.overview.focus import FocusView, Phrase, Sentence, focus_view
 from sitegen.pages.overview.news import Undo, loss, news
 from sitegen.stats.counts import mean
@@ -59,27 +55,32 @@ class SiteCounts(Frozen):
 class OverviewView(Frozen):
     """What ``pages/overview.html`` shows."""
 
-    head: Commit
-    newest: str | None
-    """Id of the newest commit that has a page."""
-    revision: str
-    counts: SiteCounts
     summaries: tuple[EvalSummary, ...]
-    """All evals."""
+    """All evals. Deleted ones are listed last and left out of the means."""
     evals: tuple[EvalStanding, ...]
     """The evals that are not deleted, compared with their past, the one in most trouble first."""
+    head: Commit
+    revision: str
+    counts: SiteCounts
     latest: tuple[EditEffects, ...]
     """The latest commits with edits of instructions, newest first."""
-    worktree: bool
-    """Whether the newest point is the work tree, and not a commit."""
-    uncommitted: CommitView | None
+    newest: str | None = None
+    """Id of the newest commit that has a page."""
+    uncommitted: CommitView | None = None
     """The work tree compared with the newest commit; None if no file that sitegen reads is changed."""
-    score_changes: tuple[ProblemCause, ...]
+    score_changes: tuple[ProblemCause, ...] = ()
     """The causes of problems that change the newest scores, the most severe first."""
-    files: tuple[FileRecord, ...]
+    files: tuple[FileRecord, ...] = ()
     """The instruction files, which are shown in place of evals if there are none."""
-    undo: Undo | None
+    undo: Undo | None = None
     """The edit before the loss that the first sentence names; None without one."""
+    worktree: bool = False
+    """Whether the newest point is the work tree, and not a commit."""
+
+    @property
+    def page(self) -> Page:
+        """The page that shows it."""
+        return Page(links.overview(), "pages/overview.html", self)
 
     @property
     def alive(self) -> list[EvalSummary]:
@@ -153,7 +154,11 @@ class OverviewView(Frozen):
     @property
     def mean_change(self) -> float | None:
         """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
-        compared = [(value_of(summary), change_of(summary)) for summary in self.scored if _is_compared(summary)]
+        compared = [
+            (value_of(summary), change_of(summary))
+            for summary in self.scored
+            if summary.change is None or change_of(summary) is not None
+        ]
         defined = [(value, change or 0.0) for value, change in compared if value is not None]
         if not defined:
             return None
@@ -200,42 +205,6 @@ class OverviewView(Frozen):
         return max((change for change in changes if change), default=1.0)
 
 
-def overview_page(
-    summaries: tuple[EvalSummary, ...],
-    head: Commit,
-    revision: str,
-    counts: SiteCounts,
-    latest: tuple[EditEffects, ...],
-    newest: str | None = None,
-    uncommitted: CommitView | None = None,
-    files: tuple[FileRecord, ...] = (),
-    mutes: Sequence[Mute] = (),
-    problems: tuple[Problem, ...] = (),
-    undo: Undo | None = None,
-    *,
-    worktree: bool = False,
-) -> Page:
-    """The overview, with the evals in most trouble first. The arguments are as in ``OverviewView``.
-
-    Deleted evals are listed last. They are left out of the means, as are recorded numbers and evals without an output.
-    """
-    view = OverviewView(
-        head=head,
-        newest=newest,
-        revision=revision,
-        counts=counts,
-        summaries=summaries,
-        evals=standings(summaries, mutes),
-        latest=latest,
-        worktree=worktree,
-        uncommitted=uncommitted,
-        score_changes=score_changes(problems),
-        files=files,
-        undo=undo,
-    )
-    return Page(links.overview(), "pages/overview.html", view)
-
-
 def newest_of(summary: EvalSummary) -> Headline | None:
     """The newest point."""
     return summary.headlines[-1] if summary.headlines else None
@@ -260,10 +229,6 @@ def target_of(summary: EvalSummary) -> tuple[float | None, bool | None]:
     spec, value = summary.specs[0], value_of(summary)
     least = spec.target(summary.info.thresholds)
     return least, None if least is None or value is None else spec.reaches(value, least)
-
-
-def _is_compared(summary: EvalSummary) -> bool:
-    return summary.change is None or change_of(summary) is not None
 
 
 def loss_at_newest(standing: EvalStanding) -> Step | None:

@@ -25,7 +25,7 @@ from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
-from sitegen.stats.counts import ACCURACY, RATIOS, CountRatio, errors, judged
+from sitegen.stats.counts import ACCURACY, RATIOS, errors, judged
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
@@ -86,12 +86,16 @@ def columns(
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     """Columns of counts: ratios, unless the table has metrics of its own, counts, errors, and errors by type."""
+    listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
     return (
         *(
             Column(name=ratio.name, head=ratio.label, cell=lambda counts, of=ratio.of: _ratio_cell(of(counts)))
-            for ratio in (_ratios_of(nouns) if ratios else ())
+            for ratio in (listed if ratios else ())
         ),
-        *(Column(name=name, head=label, cell=attrgetter(name)) for label, name in _counts_of(nouns)),
+        *(
+            Column(name=name, head=label, cell=attrgetter(name))
+            for label, name in (_CONFUSION if nouns.counts_false_positives else _CORRECT)
+        ),
         Column(name="errors", head="Errors", cell=errors),
         *(
             Column(
@@ -149,16 +153,6 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
         return f"<td>{'<td>'.join([str(cell(counts)) for cell in listed])}\n"
 
     return cells
-
-
-def _ratios_of(nouns: Nouns) -> tuple[CountRatio, ...]:
-    """The ratios that have a column in tables."""
-    return RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
-
-
-def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
-    """(label, field of the counts) of the columns; not for answers, which are only right or wrong."""
-    return _CONFUSION if nouns.counts_false_positives else _CORRECT
 
 
 def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
@@ -280,17 +274,12 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
         remark += f"<small>states {_text(error.evidence)}</small>"
     if question:
         remark += _question(question)
-    place = _place_in_item(error.label, placed.item_name if item is None else item)
+    place = error.label.removeprefix(placed.item_name if item is None else item).removeprefix(".") or error.label
     return (
         f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
         f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
         f"{value_cells(error, ' class=c-expected', ' class=c-actual')}"
     )
-
-
-def _place_in_item(path: str, item: str) -> str:
-    """The path; below the head of a list item without the item's part, which a script adds for sorting."""
-    return path.removeprefix(item).removeprefix(".") or path
 
 
 def _attribute_value(content: str) -> str:

@@ -44,6 +44,24 @@ class ShownText(Frozen):
     """Highlights that are not marked in the text."""
     more_beside: int
 
+    @property
+    def _mark_counts(self) -> str:
+        counts = [(self.correct, "correct"), (self.missed, "missed"), (self.wrong, "wrong")]
+        summary = ", ".join(f"{count:,} {name}" for count, name in counts if count)
+        return f"<span>{summary or 'nothing expected, nothing given'}</span>"
+
+    @property
+    def _paragraph_notes(self) -> str:
+        if not self.beside:
+            return ""
+        items = "".join(
+            f"<li>{_span_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
+            for outcome, category, text in self.beside
+        )
+        more = f"<li>{self.more_beside:,} more</li>" if self.more_beside else ""
+        why = "Not marked in the text" if self.pieces else "No text is recorded"
+        return f'<p class="by">{why}:</p><ul class="beside" dir="auto">{items}{more}</ul>'
+
 
 def is_bounded(panel: SpansPanel) -> bool:
     """Whether a page omits parts of a panel."""
@@ -133,14 +151,8 @@ def texts(paragraph: ShownText) -> str:
     if paragraph.cut:
         body += f'<span class="cut"> … {paragraph.cut:,} more characters</span>'
     text = f'<p class="marked" dir="auto">{body}</p>' if body else ""
-    head = f'<div class="by"><b class="mono wrap">{bounded(paragraph.id, _SHORT)}</b> {_mark_counts(paragraph)}</div>'
-    return f"<li>{head}{text}{_paragraph_notes(paragraph)}</li>\n"
-
-
-def _mark_counts(paragraph: ShownText) -> str:
-    counts = [(paragraph.correct, "correct"), (paragraph.missed, "missed"), (paragraph.wrong, "wrong")]
-    summary = ", ".join(f"{count:,} {name}" for count, name in counts if count)
-    return f"<span>{summary or 'nothing expected, nothing given'}</span>"
+    head = f'<div class="by"><b class="mono wrap">{bounded(paragraph.id, _SHORT)}</b> {paragraph._mark_counts}</div>'
+    return f"<li>{head}{text}{paragraph._paragraph_notes}</li>\n"
 
 
 def _piece(piece: Piece) -> str:
@@ -160,15 +172,3 @@ def _span_mark(outcome: str, category: str, inside: str) -> str:
 def _tag(outcome: str, category: str) -> str:
     name = f" {bounded(category, _CATEGORY)}" if category else ""
     return f'<small><b aria-hidden="true">{_LETTERS[outcome]}</b><span class="vh"> {outcome}</span>{name}</small>'
-
-
-def _paragraph_notes(paragraph: ShownText) -> str:
-    if not paragraph.beside:
-        return ""
-    items = "".join(
-        f"<li>{_span_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
-        for outcome, category, text in paragraph.beside
-    )
-    more = f"<li>{paragraph.more_beside:,} more</li>" if paragraph.more_beside else ""
-    why = "Not marked in the text" if paragraph.pieces else "No text is recorded"
-    return f'<p class="by">{why}:</p><ul class="beside" dir="auto">{items}{more}</ul>'

@@ -204,6 +204,25 @@ class SourceNote(Frozen):
     confidence: str = ""
     """As the output states it; empty if it states none."""
 
+    @property
+    def source_line(self) -> str:
+        """Page and quote of a value, with the words around the quote if the source is a text."""
+        page = "" if self.page is None else f" p. {self.page}"
+        if self.anchor:
+            page = f' <a href="#{self.anchor}">{page.strip() or "page"}</a>'
+        quote = ""
+        if self.passage:
+            before, inside, after = map(bounded, self.passage)
+            quote = f" {before}<mark>{inside}</mark>{after}"
+        elif self.quote:
+            quote = f" <q>{bounded(self.quote, LONGEST)}</q>"
+        remark = (
+            f' <span class="pill{" bad" if self.is_doubtful else ""}">{text(self.remark)}</span>' if self.remark else ""
+        )
+        confidence = f" <small>confidence {text(self.confidence)}</small>" if self.confidence else ""
+        source = f"<small>Source{page}</small>{quote}" if page or quote else ""
+        return f"{source}{confidence}{remark}"
+
 
 class PagePicture(NamedTuple):
     """A picture of a page of the source."""
@@ -259,7 +278,7 @@ def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:
 def _node(node: TreeNode, view: TreeView) -> str:
     is_open = " open" if (node.errors and not node.whole) or node in view.doubtful else ""
     below = "".join([_node(child, view) for child in node.nodes.values()])
-    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get((node, ""))) else ""
+    source = f'<p class="src">{note.source_line}</p>' if (note := view.notes.get((node, ""))) else ""
     return (
         f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, view.info.nouns)}</summary>"
         f"{source}{_values(node, view)}{below}</details>\n"
@@ -291,29 +310,7 @@ def _values(node: TreeNode, view: TreeView) -> str:
         return f"<table>{''.join([f'{value.row}{value.stated}' for value in node.values])}</table>"
     notes = [view.notes.get((node, value.name)) for value in node.values]
     rows = [
-        f"{value.row}{_source_row(note)}" if note else value.row for value, note in zip(node.values, notes, strict=True)
+        f"{value.row}<tr class=src><td colspan=3>{note.source_line}" if note else value.row
+        for value, note in zip(node.values, notes, strict=True)
     ]
     return f"<table>{''.join(rows)}</table>"
-
-
-def _source_row(note: SourceNote) -> str:
-    return f"<tr class=src><td colspan=3>{source_line(note)}"
-
-
-def source_line(note: SourceNote) -> str:
-    """Page and quote of a value, with the words around the quote if the source is a text."""
-    page = "" if note.page is None else f" p. {note.page}"
-    if note.anchor:
-        page = f' <a href="#{note.anchor}">{page.strip() or "page"}</a>'
-    quote = ""
-    if note.passage:
-        before, inside, after = map(bounded, note.passage)
-        quote = f" {before}<mark>{inside}</mark>{after}"
-    elif note.quote:
-        quote = f" <q>{bounded(note.quote, LONGEST)}</q>"
-    remark = (
-        f' <span class="pill{" bad" if note.is_doubtful else ""}">{text(note.remark)}</span>' if note.remark else ""
-    )
-    confidence = f" <small>confidence {text(note.confidence)}</small>" if note.confidence else ""
-    source = f"<small>Source{page}</small>{quote}" if page or quote else ""
-    return f"{source}{confidence}{remark}"

@@ -35,11 +35,14 @@ SHOWN_FIRST = 25
 LINKED = 100
 """Number of rows whose counts of cells are links; in older rows only the label is a link, for a smaller page."""
 
+ROOT: Final = "../../"
+"""The way from the page to the root of the site."""
+
 EDITED = 3
 """Number of instruction files that a row names; further ones are counted."""
 
 
-def columns(view: TrendView, root: str) -> tuple[Column, ...]:
+def columns(view: TrendView) -> tuple[Column, ...]:
     """The table of iterations. A row is the index of a point, with the texts that follow its label."""
     values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_variants
     now = Column(
@@ -49,7 +52,7 @@ def columns(view: TrendView, root: str) -> tuple[Column, ...]:
         title=f"{specs[0].label} by today's ground truth and rules",
     )
     return (
-        Column(name="iteration", head="Iteration", cell=lambda at, words: _name_cell(view, at, root, words)),
+        Column(name="iteration", head="Iteration", cell=lambda at, words: _name_cell(view, at, words)),
         Column(
             name="headline", head=specs[0].label, cell=lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit)
         ),
@@ -104,7 +107,7 @@ _FATES: Final = {
 }
 
 
-def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
+def iterations(view: TrendView, *, older: bool = False) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
     These are the rows of the page or, with ``older``, of the file beside it. A point that repeats the one before has a
@@ -118,7 +121,7 @@ def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     drawn = range(view.older - 1, -1, -1) if older else range(len(points) - 1, view.older - 1, -1)
     groups = _groups_of_repeats(view, repeats, drawn)
     named_above = {index for group in groups.values() for index in group}
-    listed = columns(view, root)
+    listed = columns(view)
     for index in drawn:
         commit = points[index].snapshot.commit
         subject = f" <i>{text(commit.subject)}</i>" if with_subject[commit.sha] == index else ""
@@ -164,11 +167,11 @@ def _same_output(point: Point) -> str:
     return f", <a href={_file(point)}>{text(point.snapshot.label.removeprefix('iteration-'))}</a>"
 
 
-def _name_cell(view: TrendView, index: int, root: str, words: str) -> Markup:
+def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     at, changes = view.points[index].snapshot, view.changes[index]
     commit = text(at.commit.short)
     if at.commit.short != at.commit.sha:  # they are equal for uncommitted changes, which have no page
-        commit = f"<a href={root}{links.commit(at.commit.sha)}>{commit}</a>"
+        commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
         f"<div><a href={_file(view.points[index])}>{text(at.label)}</a>{words}</div>"
         f"{commit} <span>{text(at.commit.author)} · {text(day(at.commit.committed_at))}</span>"
@@ -244,8 +247,6 @@ def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
     return f"{value:.3f}" if is_share else number(value, unit=unit)
 
 
-ROOT: Final = "../../"
-
 _PARTS: Final = (
     r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· |(?:<tr>)?<td class=[^>]*>"
 )
@@ -258,7 +259,7 @@ def older_rows(view: TrendView) -> RawFile | None:
         return None
     path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
     values = {name: chart.island[name] for name in COLUMNS if name in chart.island}
-    rows = script_file(path, "ROWS", _folded(f"<tbody>{iterations(view, ROOT, older=True)}"))
+    rows = script_file(path, "ROWS", _folded(f"<tbody>{iterations(view, older=True)}"))
     return RawFile(path, rows.content + script_file(path, "CHART", [_paths(chart), values]).content)
 
 

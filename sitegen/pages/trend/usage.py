@@ -77,7 +77,12 @@ def tradeoff(view: TrendView) -> Tradeoff | None:
     """The newest outputs in a picture; None if there are none. The horizontal axis begins at 0, to show ratios."""
     newest, unit = outputs(view), view.specs[0].unit
     by_name = {view.specs[place].name: place for place in places(view)}
-    stated = (by_name[name] for name in _AGAINST if name in by_name and _is_drawable(view, newest, by_name[name]))
+    stated = (
+        by_name[name]
+        for name in _AGAINST
+        if name in by_name
+        and sum(view.values[at][0] is not None and bool(view.values[at][by_name[name]]) for at in newest) >= 2
+    )
     place = next(stated, None)
     if place is None:
         return None
@@ -99,7 +104,3 @@ def tradeoff(view: TrendView) -> Tradeoff | None:
             Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
         ),
     )
-
-
-def _is_drawable(view: TrendView, outputs: list[int], place: int) -> bool:
-    return sum(view.values[index][0] is not None and bool(view.values[index][place]) for index in outputs) >= 2
