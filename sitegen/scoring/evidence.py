@@ -38,6 +38,7 @@ _HOLDERS: Final = ("_source", "source", "_evidence", "evidence", "_citation", "c
 _SUFFIXES: Final = {f"_{name}": (name,) for name in (*_PAGES, *_QUOTES, *_CONFIDENCES)} | {
     f"_{name}": () for name in ("source", "evidence", "citation")
 }
+_ENDINGS: Final = tuple(_SUFFIXES)
 _VALUE_KEYS: Final = ("value", "_value")
 _ABOUT_THE_VALUE: Final = frozenset(map(plain_key, (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, "reasoning")))
 _BESIDES: Final = _ABOUT_THE_VALUE | {
@@ -87,7 +88,7 @@ def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
         own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
         if own:
             stated[path_text(steps)] = own
-        for key in members:
+        for key in members if any(name.endswith(_ENDINGS) for name in members) else ():
             if (beside := _beside(key, members)) is not None:
                 stated[path_text((*steps, key))] = beside
     return stated
@@ -207,6 +208,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
             key: value_below(value, place.member(key))
             for key, value in {**members, **units}.items()
             if with_key(attribute, key) in attributes
+            or not key.endswith(_ENDINGS)
             or not any(with_key(attribute, owner) in attributes for owner in _owners(key))
         }
 
