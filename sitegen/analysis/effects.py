@@ -21,24 +21,19 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, Effect, EvalSummary, Headline, Peak, Point, Window
-from sitegen.model.timeline import Edit
+from sitegen.model.timeline import InstructionHistory
 
 
-class EvalPeak(Frozen):
-    """The best output of an eval."""
+class BestVersion(Frozen):
+    """The version of a file that was in force when an eval was at its best."""
 
     eval_id: str
     name: str
     spec: MetricSpec
     """The headline metric."""
     point: Headline
+    """The best output of the eval."""
     peak: Peak
-
-
-class BestVersion(Frozen):
-    """The version of a file that was in force when an eval was at its best."""
-
-    peak: EvalPeak
     edit: int
     """Index of the edit that made the version."""
     or_edit: Commit | None = None
@@ -161,19 +156,31 @@ class EffectIndex:
         """Decide whether the file drives the eval."""
         return path in self._driven_by.get(eval_id, (path,))
 
-    def peaks(self, path: str) -> tuple[EvalPeak, ...]:
-        """Return the best output of each eval that the file drives, in the order of the evals."""
-        return tuple(
-            EvalPeak(
+    def best_versions(self, file: InstructionHistory) -> tuple[BestVersion, ...]:
+        """Return the best version of a file for each eval that it drives, by the eval's name.
+
+        Evals whose best output was made before the file was added have none. Of two versions in question it is the
+        newer one; there is no doubt about it if the newer of these edits is of other files.
+        """
+        positions = [edit.commit.position for edit in file.edits]
+        found = []
+        for summary in self._summaries.values():
+            peak = summary.peak
+            if peak is None or not self.drives(file.path, summary.info.id):
+                continue
+            at = bisect_right(positions, peak.edit) - 1
+            other = bisect_right(positions, peak.or_edit.position) - 1 if peak.or_edit else at
+            version = BestVersion(
                 eval_id=summary.info.id,
                 name=summary.info.name,
                 spec=summary.specs[0],
-                point=summary.headlines[summary.peak.at],
-                peak=summary.peak,
+                point=summary.headlines[peak.at],
+                peak=peak,
+                edit=at,
+                or_edit=file.edits[other].commit if 0 <= other < at else None,
             )
-            for summary in self._summaries.values()
-            if summary.peak and self.drives(path, summary.info.id)
-        )
+            found += [version] if at >= 0 else []
+        return tuple(sorted(found, key=lambda version: (version.name, version.eval_id)))
 
     def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
         """Yield the positions of the edits whose effect on an eval depends on its points from index *first* on."""
@@ -217,27 +224,3 @@ def _toward_better(effect: Effect, change: float) -> float:
         return change
     spec = effect.specs[0]
     return change / (spec.high - spec.low) * (1 if spec.higher_is_better else -1)
-
-
-def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[BestVersion, ...]:
-    """Return the best version for each eval whose best output was made after the file was added, by the eval's name.
-
-    Args:
-        edits: edits of the file, oldest first.
-        peaks: best outputs of the evals that the file drives.
-
-    """
-    positions = [edit.commit.position for edit in edits]
-    versions = [_best_version(edits, positions, best) for best in peaks]
-    in_force = (version for version in versions if version.edit >= 0)
-    return tuple(sorted(in_force, key=lambda version: (version.peak.name, version.peak.eval_id)))
-
-
-def _best_version(edits: Sequence[Edit], positions: Sequence[int], best: EvalPeak) -> BestVersion:
-    """Return the version in force when the best output was made; of two edits in question, that of the newer one.
-
-    There is no doubt about the version if the newer of these edits is of other files.
-    """
-    at = bisect_right(positions, best.peak.edit) - 1
-    other = bisect_right(positions, best.peak.or_edit.position) - 1 if best.peak.or_edit else at
-    return BestVersion(best, at, edits[other].commit if 0 <= other < at else None)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -23,7 +23,6 @@ from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.changes import Change, Interval, Noise
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
@@ -146,31 +145,13 @@ def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) 
     return tuple(first.values())
 
 
-class SeriesInputs(Frozen):
-    """The inputs of ``points``, besides scorecards and cells."""
-
-    edits: OutputEdits
-    """The snapshots of the eval, and the edits of the instructions that drive it."""
-    kind: str
-    first_with_output: Sequence[int | None]
-    """For each snapshot, the result of ``first_points_with_output``."""
-
-    @property
-    def snapshots(self) -> Sequence[Snapshot]:
-        """The snapshots of the eval, in series order."""
-        return self.edits.snapshots
-
-
-class Derived(Frozen):
-    """Values computed from a point and the points before it."""
-
-    change: Change | None
-    interval: Interval | None
-    noise: Noise | None = None
+Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]
+"""The change, the interval and the noise of a point, which follow from it and the points before it."""
 
 
 def points(
-    inputs: SeriesInputs,
+    edits: OutputEdits,
+    kind: str,
     specs: Sequence[MetricSpec],
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
@@ -181,13 +162,13 @@ def points(
     *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *derived* are the derived values of all
     points, if they are known.
     """
-    snapshots = inputs.snapshots
+    snapshots = edits.snapshots
     if not snapshots:
         return ()
     scored = [
-        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=edits, stale=stale, first_with_output=earliest)
-        for snapshot, edits, stale, earliest in zip(
-            snapshots, inputs.edits.since_previous, inputs.edits.stale, inputs.first_with_output, strict=True
+        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=since, stale=stale, first_with_output=earliest)
+        for snapshot, since, stale, earliest in zip(
+            snapshots, edits.since_previous, edits.stale, first_points_with_output(snapshots, kind), strict=True
         )
     ]
     under_newest_rules = [
@@ -196,16 +177,18 @@ def points(
         for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
     ]
     if derived is None:
-        derived = tuple(_derived(inputs.kind, specs, scored, scorecard_of, cells))
+        derived = tuple(_derived(kind, specs, scored, scorecard_of, cells))
     return tuple(
         replace(
             point,
-            now=_if_in_truth(inputs, made, now),
-            change=values.change,
-            interval=values.interval,
-            noise=values.noise,
+            now=_if_in_truth(kind, made, now),
+            change=change,
+            interval=interval,
+            noise=noise,
         )
-        for point, made, now, values in zip(scored, _as_made(scored), under_newest_rules, derived, strict=True)
+        for point, made, now, (change, interval, noise) in zip(
+            scored, _as_made(scored), under_newest_rules, derived, strict=True
+        )
     )
 
 
@@ -217,20 +200,20 @@ def _as_made(scored: Iterable[Point]) -> Iterator[Scorecard]:
         yield made
 
 
-def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Scorecard:
+def _if_in_truth(kind: str, then: Scorecard, now: Scorecard) -> Scorecard:
     """Return the scores of an output by the newest ground truth and rules; undefined if these have none of its cases.
 
     Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
     """
     if now is then or then.status != "scored":
         return now
-    if traits_of(inputs.kind).answers_cases:
+    if traits_of(kind).answers_cases:
         is_gone = not now.actual_values and then.actual_values  # documents are variants, which answer other cases
     else:
         is_gone = overlap(then, now).verdict == "refused"
     if not is_gone:
         return now
-    undefined = dict(scorer(inputs.kind).metrics_for(()))
+    undefined = dict(scorer(kind).metrics_for(()))
     return Scorecard(
         status=now.status,
         counts=Counts(),
@@ -263,7 +246,7 @@ def _derived(
                 from sitegen.analysis.noise.metrics import with_units  # takes time to import
 
                 change = with_units(change, before.scorecard, point.scorecard, kind)
-        yield Derived(change=change, interval=interval_of(point.scorecard, kind), noise=point.noise)
+        yield change, interval_of(point.scorecard, kind), point.noise
         before = point
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cached import decode, encode
 from sitegen.analysis.deltas import mixtures
-from sitegen.analysis.edits import other_edit
-from sitegen.analysis.series import SeriesInputs, first_of_each_output
+from sitegen.analysis.edits import OutputEdits, other_edit
+from sitegen.analysis.series import first_of_each_output
 from sitegen.model.changes import Change
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
@@ -44,7 +44,7 @@ def spans_of_commits(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[
 
 def effects_of_commits(
     series: Series,
-    inputs: SeriesInputs,
+    edits: OutputEdits,
     first_new: int,
     changes: Mapping[tuple[int, int], Change],
 ) -> EncodedEffects:
@@ -56,10 +56,10 @@ def effects_of_commits(
     for before, after in spans_of_commits(series.history.snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
         sha = later.snapshot.commit.sha
-        edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
+        other_edits = earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha)
         effect = commit_effect(series.info, series.specs, earlier, later, changes[before, after])
-        other = other_edit(inputs.edits.made_with[after])
-        effect = replace(effect, edits=edits, or_edit=other.short if other else "")
+        other = other_edit(edits.made_with[after])
+        effect = replace(effect, edits=other_edits, or_edit=other.short if other else "")
         effects[sha] = zlib.compress(encode(effect), 1)
     return effects
 

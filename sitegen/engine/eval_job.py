@@ -30,7 +30,7 @@ from sitegen.engine.commit_effects import (
     spans_of_edits,
 )
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
-from sitegen.engine.eval_task import EvalDone, EvalTask, inputs_of, sources_of
+from sitegen.engine.eval_task import EvalDone, EvalTask, output_edits, sources_of
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.pool import Pool
 from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
@@ -45,7 +45,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
@@ -89,7 +89,7 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._inputs = inputs_of(task)
+        self._edits = output_edits(task)
         self._sources = sources_of(task)
         self._page_keys = self._digests_of_reports()
         self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
@@ -101,16 +101,16 @@ class _EvalJob:
         cells, newest = self._followed_cells()
         first_new = self._task.first_new
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        series = self._cards.series(self._info, self._inputs, cells)
+        series = self._cards.series(self._info, self._edits, cells)
         steps: tuple[Step, ...] = ()
         patterns: tuple[PatternSummary, ...] = ()
         if self._known:
             steps, patterns = self._known.summary.steps, self._known.summary.patterns
         elif newest:
-            beside = self._inputs.edits.beside
+            beside = self._edits.beside
             steps = with_losses(series, steps_of(series, beside), beside, self._cards.results)
             patterns = self._error_patterns(series, newest)
-        edit_windows = windows(series.points, self._inputs.edits.made_with, series.info.kind)
+        edit_windows = windows(series.points, self._edits.made_with, series.info.kind)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = spans_of_edits(edit_windows, first_new)
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
@@ -132,7 +132,7 @@ class _EvalJob:
             keys=tuple(self._page_keys),
             derived=derived_values(series),
             cached=self._cache.new,
-            commit_effects=effects_of_commits(series, self._inputs, first_new, compared),
+            commit_effects=effects_of_commits(series, self._edits, first_new, compared),
         )
 
     def _record(
@@ -148,7 +148,7 @@ class _EvalJob:
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-        best = peak(series.points, self._inputs.edits.made_with, series.specs[0], series.info.kind)
+        best = peak(series.points, self._edits.made_with, series.specs[0], series.info.kind)
         summary = EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
@@ -158,7 +158,9 @@ class _EvalJob:
             without_output=series.history.without_output,
             stale=point is not None and point.stale,
             change=point.change if point else None,
-            focus=focus_of(series),
+            weak=weak_sections(series),
+            newly_wrong=newly_wrong(series),
+            longest=longest_streaks(series),
             suspects=suspects,
             steps=steps,
             windows=windows,
@@ -222,7 +224,7 @@ class _EvalJob:
 
     def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
         """Return the error patterns of the newest report."""
-        reports = Reports(self._task, self._cards, series.cells, derived_values(series), self._inputs)
+        reports = Reports(self._task, self._cards, series.cells, derived_values(series), self._edits)
         with working_on(self._snapshots[-1]):
             view = reports.page(len(self._snapshots) - 1, newest).view
         assert isinstance(view, ReportView)
@@ -247,7 +249,7 @@ class _EvalJob:
                 )
             )
         )
-        edits = self._inputs.edits
+        edits = self._edits
         digests = []
         history = ""
         for snapshot, key, since_previous, beside, commit in zip(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import TaskCache, encode
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
 from sitegen.engine.configuration import recall_mapping, without_settings
-from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, inputs_of, owner, sources_of
+from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
 from sitegen.engine.failures import attempt, write_in_its_place
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
@@ -49,7 +50,7 @@ from msgspec.structs import replace
 from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
 from sitegen.analysis.recorded import recorded_parts
-from sitegen.analysis.series import SeriesInputs, problems_of_point
+from sitegen.analysis.series import first_points_with_output, problems_of_point
 from sitegen.model.cells import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
@@ -68,7 +69,7 @@ class Reports:
     """Draws the reports of an eval."""
 
     def __init__(
-        self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived], inputs: SeriesInputs
+        self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived], edits: OutputEdits
     ) -> None:
         """``cells``, ``derived``: of all points whose reports are drawn."""
         self._context = task.context
@@ -77,23 +78,24 @@ class Reports:
         self._cards = cards
         self._cells = cells
         self._derived = derived
-        self._inputs = inputs
+        self._edits = edits
+        self._first_with_output = first_points_with_output(edits.snapshots, task.history.kind)
         self._specs = cards.series_specs()
         self._by_rules = traits_of(task.info.kind).is_structured
 
     def page(self, index: int, result: Result) -> Page:
         """Make the report of a point."""
-        snapshots, cards = self._inputs.snapshots, self._cards
-        at, derived = snapshots[index], self._derived[index]
+        snapshots, cards = self._edits.snapshots, self._cards
+        at, (change, interval, noise) = snapshots[index], self._derived[index]
         runs = list(cards.results(runs_of(at)))
         flipped = flipped_then(self._cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
-        change = derived.change and replace(derived.change, flips=count_flips(flipped))
+        change = change and replace(change, flips=count_flips(flipped))
         point = replace(
             self._point(index, result.scorecard),
-            edits=self._inputs.edits.beside[index],
+            edits=self._edits.beside[index],
             change=change,
-            interval=derived.interval,
-            noise=derived.noise,
+            interval=interval,
+            noise=noise,
         )
         before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
         starts = ((cell.key, cell.wrong_since(index)) for cell in self._cells.cells)
@@ -114,22 +116,22 @@ class Reports:
             past,
             self._context.discrepancies_per_type,
             problems_of_point(self._info, at, result.scorecard),
-            self._inputs.edits.made_with[index],
+            self._edits.made_with[index],
             rules=partial(self._rules, at) if self._by_rules else None,
             recorded=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
         )
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(
-            snapshot=self._inputs.snapshots[index],
+            snapshot=self._edits.snapshots[index],
             scorecard=card,
-            edits=self._inputs.edits.since_previous[index],
-            first_with_output=self._inputs.first_with_output[index],
+            edits=self._edits.since_previous[index],
+            first_with_output=self._first_with_output[index],
         )
 
     def _first(self, index: int) -> Snapshot:
         """Return the snapshot with which the output of a point was new."""
-        at, earlier = self._inputs.snapshots[index], self._inputs.snapshots[: index + 1]
+        at, earlier = self._edits.snapshots[index], self._edits.snapshots[: index + 1]
         same = (one for one in reversed(earlier) if one.iteration == at.iteration and "outputs" in one.cause)
         return next((one for one in same if one.outputs == at.outputs), at)
 
@@ -180,7 +182,7 @@ class _EvalPages:
         self._writer = task.context.writer(task.pages)
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(task.context, self._history, self._cache)
-        self._inputs = inputs_of(task)
+        self._edits = output_edits(task)
         self._cells = self._cards.cells()
         self._sources = sources_of(task)
         self._pictures: dict[str, tuple[PagePicture, ...]] = {}
@@ -192,14 +194,14 @@ class _EvalPages:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
         derived = task.derived.value
-        series = self._cards.series(info, self._inputs, self._cells, derived)
+        series = self._cards.series(info, self._edits, self._cells, derived)
         summary = task.record.summary
         for file in series_files(series, summary.patterns):
             writer.write(self._owner, file.path, file.content)
         newest, short = len(series.points) - 1, number_of_short_reports(task)
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
-            self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._inputs))
+            self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
         self._write_variants(series)
         self._write_trend(series)
         write_older_points(writer, self._owner, series, keys)
@@ -224,7 +226,7 @@ class _EvalPages:
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
-        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value, self._inputs)
+        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value, self._edits)
         failures = []
         for index in self._task.reports:
             snapshot = self._history.snapshots[index]
@@ -348,7 +350,7 @@ def number_of_short_reports(task: EvalTask) -> int:
 
 def derived_values(series: Series) -> tuple[Derived, ...]:
     """Return what was computed of each point and the points before it."""
-    return tuple(Derived(change=point.change, interval=point.interval, noise=point.noise) for point in series.points)
+    return tuple((point.change, point.interval, point.noise) for point in series.points)
 
 
 def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sitegen.analysis.series import Derived, SeriesInputs
+from sitegen.analysis.edits import OutputEdits, edits_of_outputs
+from sitegen.analysis.series import Derived
 from sitegen.engine.cached_kinds import EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.memo import PageRow
-from sitegen.engine.scorecard_store import series_inputs
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
@@ -123,10 +123,10 @@ def owner(eval_id: str) -> str:
     return f"eval:{eval_id}"
 
 
-def inputs_of(task: EvalTask) -> SeriesInputs:
-    """Return the inputs of the points of an eval."""
+def output_edits(task: EvalTask) -> OutputEdits:
+    """Return the snapshots of an eval, with the edits that belong to each."""
     edits = task.edits.value
-    return series_inputs(task.history, edits.by_commit, edits.positions)
+    return edits_of_outputs(task.history.snapshots, edits.by_commit, edits.positions)
 
 
 def sources_of(task: EvalTask) -> EvalSources | None:

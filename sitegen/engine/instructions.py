@@ -8,7 +8,7 @@ from itertools import groupby, repeat
 from msgspec.structs import replace
 
 from sitegen.analysis.cached import encode
-from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change
+from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change
 from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt, write_in_its_place
@@ -52,8 +52,8 @@ class InstructionTask(Frozen):
     """The size and sections of each edit; None if no earlier build counted the edit."""
     pages: tuple[PageRow, ...]
     """Pages of the file that are known to be in the output folder."""
-    peaks: tuple[EvalPeak, ...]
-    """The best outputs of the evals that the file drives."""
+    best: tuple[BestVersion, ...]
+    """The best version of the file for each eval that it drives."""
     folders: tuple[str, ...]
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     apart: int | None
@@ -165,7 +165,7 @@ class _InstructionWork:
     def _finish(self) -> InstructionDone:
         counted = tuple(edit for edit in self._counted if edit is not None)
         page = InstructionView(
-            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), peaks=self._task.peaks
+            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
         ).page
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
@@ -315,7 +315,7 @@ def _task(
         effects=tuple(effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         pages=site_files.present_files(owner(file.path)),
-        peaks=effects.peaks(file.path),
+        best=effects.best_versions(file),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
     )

@@ -8,9 +8,9 @@ from itertools import accumulate, islice, pairwise, repeat
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
-from sitegen.analysis.series import Derived, SeriesInputs, first_points_with_output, points, scorecard_key
+from sitegen.analysis.series import Derived, points, scorecard_key
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, ResultDecoder, encoded_result
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool
@@ -22,7 +22,7 @@ from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
-from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.kinds import in_order_of, own_versions, scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 
@@ -48,19 +48,6 @@ def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
     every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
     return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
-
-
-def series_inputs(history: EvalHistory, edits: Sequence[Edit], positions: Sequence[int] | None = None) -> SeriesInputs:
-    """Collect the inputs of the points.
-
-    ``edits``: edits of the instructions that drive the eval, by commit; ``positions``: as in ``edits_of_outputs``.
-    """
-    snapshots, kind = history.snapshots, history.kind
-    return SeriesInputs(
-        edits=edits_of_outputs(snapshots, edits, positions),
-        kind=kind,
-        first_with_output=first_points_with_output(snapshots, kind),
-    )
 
 
 class ScorecardKeys:
@@ -200,7 +187,7 @@ class EvalScorecards:
     def series(
         self,
         info: EvalInfo,
-        inputs: SeriesInputs,
+        edits: OutputEdits,
         cells: CellMap,
         derived: Sequence[Derived] | None = None,
     ) -> Series:
@@ -215,7 +202,7 @@ class EvalScorecards:
         self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
         if derived is None:
             self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
-        every_point = points(inputs, specs, self.__getitem__, cells, derived)
+        every_point = points(edits, self._history.kind, specs, self.__getitem__, cells, derived)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(
             info=info,

@@ -83,12 +83,8 @@ class Mark(Frozen):
     category: str
 
 
-class Highlight(NamedTuple):
-    """A highlight of the ground truth or of the output, with its outcome."""
-
-    outcome: Literal["correct", "missed", "wrong"]
-    category: str
-    text: str
+Highlight: TypeAlias = tuple[Literal["correct", "missed", "wrong"], str, str]
+"""The outcome, the category and the text of a highlight of the ground truth or of the output."""
 
 
 class MarkedText(Frozen):

@@ -41,17 +41,6 @@ class Streak(Frozen):
     """Number of different outputs with these errors, including the newest."""
 
 
-class Focus(Frozen):
-    """Which errors of the newest output to work on first, selected in three ways."""
-
-    sections: tuple[WeakSection, ...] = ()
-    """The sections with the most errors first."""
-    broken: Tally = ()
-    """Cells that the newest output got wrong and the previous output got right."""
-    longest: tuple[Streak, ...] = ()
-    """The longest first."""
-
-
 class PatternSummary(Frozen):
     """An error pattern of the newest output, as the pages of an eval and of the whole site name it."""
 
@@ -321,8 +310,12 @@ class EvalSummary(Frozen):
     """Whether the newest point is stale."""
     change: Change | None = None
     """What became of the eval from the previous point to the newest."""
-    focus: Focus = Focus()
-    """The errors of the newest output to work on."""
+    weak: tuple[WeakSection, ...] = ()
+    """The sections of the schema with the most errors of the newest output."""
+    newly_wrong: Tally = ()
+    """Cells that the newest output got wrong and the previous output got right."""
+    longest: tuple[Streak, ...] = ()
+    """The longest streaks of errors that last to the newest output."""
     suspects: tuple[SuspectTruth, ...] = ()
     """Labels that may be wrong, at the newest point."""
     steps: tuple[Step, ...] = ()

@@ -15,7 +15,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Final
 
-from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions, mean_change
+from sitegen.analysis.effects import BestVersion, mean_change
 from sitegen.analysis.go_back import FileThen
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import WORKTREE, Commit
@@ -135,8 +135,8 @@ class InstructionView(Frozen):
     """How each eval changed across each edit."""
     text: DisplayedFile | None
     """The present text, or the last text of a deleted file; None if there is none to show."""
-    peaks: tuple[EvalPeak, ...]
-    """The best output of each eval that the file drives."""
+    best: tuple[BestVersion, ...]
+    """The best version for each eval."""
 
     @property
     def page(self) -> Page:
@@ -162,11 +162,6 @@ class InstructionView(Frozen):
     def versions(self) -> tuple[VersionStep, ...]:
         """The version that the file states after each edit."""
         return version_steps(edit.counts for edit in self.edits)
-
-    @property
-    def best(self) -> tuple[BestVersion, ...]:
-        """The best version for each eval."""
-        return best_versions(self.file.edits, self.peaks)
 
     @property
     def notes(self) -> list[str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.engine.memo import Memo
-from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
+from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
 from sitegen.model.commits import WORKTREE
@@ -70,10 +71,10 @@ class Study(Frozen):
         for result in scorecards.results(snapshots[tracked:]):
             tracker.follow_result(result)
         cells = tracker.cells()
-        inputs = series_inputs(history, driving_edits(self.timeline, history.id))
+        edits = edits_of_outputs(history.snapshots, driving_edits(self.timeline, history.id))
         if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE and not scorecards.lacks_contents:
             keep_cells(self.memo, history.id, keys, cells)
-        return scorecards.series(self.timeline.info(history), inputs, cells)
+        return scorecards.series(self.timeline.info(history), edits, cells)
 
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)

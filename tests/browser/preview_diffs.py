@@ -55,7 +55,7 @@ def pages() -> list[Page]:
         (hostile, odd, ((), ()), sample.HOSTILE),
     ):
         shown = show_text(text.encode())
-        view = InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, peaks=())
+        view = InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, best=())
         found.append(view.page)
     found.append(
         instructions_page(

@@ -9,6 +9,7 @@ from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalSummary, Peak, Point, Series
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
@@ -73,8 +74,9 @@ def test_every_page_and_file_names_the_same_output(
     assert (at.best.label, at.summary.peak.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
     assert one.points[compared.earlier[-1]].snapshot.label == label
-    (of_file,) = EffectIndex([stored], {}).peaks("CLAUDE.md")
-    assert (of_file.point.label, of_file.peak.value, of_file.peak.edit) == (label, value, best)
+    edits = tuple(Edit(sample.commit(index), "CLAUDE.md", "modified", None, None) for index in range(len(one.points)))
+    (of_file,) = EffectIndex([stored], {}).best_versions(InstructionHistory("CLAUDE.md", edits))
+    assert (of_file.point.label, of_file.peak.value, of_file.edit) == (label, value, best)
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
     newest_entry = feed.split("<entry>")[1]
     assert "New best" in newest_entry

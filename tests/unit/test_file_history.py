@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
+from sitegen.analysis.effects import BestVersion, EffectIndex
 from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Effect, Headline, Peak
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.html.charts import track
@@ -62,31 +62,32 @@ VERSIONS = ((None, "1.0"), ("1.0", "1.1"), ("1.1", None), (None, "1.2"))
 FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
 
 
-def peak(eval_id: str, edit: int) -> EvalPeak:
-    after = effect(eval_id, 0.9).after
+def best_versions(file: InstructionHistory, **made_with: int) -> tuple[BestVersion, ...]:
+    """The best versions of a file, for evals whose best outputs were made with these edits."""
+    after = effect("a", 0.9).after
     assert after is not None
-    return EvalPeak(eval_id=eval_id, name=eval_id.title(), spec=F1, point=after, peak=Peak(0, 0.9, edit))
+    evals = [
+        EvalSummary(EvalInfo(name, name.title()), (F1,), (after,), peak=Peak(0, 0.9, edit))
+        for name, edit in made_with.items()
+    ]
+    return EffectIndex(evals, {}).best_versions(file)
 
 
 def view_of(
     file: InstructionHistory,
     counts: Sequence[PatchCounts],
     effects: Iterable[tuple[Effect, ...]] | None = None,
-    peaks: Sequence[EvalPeak] = (),
+    best: Sequence[BestVersion] = (),
 ) -> InstructionView:
     edits = tuple(CountedEdit(count, ()) for count in counts)
     of_edits = tuple(effects or [()] * len(edits))
-    return InstructionView(file=file, edits=edits, effects=of_edits, text=None, peaks=tuple(peaks))
+    return InstructionView(file=file, edits=edits, effects=of_edits, text=None, best=tuple(best))
 
 
 def test_the_best_version_is_the_one_in_force_at_the_best_output():
-    edits = (edit(3), edit(6))
-    peaks = [peak("d", 7), peak("c", 6), peak("b", 5), peak("a", 2), peak("e", -1)]
-    assert best_versions(edits, peaks) == (
-        BestVersion(peak("b", 5), 0),
-        BestVersion(peak("c", 6), 1),
-        BestVersion(peak("d", 7), 1),
-    )
+    file = InstructionHistory("a.md", (edit(3), edit(6)))
+    found = best_versions(file, d=7, c=6, b=5, a=2, e=-1)
+    assert [(best.eval_id, best.edit) for best in found] == [("b", 0), ("c", 1), ("d", 1)]
 
 
 def test_beside_the_last_headline_of_an_eval_stands_its_interval():
@@ -106,7 +107,7 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
     file = InstructionHistory("a.md", (*FILE.edits[:2], edit(3, gone=True), edit(4)))
     stated = [PatchCounts(version_before=before, version_after=after) for before, after in VERSIONS]
-    view = view_of(file, stated, peaks=[peak("a", 1), peak("b", 2), peak("c", 3), peak("d", 9)])
+    view = view_of(file, stated, best=best_versions(file, a=1, b=2, c=3, d=9))
     html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
     table = html.partition('<table class="best"')[2].partition("</table>")[0]
     assert re.findall(r'>edit (\d)</a>(?:<span class="pill">version ([^<]+))?', table) == [

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.changes import MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, SuspectTruth, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Streak, SuspectTruth, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
 from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
@@ -322,14 +322,14 @@ def test_the_summary_lists_what_is_worse_the_largest_first():
 
 
 def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
-    focus = Focus(
-        tuple(WeakSection(f"part{number}", (9, 9, 9, 9), 40) for number in range(12)),
-        tuple((f"field{number}", 3) for number in range(12)),
-        tuple(
+    focus = {
+        "weak": tuple(WeakSection(f"part{number}", (9, 9, 9, 9), 40) for number in range(12)),
+        "newly_wrong": tuple((f"field{number}", 3) for number in range(12)),
+        "longest": tuple(
             Streak(attribute=f"field{number}", more=2, cells=3, since="iteration-001", slug="0001", outputs=40)
             for number in range(12)
         ),
-    )
+    }
     suspects = tuple(
         SuspectTruth(
             document="d",
@@ -346,8 +346,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
         for n in range(20)
     )
     many = [
-        summary(f"e{n}", 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),))
-        for n in range(70)
+        summary(f"e{n}", 0.9, 0.5, **focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),)) for n in range(70)
     ]
     edit = Edit(commit=commit(3), path="CLAUDE.md", status="modified", old=None, new=None)
     latest = (EditEffects(commit(3), (FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 40
@@ -372,12 +371,16 @@ def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
             last=1,
         ),
     )
-    focus = Focus(
-        (WeakSection(NASTY, (1, 0, 0, 0), 2),),
-        ((NASTY, 3),),
-        (Streak(attribute=NASTY, more=0, cells=1, since=NASTY, slug="0001", outputs=4),),
+    till = summary(
+        NASTY,
+        0.9,
+        0.5,
+        weak=(WeakSection(NASTY, (1, 0, 0, 0), 2),),
+        newly_wrong=((NASTY, 3),),
+        longest=(Streak(attribute=NASTY, more=0, cells=1, since=NASTY, slug="0001", outputs=4),),
+        suspects=suspects,
+        steps=(step(1, 0.9, 0.5, "open", subject=NASTY),),
     )
-    till = summary(NASTY, 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open", subject=NASTY),))
     edit = Edit(commit=commit(3, NASTY), path=NASTY, status="modified", old=None, new=None)
     latest = (EditEffects(edit.commit, (FileEdit(edit, NASTY),), ()),)
     found = lines(till, latest=latest, site=replace(SITE, title=NASTY))

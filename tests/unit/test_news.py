@@ -13,7 +13,7 @@ from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
+from sitegen.model.series import EvalSummary, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts
@@ -22,7 +22,7 @@ from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary
 from tests.unit.test_standing import verdict
 
-ERRORS = Focus((WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5)))
+ERRORS = (WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5))
 SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=False, recorded=True, unit="s")
 
 COUNTS = SiteCounts(commits=3, edits=1, raised=0, lowered=0, problems=ProblemCounts(error=0, warning=0, note=0, past=0))
@@ -45,7 +45,7 @@ def case(
         change = defined[-1] - defined[-2]
         parts = DeltaParts(change - by_rules, 0.0, by_rules)
         result = replace(result, change=Change(Overlap(1), (MetricDelta("f1", change, parts),), verdict=judged))
-    return replace(result, focus=ERRORS) if wrong else result
+    return replace(result, weak=ERRORS) if wrong else result
 
 
 def recorded(*values: float) -> EvalSummary:

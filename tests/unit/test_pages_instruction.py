@@ -45,7 +45,7 @@ def page_of(file: InstructionHistory, records: Sequence[Record], text: bytes | N
     """The page of a file with these edits, oldest first."""
     displayed = None if text is None else show_text(text)
     edits, effects = tuple(edit for edit, _ in records), tuple(effects for _, effects in records)
-    return InstructionView(file=file, edits=edits, effects=effects, text=displayed, peaks=()).page
+    return InstructionView(file=file, edits=edits, effects=effects, text=displayed, best=()).page
 
 
 def view_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None) -> InstructionView:

@@ -10,11 +10,11 @@ from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
-from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
@@ -156,9 +156,10 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
     old = Streak(attribute="walls[].area", more=0, cells=2, since="iteration-001", slug="0001", outputs=7)
     new = Streak(attribute="roof.kind", more=0, cells=1, since="iteration-007", slug="0007", outputs=1)
-    a = replace(_summary("a", 0.5), focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
-    b = replace(_summary("b", 0.5), focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
-    gone = replace(_summary("c", 0.5, deleted=True), focus=Focus((walls,), (("x", 9),), (old,)))
+    a = replace(_summary("a", 0.5), weak=(walls, roof), newly_wrong=(("roof.kind", 1),), longest=(old, new))
+    broken = (("roof.kind", 2), ("walls[].area", 2))
+    b = replace(_summary("b", 0.5), weak=(roof,), newly_wrong=broken, longest=(new,))
+    gone = replace(_summary("c", 0.5, deleted=True), weak=(walls,), newly_wrong=(("x", 9),), longest=(old,))
     focus = _view(a, b, gone).focus
     assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
     assert focus.broken == (("roof.kind", 3, (a, b)), ("walls[].area", 2, (b,)))
@@ -200,18 +201,16 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
     cells = follower.cells()
     points[3] = sample.with_flips(points[3], flips(cells, 2, 3))
     series = replace(sample.series(4), points=tuple(points), cells=cells)
-    assert focus_of(series) == Focus(
-        (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1)),
-        (("roof.kind", 1),),
-        (
-            Streak(attribute="walls[].area", more=0, cells=1, since="iteration-002", slug="0002", outputs=3),
-            Streak(attribute="roof.kind", more=0, cells=1, since="iteration-004", slug="0004", outputs=1),
-        ),
+    assert weak_sections(series) == (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1))
+    assert newly_wrong(series) == (("roof.kind", 1),)
+    assert longest_streaks(series) == (
+        Streak(attribute="walls[].area", more=0, cells=1, since="iteration-002", slug="0002", outputs=3),
+        Streak(attribute="roof.kind", more=0, cells=1, since="iteration-004", slug="0004", outputs=1),
     )
     copied = tuple(
         replace(point, first_with_output=1) if index == 2 else point for index, point in enumerate(series.points)
     )
-    assert [streak.outputs for streak in focus_of(replace(series, points=copied)).longest] == [2, 1]
+    assert [streak.outputs for streak in longest_streaks(replace(series, points=copied))] == [2, 1]
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():

@@ -189,7 +189,7 @@ def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
                 Mark(start=5, end=16, outcome="wrong", category="examples"),
                 Mark(start=18, end=23, outcome="missed", category="terms"),
             ),
-            elsewhere=(Highlight("wrong", "terms", "peat"),),
+            elsewhere=(("wrong", "terms", "peat"),),
         ),
         MarkedText("p-3", "The end.", ()),
     )
@@ -211,13 +211,13 @@ def test_a_highlight_stands_at_its_first_whole_words_else_anywhere(text: str, sa
 
 
 def test_of_very_many_highlights_the_rest_is_listed():
-    many = [Highlight("wrong", f"c{number}", "a") for number in range(MAX_MARKS + 3)]
+    many: list[Highlight] = [("wrong", f"c{number}", "a") for number in range(MAX_MARKS + 3)]
     text = marked_text("p", "a", many)
     assert (len(text.marks), len(text.elsewhere)) == (MAX_MARKS, 3)
 
 
 def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
-    text = marked_text("p", " " * MAX_SEARCHED + "a", [Highlight("correct", "t", "a")])
+    text = marked_text("p", " " * MAX_SEARCHED + "a", [("correct", "t", "a")])
     assert (text.marks, text.elsewhere) == ((), (("correct", "t", "a"),))
 
 
@@ -261,9 +261,7 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     "text",
     [
         MarkedText("p", "a" * (LONGEST + 1), ()),
-        MarkedText(
-            id="p", text="", marks=(), elsewhere=tuple(Highlight("wrong", "t", f"{number}") for number in range(51))
-        ),
+        MarkedText(id="p", text="", marks=(), elsewhere=tuple(("wrong", "t", f"{number}") for number in range(51))),
         MarkedText(
             "p",
             "ab",

@@ -4,13 +4,13 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_change, peak, windows
+from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change, peak, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
-from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.model.timeline import Blob, Cause, Edit, InstructionHistory, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, shift, toward_better
@@ -114,8 +114,9 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
 
 @pytest.mark.parametrize(("edited", "in_doubt"), [((1, 5), True), ((1, 3), False), ((5,), False)])
 def test_the_version_of_a_file_is_in_doubt_only_if_the_file_was_edited_with_the_output(edited, in_doubt):
-    best = EvalPeak(eval_id="x", name="X", spec=F1, point=headline(0.5), peak=Peak(0, 0.5, 5, or_edit=commit(3)))
-    (version,) = best_versions([edit(position) for position in edited], [best])
+    best = replace(summary("x"), peak=Peak(0, 0.5, 5, or_edit=commit(3)))
+    file = InstructionHistory("a.md", tuple(edit(position) for position in edited))
+    (version,) = EffectIndex([best], {}).best_versions(file)
     assert (version.or_edit is not None) is in_doubt
 
 
@@ -257,11 +258,14 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)
 
 
-def test_peaks_are_those_of_the_evals_that_a_file_drives():
+def test_best_versions_are_those_of_the_evals_that_a_file_drives():
     best = Peak(1, 0.75, 5)
     index = EffectIndex([replace(summary("a"), peak=best), summary("b")], {"a": frozenset({"a.md"})})
-    assert index.peaks("a.md") == (EvalPeak(eval_id="a", name="a", spec=F1, point=headline(0.75), peak=best),)
-    assert index.peaks("b.md") == ()
+    first, second = (InstructionHistory(path, (edit(4),)) for path in ("a.md", "b.md"))
+    assert index.best_versions(first) == (
+        BestVersion(eval_id="a", name="a", spec=F1, point=headline(0.75), peak=best, edit=0),
+    )
+    assert index.best_versions(second) == ()
 
 
 def test_what_outputs_made_of_a_change_is_the_rest():

@@ -20,7 +20,6 @@ from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
@@ -148,23 +147,15 @@ class RepeatsSoFar:
         return replace(self._noise, first=self._first, repeats=len(good), mean=mean(good) if good else 0.0)
 
 
-class _ValuedOutputs(NamedTuple):
-    """The outputs of a group that have a headline, at least two."""
-
-    group: int
-    """Index of the group."""
-    places: Sequence[int]
-    """Indices of these outputs in the group."""
-    outputs: Sequence[Repeat]
-
-
 class _Groups(Frozen):
     """Groups of two or more repeats each."""
 
     number: int = 0
     outputs: int = 0
     """Number of outputs in all groups."""
-    valued: Sequence[_ValuedOutputs] = ()
+    valued: Sequence[tuple[int, Sequence[int], Sequence[Repeat]]] = ()
+    """Of each group with two outputs or more that have a headline: its index, the indices of these outputs in it, and
+    the outputs."""
     scatter: PooledRepeats = PooledRepeats()
     """Of the headlines of ``valued``."""
 
@@ -177,7 +168,7 @@ class _Groups(Frozen):
         if len(defined) > 1:
             places = [place for place, _ in defined]
             least = FAR_CASES * max(output.weight for output in outputs)
-            valued = [*valued, _ValuedOutputs(self.number, places, [outputs[place] for place in places])]
+            valued = [*valued, (self.number, places, [outputs[place] for place in places])]
             scatter = scatter.and_group(repeated_values([value for _, value in defined], least))
         return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scatter=scatter)
 
@@ -186,7 +177,7 @@ class _Groups(Frozen):
         if not self.number:
             return None
         scatter = self.scatter.repeatability()
-        bad = [self.valued[index].outputs[place] for index, places in scatter.bad.items() for place in places]
+        bad = [self.valued[index][2][place] for index, places in scatter.bad.items() for place in places]
         return Noise(
             groups=self.number,
             outputs=self.outputs,
@@ -197,10 +188,8 @@ class _Groups(Frozen):
 
     def bad_runs(self) -> dict[int, list[int]]:
         """Map each group with bad runs to their indices in the group."""
-        return {
-            self.valued[index].group: [self.valued[index].places[place] for place in places]
-            for index, places in self.scatter.repeatability().bad.items()
-        }
+        bad = ((*self.valued[index], places) for index, places in self.scatter.repeatability().bad.items())
+        return {group: [in_group[place] for place in places] for group, in_group, _, places in bad}
 
 
 def difference_of_repeats(before: Noise | None, after: Noise | None, change: float) -> Spread | None:

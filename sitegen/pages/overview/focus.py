@@ -7,11 +7,12 @@ from typing import Final
 
 from sitegen.analysis.series import output_of_each, repeats_the_point_before
 from sitegen.analysis.standing import EvalStanding
+from sitegen.model.cells import Tally
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Point, Series, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.report.discrepancies import TOP_LEVEL, grouping, sections
@@ -40,19 +41,12 @@ class FocusView(Frozen):
     """The evals whose error patterns have the most errors."""
 
 
-def focus_of(series: Series) -> Focus:
-    """The focus of one eval."""
-    points = series.points
-    if not points:
-        return Focus()
-    fields = points[-1].scorecard.fields
+def weak_sections(series: Series) -> tuple[WeakSection, ...]:
+    """The sections with the most errors of the newest output of an eval."""
+    fields = series.points[-1].scorecard.fields if series.points else ()
     weak = [section for section in sections(fields, grouping(series.info, fields)) if sum(section.errors)]
     weak.sort(key=lambda section: (-sum(section.errors), section.name))
-    return Focus(
-        tuple(weak[:_OF_EVAL]),
-        _broken_fields(points),
-        _longest(series),
-    )
+    return tuple(weak[:_OF_EVAL])
 
 
 def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
@@ -61,7 +55,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
     weak = _weak_rows(alive)
     if not weak:
         return None
-    streaks = [(summary.info, streak) for summary in alive for streak in summary.focus.longest]
+    streaks = [(summary.info, streak) for summary in alive for streak in summary.longest]
     streaks.sort(key=lambda row: (-row[1].outputs, -row[1].cells, row[0].id, row[1].attribute))
     return FocusView(
         sections=weak,
@@ -83,8 +77,9 @@ def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
     return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
 
 
-def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
-    """Fields that broke at the newest point with a new output: (attribute, cells)."""
+def newly_wrong(series: Series) -> Tally:
+    """The fields that broke at the newest point of an eval with a new output."""
+    points = series.points
     newest = next(
         (
             point
@@ -96,8 +91,10 @@ def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
     return newest.change.flips.broken[:_OF_EVAL] if newest and newest.change else ()
 
 
-def _longest(series: Series) -> tuple[Streak, ...]:
+def longest_streaks(series: Series) -> tuple[Streak, ...]:
     """The streaks that last to the newest point, one for each section and start; an attribute counts by its longest."""
+    if not series.points:
+        return ()
     last = len(series.points) - 1
     outputs = output_of_each([point.first_with_output for point in series.points])
     starts: dict[str, list[int]] = {}
@@ -130,7 +127,7 @@ def _longest(series: Series) -> tuple[Streak, ...]:
 def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]:
     found: dict[str, list[tuple[WeakSection, EvalSummary]]] = {}
     for summary in summaries:
-        for section in summary.focus.sections:
+        for section in summary.weak:
             found.setdefault(section.name, []).append((section, summary))
     rows = []
     for name, of_evals in found.items():
@@ -143,7 +140,7 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tup
 def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[str, int, tuple[EvalSummary, ...]], ...]:
     found: dict[str, list[tuple[int, EvalSummary]]] = {}
     for summary in summaries:
-        for attribute, cells in summary.focus.broken:
+        for attribute, cells in summary.newly_wrong:
             found.setdefault(attribute, []).append((cells, summary))
     rows = [
         (attribute, sum(cells for cells, _ in of_evals), tuple(summary for _, summary in of_evals))
@@ -279,8 +276,8 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         yield Phrase("Bring ")
         yield eval_phrase(missed.summary)
         yield Phrase(f" from {value} to its target of {metric_text(target, 3, missed.spec.unit)}")
-        if missed.summary.focus.sections:
-            section = missed.summary.focus.sections[0]
+        if missed.summary.weak:
+            section = missed.summary.weak[0]
             yield Phrase(": ")
             yield from _errors(sum(section.errors), sum(missed.newest.errors), section.name, missed.summary)
     elif focus:
@@ -288,7 +285,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         shares = [
             (sum(section.errors), standing.summary)
             for standing in scored
-            for section in standing.summary.focus.sections
+            for section in standing.summary.weak
             if section.name == row.name
         ]
         most, summary = max(shares, key=lambda share: share[0])

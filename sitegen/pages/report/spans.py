@@ -104,7 +104,7 @@ def _layered(text: MarkedText) -> tuple[list[Mark], list[Highlight]]:
             covering.append(mark)
             drawn.append(mark)
         else:
-            beside.append(Highlight(mark.outcome, mark.category, text.text[mark.start : mark.end]))
+            beside.append((mark.outcome, mark.category, text.text[mark.start : mark.end]))
     return drawn, beside
 
 

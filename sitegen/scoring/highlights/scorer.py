@@ -156,9 +156,9 @@ class _HighlightsScoring:
             for category in filter(self._settings.has_category, {**expected, **given}):
                 texts_expected, texts_given = expected.get(category, {}), given.get(category, {})
                 highlights += [
-                    Highlight("correct" if text in texts_given else "missed", category, text) for text in texts_expected
+                    ("correct" if text in texts_given else "missed", category, text) for text in texts_expected
                 ]
-                highlights += [Highlight("wrong", category, text) for text in texts_given if text not in texts_expected]
+                highlights += [("wrong", category, text) for text in texts_given if text not in texts_expected]
             of_paragraph = [
                 Judgement(
                     document=paragraph.id,
