@@ -44,7 +44,7 @@ def mapping_line(
     if rules.mapping.equality == "strict":  # values must be identical, whatever the settings of a field
         return None
     first = wrong[0]
-    rule = rules.field_rule(first.path, first.attribute)
+    rule = rules.field_rule(first)
     tried = [*wrong, *[judgement for judgement, _ in zip(correct, range(TRIED), strict=False)]]
     pattern = first.attribute.replace("[]", "[*]")
     stated = asdict(rules.mapping.fields.get(pattern, FieldSettings()))
@@ -53,8 +53,7 @@ def mapping_line(
             continue
         line = {name: value for name, value in stated.items() if value is not None} | settings
         mapped = rules.with_field(pattern, FieldSettings(**line))
-        in_mapping = (mapped.field_rule(judgement.path, judgement.attribute) for judgement in tried)
-        if all(_is_equal(judgement, own) for judgement, own in zip(tried, in_mapping, strict=True)):
+        if all(_is_equal(judgement, mapped.field_rule(judgement)) for judgement in tried):
             return f"{_yaml(pattern)}: {{{', '.join(f'{name}: {_yaml(value)}' for name, value in line.items())}}}"
     return None
 

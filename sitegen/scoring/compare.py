@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Set
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Final, TypeAlias
 
 from sitegen.model.outcomes import Outcome, Unusable, Value
@@ -82,7 +83,7 @@ def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> 
     elif marks is not None and isinstance(value, str):
         expected, judge = _inferred_comparison(value, rule, marks)
     elif isinstance(value, bool):
-        judge = _is_boolean(value, rule)
+        judge = _is_read_as(value, rule.words.boolean)
     elif isinstance(value, str):
         judge = _is_text(value)
     else:
@@ -109,12 +110,12 @@ def _declared_comparison(
         boolean = _meant_boolean(value, rule)
         if boolean is None:
             raise TruthError("is neither true nor false", value)
-        return boolean, _is_boolean(boolean, rule)
+        return boolean, _is_read_as(boolean, rule.words.boolean)
     if rule.type == "date":
         day = read_date(value, rule.formats)
         if day is None:
             raise TruthError(f"fits none of the date formats {', '.join(rule.formats)}", value)
-        return value, _is_date(day, rule.formats)
+        return value, _is_read_as(day, partial(read_date, formats=rule.formats))
     numbers = _readings(value, marks) if isinstance(value, str) else [value] if is_number(value) else []
     if not numbers:
         raise TruthError("is not a number", value)
@@ -137,11 +138,11 @@ def _inferred_comparison(value: str, rule: FieldRule, marks: Set[str]) -> tuple[
         return numbers[0], _is_first_of([_is_number(number, rule, plain_number) for number in numbers])
     word = normalise(value)
     if word in ("true", "false"):
-        return word == "true", _is_boolean(word == "true", rule)
+        return word == "true", _is_read_as(word == "true", rule.words.boolean)
 
     def judged_as(typed: Value) -> Comparison:
         if isinstance(typed, bool):
-            return _is_boolean(typed, rule)
+            return _is_read_as(typed, rule.words.boolean)
         return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule)  # type: ignore[arg-type]
 
     return value, _is_as_typed(value, rule, marks, judged_as)
@@ -265,26 +266,14 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = No
     return judge
 
 
-def _is_boolean(expected: bool, rule: FieldRule) -> Comparison:
-    """Compare booleans by a fixed table of words, and the numbers 1 and 0."""
+def _is_read_as(expected: bool | datetime, read: Callable[[Value], bool | datetime | None]) -> Comparison:
+    """Compare booleans by a table of words and the numbers 1 and 0, and days by the first format that fits."""
 
     def judge(actual: Value) -> Outcome:
-        boolean = rule.words.boolean(actual)
-        if boolean is None:
+        found = read(actual)
+        if found is None:
             return _FORMAT
-        return CORRECT if boolean is expected else WRONG
-
-    return judge
-
-
-def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
-    """Compare days, each parsed with the first format that fits."""
-
-    def judge(actual: Value) -> Outcome:
-        day = read_date(actual, formats)
-        if day is None:
-            return _FORMAT
-        return CORRECT if day == expected else WRONG
+        return CORRECT if found == expected else WRONG
 
     return judge
 

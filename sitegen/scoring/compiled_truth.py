@@ -192,13 +192,12 @@ class CompiledTruth:
     def _node(self, value: Value, place: ValuePlace, before: Node) -> Node:
         """Compile a value. *before*: the node at the same place."""
         self.values += 1
-        path, attribute, _ = place
-        if self.rules.ignored(path, attribute):
+        if self.rules.ignored(place):
             return None
         if isinstance(value, list | ByIndex):
             items = value.values() if isinstance(value, ByIndex) else value
             has_objects = any(isinstance(item, dict) for item in items)
-            if has_objects or (value == [] and self.rules.is_list_of_objects(path)):
+            if has_objects or (value == [] and self.rules.is_list_of_objects(place.path)):
                 return self._list(value, place, before)
         if isinstance(value, dict) and value:
             return self._branch(value, place, before)
@@ -210,7 +209,7 @@ class CompiledTruth:
         The judgements of the two most frequent cases are prepared: the value is missing, or exactly as expected.
         """
         rules = self.rules
-        rule = None if rules.empty(value) else rules.field_rule(place.path, place.attribute)
+        rule = None if rules.empty(value) else rules.field_rule(place)
         earlier = before if isinstance(before, Leaf) else None
         if self._alike and earlier and earlier.rule == rule and is_same(earlier.read, value):
             self.attributes[place.attribute] = None

@@ -184,7 +184,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
             return value
         inner = _key_of_wrapped(value)
         if inner is not None:
-            is_plain = in_list or attribute in expected or rules.field_rule(place.path, attribute).type is not None
+            is_plain = in_list or attribute in expected or rules.field_rule(place).type is not None
             has_evidence = any(plain_key(key) in _ABOUT_THE_VALUE for key in value)
             is_wrapped_object = isinstance(value[inner], dict | list) and with_key(attribute, inner) not in attributes
             if is_plain or (is_wrapped_object if attribute in objects else has_evidence):

@@ -188,11 +188,11 @@ class Judge:
     def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
         """Judge an unexpected value: each of its non-empty leaves in scope is a hallucination."""
         path, attribute, _ = place
-        if self._rules.ignored(path, attribute):
+        if self._rules.ignored(place):
             return
         if isinstance(value, dict):
             # An ignored pattern such as ``confidence.*`` may cover as many values as are judged.
-            if not self._rules.ignored(f"{path}[{ANY}]", f"{attribute}[{ANY}]"):
+            if not self._rules.ignored(ValuePlace(f"{path}[{ANY}]", f"{attribute}[]", "")):
                 for key, below in value.items():
                     self._extra(below, place.member(key), note)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):

@@ -232,15 +232,11 @@ def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[S
     """Return the metrics of the kind and of its outputs' settings; for a kind without metrics, as ``specs_of``."""
     if not kind_scorer.metrics:
         return specs_of(kind_scorer.kind, cards)
-    return _distinct(kind_scorer.metrics, *map(own_specs, dict.fromkeys(settings)))
-
-
-def _distinct(*groups: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """The first specification of each metric, in order."""
-    specs: dict[str, MetricSpec] = {}
-    for spec in chain.from_iterable(groups):
-        specs.setdefault(spec.name, spec)
-    return tuple(specs.values())
+    installed = chain.from_iterable(map(own_specs, dict.fromkeys(settings)))
+    by_name: dict[str, MetricSpec] = {}
+    for spec in (*kind_scorer.metrics, *installed):
+        by_name.setdefault(spec.name, spec)
+    return tuple(by_name.values())
 
 
 def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:

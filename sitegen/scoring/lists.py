@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import itemgetter
@@ -21,7 +21,6 @@ from sitegen.scoring.pairing import (
     MOST,
     SHARE,
     EqualFields,
-    ItemKey,
     agreeing_pairs,
     greedy_pairs,
     hungarian_pairs,
@@ -67,8 +66,12 @@ def _aligned(
         of_items = (item.branch.members.items() for item in node.items)
         every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
         match_fields = tuple(every)[: max(_FIELDS_OF_LONG_LISTS, MAX_COMPARED // max(1, len(expected) * len(actual)))]
-    fields = dict(zip(match_fields, rules.key_rules(node.place, match_fields), strict=True))
-    keys = _item_keys(items, fields)
+    columns: list[list[Comparable]] = []
+    for match_field, key_rule in zip(match_fields, rules.key_rules(node.place, match_fields), strict=True):
+        values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
+        numbers = any(map(is_number, values))
+        columns.append([_match_cell(value, key_rule, numbers) for value in values])
+    keys = list(zip(*columns, strict=True)) or [()] * len(items)
     expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]
     exceeded = ""
     paired_by: PairedBy = "key" if has_key else "agreement"
@@ -107,21 +110,12 @@ def _aligned(
     return sorted(item_pairs), algorithm, is_incomplete, exceeded
 
 
-def _item_keys(items: Sequence[dict[str, Value]], fields: Mapping[tuple[str, ...], FieldRule]) -> list[ItemKey]:
-    """The match fields of the items of both lists, by the rule of each field.
-
-    A plain digit string counts as a number if any item has a number in that field, so that CSV cells match JSON
-    numbers; otherwise it is a text.
-    """
-    columns: list[list[Comparable]] = []
-    for match_field, rule in fields.items():
-        values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
-        numbers = any(map(is_number, values))
-        columns.append([_match_cell(value, rule, numbers) for value in values])
-    return list(zip(*columns, strict=True)) or [()] * len(items)
-
-
 def _match_cell(value: Value, rule: FieldRule, numbers: bool) -> Comparable:
+    """The value of a match field, by the rule of the field.
+
+    A plain digit string counts as a number if any item has a number in that field (*numbers*), so that CSV cells match
+    JSON numbers; otherwise it is a text.
+    """
     if rule.words.empty(value):
         return None
     if rule.type == "date":

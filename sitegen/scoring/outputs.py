@@ -49,7 +49,7 @@ class ReadOutput:
         self._is_lone = len(truth.documents) == 1
         self._may_be_list = not self._is_lone or self._key is not None
         if not files:
-            self._refuse("", "the output is missing")
+            self._refuse("", UnreadableError("the output is missing", "Make the output again."))
         for file in files:
             stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
             try:
@@ -59,7 +59,7 @@ class ReadOutput:
                 else:
                     self._read_file(file.path, content, stem)
             except UnreadableError as error:
-                self._refuse(stem, error.message, error.line, error.fix)
+                self._refuse(stem, error)
 
     def by_expected_names(self, truth: GroundTruth) -> dict[str, dict[str, Value]]:
         """Return the documents that have a counterpart in the ground truth, by the counterpart's name.
@@ -154,7 +154,7 @@ class ReadOutput:
                 continue
             value = _json_in_text(case.output) if isinstance(case.expected, dict | list) else case.output
             if isinstance(case.expected, dict) and not isinstance(value, dict):
-                self._refuse(case.id, "it is not an object", case.line)
+                self._refuse(case.id, UnreadableError("it is not an object", "Make the output again.", case.line))
             else:
                 self._add(case.id, value if isinstance(value, dict) else {VALUE: value})
 
@@ -175,14 +175,10 @@ class ReadOutput:
             self.findings.append(Finding("warning", message, "Correct the output."))
         self.documents[name] = value
 
-    def _refuse(self, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
+    def _refuse(self, name: str, error: UnreadableError) -> None:
         """Record that a document, or with an empty name the whole output, cannot be read."""
-        self.unreadable[name] = why
-        self._report(
-            f"The output {name[:80]!r} cannot be read: {why}" if name else f"The output cannot be read: {why}",
-            line,
-            fix,
-        )
+        self.unreadable[name] = error.message
+        self.findings.append(error.finding(f"The output {name[:80]!r}" if name else "The output"))
 
     def _report(self, message: str, line: int | None, fix: str = "Correct the output.") -> None:
         self.findings.append(Finding(severity="error", message=message, fix=fix, line=line))

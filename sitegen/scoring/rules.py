@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, TypeGuard, TypeVar
 from msgspec.structs import asdict, replace
 
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.paths import (
@@ -143,9 +144,9 @@ class FieldRules:
         """Return the rules with these settings for a pattern, in place of its present settings."""
         return FieldRules(replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema)
 
-    def field_rule(self, path: str, attribute: str) -> FieldRule:
-        """Return how the field at a path is compared."""
-        key = path if self._by_path else attribute
+    def field_rule(self, place: ValuePlace | Judgement) -> FieldRule:
+        """Return how the field at a place is compared."""
+        key = place.path if self._by_path else place.attribute
         rule = self._field_rules.get(key)
         if rule is None:
             if len(self._field_rules) >= _MAX_CACHED:  # the paths of an output are untrusted and may be any number
@@ -164,11 +165,12 @@ class FieldRules:
     def key_rules(self, place: ValuePlace, keys: Sequence[tuple[str, ...]]) -> tuple[FieldRule, ...]:
         """Return how the fields at these keys of the items of a list are compared to pair them."""
         texts = map(path_text, keys)
-        return tuple(self.field_rule(f"{place.path}[0].{text}", f"{place.attribute}[].{text}") for text in texts)
+        places = (ValuePlace(f"{place.path}[0].{text}", f"{place.attribute}[].{text}", "") for text in texts)
+        return tuple(map(self.field_rule, places))
 
-    def ignored(self, path: str, attribute: str) -> bool:
-        """Whether a path, or one above it, is out of scope on both sides."""
-        key = path if self._by_path else attribute
+    def ignored(self, place: ValuePlace) -> bool:
+        """Whether a place, or one above it, is out of scope on both sides."""
+        key = place.path if self._by_path else place.attribute
         ignored = self._out_of_scope.get(key)
         if ignored is None:
             steps = parse_path(key)

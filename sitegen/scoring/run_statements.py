@@ -42,8 +42,20 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
         results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
         if results is not None and results.run != Recorded():
             return results.run
-        return _of_json(path, content, with_time=False)
-    return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
+    in_cases = kind == "fields" and '"ground_truth_format":"cases"' in settings
+    with_time = in_cases or kind not in ("fields", "judged")
+    keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
+    if not any(key in content for key in keys):
+        return None
+    objects: Iterator[dict[str, Any]]
+    if path.lower().endswith((".jsonl", ".ndjson")):
+        # The last line comes first because newer ones are appended, and the first line last as a header.
+        lines = content.rstrip().split(b"\n")
+        parsed = (_parsed_json(line) for line in (*lines[:-_LINES:-1], *lines[:1]) if any(key in line for key in keys))
+        objects = (entry for entry in parsed if isinstance(entry, dict))
+    else:
+        objects = _last_objects(_parsed_json(content))
+    return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
 
 
 def grades_in(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
@@ -62,21 +74,6 @@ def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults |
         return read_results(path, content, settings)
     except UnreadableError:
         return None
-
-
-def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
-    keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
-    if not any(key in content for key in keys):
-        return None
-    objects: Iterator[dict[str, Any]]
-    if path.lower().endswith((".jsonl", ".ndjson")):
-        # The last line comes first because newer ones are appended, and the first line last as a header.
-        lines = content.rstrip().split(b"\n")
-        parsed = (_parsed_json(line) for line in (*lines[:-_LINES:-1], *lines[:1]) if any(key in line for key in keys))
-        objects = (entry for entry in parsed if isinstance(entry, dict))
-    else:
-        objects = _last_objects(_parsed_json(content))
-    return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
 
 
 def _last_objects(root: Any) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.paths import parse_path, pattern
+from sitegen.scoring.paths import ValuePlace, parse_path, pattern
 from sitegen.scoring.rules import _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -162,7 +162,7 @@ ignore: ["a[", ok]
         "The threshold of 'l' lies outside 0..1",
     ]
     assert rules.list_rule("l").threshold == 0.8
-    assert rules.ignored("ok", "ok")
+    assert rules.ignored(ValuePlace("ok", "ok", ""))
 
 
 def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
@@ -196,8 +196,10 @@ def test_each_of_many_patterns_is_found_for_its_path() -> None:
     fields = {f"field_{place}": {"percent": place % 7} for place in range(200)}
     content = json.dumps({"fields": fields, "ignore": ["*.confidence", "meta.*"]}).encode()
     rules, _ = compile_rules(content, "{}")
-    assert [rules.field_rule(name, name).percent for name in fields] == [Decimal(place % 7) for place in range(200)]
-    ignored = [rules.ignored(path, path) for path in ("a.confidence", "meta.a", "meta", "a.b")]
+    assert [rules.field_rule(ValuePlace(name, name, "")).percent for name in fields] == [
+        Decimal(place % 7) for place in range(200)
+    ]
+    ignored = [rules.ignored(ValuePlace(path, path, "")) for path in ("a.confidence", "meta.a", "meta", "a.b")]
     assert ignored == [True, True, False, False]
 
 
