@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from sitegen.commands.printing import print_document, print_text, print_workflow_command
+from sitegen.commands.printing import print_document, print_text
 from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
@@ -40,7 +40,7 @@ def check(request: CheckRequest) -> None:
         if file:
             named_place(file, top)  # an error now is better than one after all has been compared
     if request.report:
-        _print_report_of(request.report, request.markdown, top)
+        _print_report_of(request, request.report)
         return
     options = Options(repo=request.repo, rev=request.rev, cache=request.cache, worktree=request.worktree)
     try:
@@ -61,7 +61,7 @@ def check(request: CheckRequest) -> None:
         sys.exit(FAILED)
 
 
-def _print_report_of(file: Path, markdown_file: Path | None, top: Path) -> None:
+def _print_report_of(request: CheckRequest, file: Path) -> None:
     """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is not a report.
 
     The exit code does not depend on the verdict, which was already the exit code of the other run.
@@ -74,8 +74,8 @@ def _print_report_of(file: Path, markdown_file: Path | None, top: Path) -> None:
             f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another file."
         ) from None
     text = gate_markdown(read_report(content))
-    if markdown_file:
-        write_named(markdown_file, text.encode("utf-8", "backslashreplace"), top)
+    if request.markdown:
+        write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top_of(request.repo))
     else:
         print_text(text)
 
@@ -104,5 +104,5 @@ def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
 def _print_annotations(request: CheckRequest, annotations: Iterable[Annotation]) -> None:
     """Print workflow commands, on standard error if standard output is JSON. GitHub reads both streams."""
     is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if request.annotations is None else request.annotations
-    for annotation in annotations if is_workflow else ():
-        print_workflow_command(annotation, error=request.as_json)
+    for annotation in annotations if is_workflow else ():  # text of a project in it is escaped already
+        print(annotation, file=sys.stderr if request.as_json else sys.stdout)

@@ -14,7 +14,7 @@ from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, Fate, State
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
@@ -54,23 +54,22 @@ def history_lines(series: Series) -> list[str]:
         labels.insert(1, f"{'now':>9}")
     labels.insert(1, f"{'95 %':>14}")
     lines = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
-    before: Point | None = None
-    for index, point in enumerate(series.points):
-        lines.extend(_point_lines(series, before, point, both=both))
+    for index in range(len(series.points)):
+        lines.extend(_point_lines(series, index, both=both))
         if copied := series.copied_label(index):
             lines.append(f"    {how_copied(series.points, index)} {line(copied, 40)}")
-        before = point
     if series.outputs < series.iterations:
         lines.append(iterations_and_outputs(series.iterations, series.outputs))
     return lines
 
 
-def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
+def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
     from sitegen.pages.labels import STALE, STATUSES, changes, origin, own_unit, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
 
+    point, before = series.points[index], series.points[index - 1] if index else None
     card, at = point.scorecard, point.snapshot
     spec = series.specs[0]
     values = [(card.metric(column.name), column.unit) for column in series.specs[:METRICS]]

@@ -41,7 +41,12 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
     if root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(place.top), fix="Clone it.")
     if templates:
-        _copy_templates(root, templates)
+        from sitegen.engine.template_files import find_templates
+
+        files = copy_templates(root, find_templates(), templates)
+        _print_files(files, root)
+        if any(files.values()):
+            print_line("next: change them, then run sitegen build")
         return
     if schema:
         _write_schema(root, schema)
@@ -70,15 +75,6 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
 def _print_files(files: Mapping[Path, bool], root: Path) -> None:
     for path, is_new in files.items():
         print_line(f"{'wrote ' if is_new else 'kept  '} {path.relative_to(root)}")
-
-
-def _copy_templates(root: Path, templates: Sequence[str]) -> None:
-    from sitegen.engine.template_files import find_templates
-
-    files = copy_templates(root, find_templates(), templates)
-    _print_files(files, root)
-    if any(files.values()):
-        print_line("next: change them, then run sitegen build")
 
 
 def _write_schema(root: Path, model: str) -> None:

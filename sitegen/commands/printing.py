@@ -48,11 +48,6 @@ def print_document(content: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-def print_workflow_command(command: object, *, error: bool) -> None:
-    """Print a line that GitHub's runner interprets. Text of a project in it is escaped already."""
-    print(command, file=sys.stderr if error else sys.stdout)
-
-
 def print_error(error: SitegenError) -> None:
     """Print what is wrong, where, and what to do."""
     for row in f"sitegen: {error}".split("\n"):  # errors escape line breaks of a project themselves

@@ -5,7 +5,7 @@ Arguments and options that several commands share, and commands that take theirs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from inspect import Parameter, Signature
@@ -86,7 +86,7 @@ def taking(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., No
     return decorated
 
 
-def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -> tuple[str | None, tuple[str, ...]]:
+def _word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tuple[str | None, tuple[str, ...]]:
     """The one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
 
     Raises ConfigurationError if more than one other word remains.
@@ -94,6 +94,7 @@ def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -
     from sitegen.errors import ConfigurationError
     from sitegen.scoring.responses.document import METHODS
 
+    words, methods = request.rest or (), request.methods or ()
     further = [word for word in words if methods and word in METHODS]
     others = [word for word in words if word not in further]
     if len(others) > 1:
@@ -142,7 +143,7 @@ class VerifyRequest:
     @property
     def words(self) -> tuple[str | None, tuple[str, ...]]:
         """The output, and the methods for kind ``responses``. Raises ConfigurationError for more than one output."""
-        return _word_and_methods(self.rest or (), self.methods or (), "output")
+        return _word_and_methods(self, "output")
 
     @property
     def settings(self) -> dict[str, str]:
@@ -192,7 +193,7 @@ class RespondRequest(CallRequest):
     @property
     def words(self) -> tuple[str | None, tuple[str, ...]]:
         """The id of the eval, and the methods. Raises ConfigurationError for more than one eval."""
-        return _word_and_methods(self.rest or (), self.methods or (), "eval")
+        return _word_and_methods(self, "eval")
 
     @property
     def evaluates(self) -> bool:

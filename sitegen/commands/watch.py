@@ -40,7 +40,11 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
     server = Server(board)
 
     def print_build(built: WatchedBuild) -> None:
-        for row in _build_lines(built, root):
+        names = [os.path.relpath(path, root) for path in built.paths[:3]]
+        more = len(built.paths) - len(names)
+        changes = ", ".join(names) + (f" and {more:,} more" if more else "")
+        failed = f"sitegen: {built.error}" if built.error else ""
+        for row in (failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s").split("\n"):
             print_line(row, error=True)
 
     def end(_: object) -> None:
@@ -55,12 +59,3 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
     following.cancel()
     with suppress(asyncio.CancelledError):
         await following
-
-
-def _build_lines(built: WatchedBuild, root: Path) -> list[str]:
-    if built.error:
-        return f"sitegen: {built.error}".split("\n")
-    names = [os.path.relpath(path, root) for path in built.paths[:3]]
-    more = len(built.paths) - len(names)
-    changes = ", ".join(names) + (f" and {more:,} more" if more else "")
-    return [f"{changes or 'Up to date'}: built in {built.seconds:.2f} s"]

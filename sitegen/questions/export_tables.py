@@ -19,7 +19,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
@@ -163,7 +163,23 @@ def batches(head: str, instructions: Iterable[InstructionHistory], every_series:
     )
     about = {"schema": SCHEMA, "sitegen": __version__, "head": head}
     yield "about", about.items()
-    yield "instructions", (_edit_row(number, edit) for number, edit in enumerate(edits))
+    yield (
+        "instructions",
+        (
+            _encodable_row(
+                (
+                    number,
+                    edit.path,
+                    edit.status,
+                    edit.old and edit.old.path,
+                    edit.old and edit.old.oid,
+                    edit.new and edit.new.oid,
+                    *_commit_in_columns(edit.commit),
+                )
+            )
+            for number, edit in enumerate(edits)
+        ),
+    )
     numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
     for series in every_series:
         yield from _series_batches(series, numbers)
@@ -173,8 +189,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     info, points = series.info, tuple(enumerate(series.points))
     about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
     yield "evals", [_encodable_row(about)]
-    yield "points", (_point_row(info.id, index, point) for index, point in points)
-    yield "scores", (row for index, point in points for row in _score_rows(series, index, point))
+    yield "points", (_point_row(series, index) for index, _ in points)
+    yield "scores", (row for index, _ in points for row in _score_rows(series, index))
     yield (
         "fields",
         (
@@ -194,21 +210,6 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     )
 
 
-def _edit_row(number: int, edit: Edit) -> ExportRow:
-    old, new = edit.old, edit.new
-    return _encodable_row(
-        (
-            number,
-            edit.path,
-            edit.status,
-            old and old.path,
-            old and old.oid,
-            new and new.oid,
-            *_commit_in_columns(edit.commit),
-        )
-    )
-
-
 def _edit_key(edit: Edit) -> _EditKey:
     return edit.path, edit.commit.sha
 
@@ -217,7 +218,8 @@ def _commit_in_columns(commit: Commit) -> ExportRow:
     return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
 
 
-def _point_row(eval_id: str, index: int, point: Point) -> ExportRow:
+def _point_row(series: Series, index: int) -> ExportRow:
+    eval_id, point = series.info.id, series.points[index]
     at, card = point.snapshot, point.scorecard
     usage = card.usage or RunUsage()
     return _encodable_row(
@@ -241,8 +243,9 @@ def _point_row(eval_id: str, index: int, point: Point) -> ExportRow:
     )
 
 
-def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]:
+def _score_rows(series: Series, index: int) -> Iterator[ExportRow]:
     """One row for each metric of the kind. Only the headline has an interval."""
+    point = series.points[index]
     deltas = {delta.name: delta for delta in point.change.metrics} if point.change else {}
     for spec in series.specs:
         delta = deltas.get(spec.name)

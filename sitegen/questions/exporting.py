@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
+_PLACE: Final = {"iteration": "int64", "label": "str", "commit": "str", "committed_at": "object"}
+"""The columns by which a table names a point, with their types; the last one becomes a time in UTC."""
 
 
 def points(series: Series) -> DataFrame:
@@ -42,11 +44,23 @@ def points(series: Series) -> DataFrame:
     types.
     """
     metrics = [spec.name for spec in series.specs]
-    rows = [_point_record(series, index, metrics) for index in range(len(series.points))]
-    texts = ("label", "commit", "author", "subject", "cause", "same_as", "status")
-    columns = ("iteration", "label", "commit", "committed_at", *texts[2:], "edits", *metrics, *_COUNTS)
-    return _with_moments(
-        _typed_table(rows, columns, texts=texts, whole=("iteration", "edits", *_COUNTS), numbers=metrics)
+    rows = [
+        {
+            **_place_of_point(point),
+            "author": encodable(point.snapshot.commit.author),
+            "subject": encodable(point.snapshot.commit.subject),
+            "cause": " ".join(point.snapshot.cause),
+            "same_as": series.copied_label(index),
+            "status": point.scorecard.status,
+            "edits": len(point.edits),
+            **{name: point.scorecard.metric(name) for name in metrics},
+            **_counts_by_name(point.scorecard.counts),
+        }
+        for index, point in enumerate(series.points)
+    ]
+    texts = dict.fromkeys(("author", "subject", "cause", "same_as", "status"), "str")
+    return _typed_table(
+        rows, _PLACE | texts | {"edits": "int64"} | dict.fromkeys(metrics, "float64") | dict.fromkeys(_COUNTS, "int64")
     )
 
 
@@ -66,12 +80,8 @@ def fields(series: Series) -> DataFrame:
         for point in series.points
         for field in point.scorecard.fields
     ]
-    columns = ("iteration", "label", "commit", "committed_at", "attribute", *_RATIOS, *_COUNTS)
-    return _with_moments(
-        _typed_table(
-            rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATIOS
-        )
-    )
+    numbers = dict.fromkeys(_RATIOS, "float64") | dict.fromkeys(_COUNTS, "int64")
+    return _typed_table(rows, _PLACE | {"attribute": "str"} | numbers)
 
 
 def judgements(judgements: Iterable[Judgement]) -> DataFrame:
@@ -89,30 +99,7 @@ def judgements(judgements: Iterable[Judgement]) -> DataFrame:
         }
         for judgement in judgements
     ]
-    return _typed_table(rows, Judgement.__struct_fields__, texts=texts)
-
-
-def rows_of(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> DataFrame:
-    """Rows of an export, with their cells as they are."""
-    import pandas
-
-    return pandas.DataFrame(rows, columns=list(columns), dtype=object)
-
-
-def _point_record(series: Series, index: int, metrics: Sequence[str]) -> dict[str, Any]:
-    point = series.points[index]
-    at, card = point.snapshot, point.scorecard
-    return {
-        **_place_of_point(point),
-        "author": encodable(at.commit.author),
-        "subject": encodable(at.commit.subject),
-        "cause": " ".join(at.cause),
-        "same_as": series.copied_label(index),
-        "status": card.status,
-        "edits": len(point.edits),
-        **{name: card.metric(name) for name in metrics},
-        **_counts_by_name(card.counts),
-    }
+    return _typed_table(rows, {name: "str" if name in texts else "object" for name in Judgement.__struct_fields__})
 
 
 def _place_of_point(point: Point) -> dict[str, Any]:
@@ -129,28 +116,15 @@ def _counts_by_name(counts: Counts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in _COUNTS}
 
 
-def _typed_table(
-    rows: Sequence[dict[str, Any]],
-    columns: Sequence[str],
-    *,
-    texts: Sequence[str],
-    whole: Sequence[str] = (),
-    numbers: Sequence[str] = (),
-) -> DataFrame:
-    """A table whose column types do not depend on its rows. Columns of other types hold Python objects."""
+def _typed_table(rows: Sequence[dict[str, Any]], columns: Mapping[str, str]) -> DataFrame:
+    """A table with columns of these types, which do not depend on its rows; dates that do not exist are missing."""
     import pandas
 
     table = pandas.DataFrame(rows, columns=list(columns), dtype=object)
-    kinds = [(texts, "str"), (whole, "int64"), (numbers, "float64")]
-    return table.astype({name: kind for names, kind in kinds for name in names})
-
-
-def _with_moments(table: DataFrame) -> DataFrame:
-    """The table with texts of ``committed_at`` parsed; dates that do not exist become missing."""
-    import pandas
-
-    moments = pandas.to_datetime(table["committed_at"], utc=True, format="ISO8601", errors="coerce")
-    return table.assign(committed_at=moments)
+    if "committed_at" in columns:
+        moments = pandas.to_datetime(table["committed_at"], utc=True, format="ISO8601", errors="coerce")
+        return table.assign(committed_at=moments).astype({**columns, "committed_at": moments.dtype})
+    return table.astype(columns)
 
 
 PLACES: Final[dict[ExportFormat, str]] = {"csv": "export", "sqlite": "export.sqlite"}
@@ -187,8 +161,10 @@ def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
 
 
 def _csv_frame(table: Table, rows: Iterable[ExportRow]) -> DataFrame:
+    import pandas
+
     safe = ([spreadsheet_safe(cell) for cell in row] for row in rows)
-    return rows_of([column.name for column in table.columns], safe)
+    return pandas.DataFrame(safe, columns=[column.name for column in table.columns], dtype=object)
 
 
 def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:

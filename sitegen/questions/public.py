@@ -56,8 +56,9 @@ class PublicCheck:
             if unmatched_redactions:
                 self._withdraw(memo)
                 raise SecretsError.of_globs(unmatched_redactions)
-            searched = set(_split_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
-            clean, places = self._search(out, searched)
+            kept = CLEAN_FILES.get(memo, str(out), [rules]) or b""
+            searched = {kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST)}
+            clean, places = self._search(searched)
             if clean != searched:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
@@ -80,8 +81,9 @@ class PublicCheck:
             (out / LIST).unlink(missing_ok=True)
             return removal.removed
 
-    def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], dict[str, tuple[Secret, ...]]]:
+    def _search(self, searched: set[bytes]) -> tuple[set[bytes], dict[str, tuple[Secret, ...]]]:
         """Return digests of files without a finding, and findings by path. ``searched``: digests of clean files."""
+        out = self._project.out
         clean: set[bytes] = set()
         places: dict[str, tuple[Secret, ...]] = {}
         for path in _published_files(out):
@@ -110,7 +112,3 @@ def _published_files(out: Path) -> Iterator[str]:
 
 def _raise_error(error: OSError) -> None:
     raise error
-
-
-def _split_digests(joined: bytes) -> Iterator[bytes]:
-    return (joined[start : start + _DIGEST] for start in range(0, len(joined), _DIGEST))

@@ -109,7 +109,7 @@ def _with_numbers_of_series(place: WorktreeEval, result: Result) -> Result:
     if history is None:
         return result
     rules = EntryRules.of(place.entry).settings  # for all of history, as in the site
-    repository = _repository(project)
+    repository = project.repository
     cards = []
     for snapshot in history.snapshots:
         if snapshot.commit.sha == WORKTREE:
@@ -137,12 +137,8 @@ def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
     earlier = [at.ground_truth for at in history.snapshots if at.ground_truth] if history else []
     if not earlier:
         return file
-    (read,) = _repository(place.project).read_blobs([earlier[-1].oid])
+    (read,) = place.project.repository.read_blobs([earlier[-1].oid])
     return File(earlier[-1].path, read.content, reason=read.reason)
-
-
-def _repository(project: WorktreeProject) -> Repository:
-    return Repository.open(project.root, max_blob_bytes=project.config.limits.max_blob_bytes)
 
 
 def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:

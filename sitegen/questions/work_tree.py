@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property, partial
 from os.path import lexists, normpath
 from pathlib import Path
@@ -156,16 +157,10 @@ def _each_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) 
     files_by_run: dict[str, list[Path]] = {}
     for name in sorted(path.relative_to(folder).as_posix() for path in paths if path.is_file()):
         run = runs.name(name)
-        if run is not None and (not where or _file_states(folder, name, where)):
-            files_by_run.setdefault(run, []).append(folder / name)
+        with suppress(OSError):
+            if run is not None and (not where or states(read_inside(folder, name, LARGEST_FILE), where)):
+                files_by_run.setdefault(run, []).append(folder / name)
     return [tuple(files_by_run[run]) for run in sorted(files_by_run, key=natural_order)]
-
-
-def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
-    try:
-        return states(read_inside(folder, name, LARGEST_FILE), where)
-    except OSError:
-        return False
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -244,6 +239,11 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         except SitegenError:
             return {}
         return {history.id: history for history in advanced.evals}
+
+    @property
+    def repository(self) -> Repository:
+        """The repository, for contents up to the largest size that is scored."""
+        return Repository.open(self.root, max_blob_bytes=self.config.limits.max_blob_bytes)
 
     def shown_path(self, path: Path) -> str:
         """A path relative to the root if it is below the root, otherwise unchanged."""

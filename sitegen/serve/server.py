@@ -103,22 +103,18 @@ class Server(uvicorn.Server):
 
 def listen(port: int | None) -> socket.socket:
     """A socket on the loopback address at this port, or at a free port if it is taken."""
-    try:
-        return _bound_socket(PORT if port is None else port)
-    except OSError:
-        return _bound_socket(0)
-
-
-def _bound_socket(port: int) -> socket.socket:
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((ADDRESS, port))
-        bound.listen()  # requests before the server has started will wait
-    except OSError:
-        bound.close()
-        raise
-    return bound
+    for number in (PORT if port is None else port, 0):
+        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((ADDRESS, number))
+            bound.listen()  # requests before the server has started will wait
+        except OSError as error:
+            bound.close()
+            failure = error
+        else:
+            return bound
+    raise failure
 
 
 async def _events(board: Board) -> AsyncIterator[str]:

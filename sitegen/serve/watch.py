@@ -137,8 +137,8 @@ class ChangeWatcher:
         await self.stop()
         self._followed = followed
         self._tasks = [
-            asyncio.create_task(self._look(followed, followed.trees, recursive=True)),
-            asyncio.create_task(self._look(followed, followed.folders, recursive=False)),
+            asyncio.create_task(self._look(followed, recursive=True)),
+            asyncio.create_task(self._look(followed, recursive=False)),
         ]
         await asyncio.sleep(0)  # lets both tasks start watching
         failed = [task.exception() for task in self._tasks if task.done()]  # read all, or asyncio warns later
@@ -153,7 +153,7 @@ class ChangeWatcher:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
 
-    async def _look(self, followed: Followed, folders: Sequence[Path], *, recursive: bool) -> None:
+    async def _look(self, followed: Followed, *, recursive: bool) -> None:
         from watchfiles import Change, DefaultFilter, awatch
 
         default_filter = DefaultFilter(ignore_dirs=[name for name in DefaultFilter.ignore_dirs if name != ".git"])
@@ -161,6 +161,7 @@ class ChangeWatcher:
         def matters(change: Change, path: str) -> bool:
             return default_filter(change, path) and followed.concerns(Path(path))
 
+        folders = followed.trees if recursive else followed.folders
         async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
             self._on_change(sorted({Path(path) for _, path in burst}))
 

@@ -30,22 +30,17 @@ def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | Non
     """
     hint: Any = table
     for step in location[:-1]:
-        hint = _hint_below(hint, step)
+        below = None
+        if hasattr(hint, "__struct_fields__"):
+            below = get_type_hints(hint).get(str(step))
+        elif get_origin(hint) is dict:
+            below = get_args(hint)[1]
+        elif get_origin(hint) is tuple:
+            below = get_args(hint)[0]
+        hint = get_args(below)[0] if isinstance(below, UnionType) else below
     if get_origin(hint) is dict:
         return get_args(get_args(hint)[0]) or None  # the names of a Literal
     return getattr(hint, "__struct_fields__", None)
-
-
-def _hint_below(hint: Any, step: str | int) -> Any:
-    """Return the type of the value at a key or an index of a value of this type; None if it is unknown."""
-    below = None
-    if hasattr(hint, "__struct_fields__"):
-        below = get_type_hints(hint).get(str(step))
-    elif get_origin(hint) is dict:
-        below = get_args(hint)[1]
-    elif get_origin(hint) is tuple:
-        below = get_args(hint)[0]
-    return get_args(below)[0] if isinstance(below, UnionType) else below
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -69,16 +64,12 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
         target = plain_key(candidate)
         if bare == target:
             return candidate
-        slips = _allowed(bare, target)
+        slips = 2 if len(target) > _MIDDLE else 1
+        if len(target) <= _SHORT and sorted(bare) != sorted(target):
+            slips = 0
         if slips and abs(len(bare) - len(target)) <= slips and _slips(bare, target) <= slips:
             return candidate
     return None
-
-
-def _allowed(word: str, target: str) -> int:
-    if len(target) > _SHORT:
-        return 2 if len(target) > _MIDDLE else 1
-    return 1 if sorted(word) == sorted(target) else 0
 
 
 def plain_key(name: str) -> str:

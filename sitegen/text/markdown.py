@@ -11,6 +11,7 @@ written with the text inside them (``markdown_inline``).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -45,25 +46,22 @@ def parse(text: str, *, anchored: bool) -> tuple[list[Token], Any]:
     env: dict[str, Any] = {}
     tokens = parse_blocks(text, env)
     level = 2
-    anchors: dict[str, int] = {}
+    anchors: Counter[str] = Counter()
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             level = min(int(token.tag[1]) + 2, level + 1, 6)
             token.meta = {"level": int(token.tag[1])}
             token.tag = tokens[index + 2].tag = f"h{level}"
             if anchored:
-                token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
+                # By the usual rule: lower case, spaces as dashes, unique by number.
+                title = _NOT_ANCHOR.sub("", tokens[index + 1].content.lower())
+                anchor = title.strip().replace(" ", "-")[:80] or "section"
+                number = anchors[anchor]
+                token.attrSet("id", f"{PREFIX}{anchor}-{number}" if number else f"{PREFIX}{anchor}")
+                anchors[anchor] += 1
         elif token.attrs and (style := token.attrs.pop("style", None)):
             token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
     return tokens, env.get("references")
-
-
-def _anchor(title: str, uses: dict[str, int]) -> str:
-    """Return the fragment of links to a heading by the usual rule: lower case, spaces as dashes, unique by number."""
-    anchor = _NOT_ANCHOR.sub("", title.lower()).strip().replace(" ", "-")[:80] or "section"
-    count = uses.get(anchor, 0)
-    uses[anchor] = count + 1
-    return f"{anchor}-{count}" if count else anchor
 
 
 Gone: TypeAlias = Mapping[int, Sequence[str]]
@@ -79,11 +77,21 @@ _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", 
 _BLOCKS: Final = CODE | _MARKED
 
 
+_GONE_PARAGRAPH: Final = ('<p class="gone">', "</p>")
+_GONE: Final = {
+    "list_item_open": ('<li class="gone">', "</li>"),
+    "tr_open": ('<tr class="gone"><td colspan="99">', "</td></tr>"),
+}
+"""How removed lines become valid before a block: as an item of a list, a row of a table, or else a paragraph."""
+
+
 def strike(tokens: list[Token], gone: Gone) -> Gone:
     """Insert removed lines as struck text, each before the innermost block that is now at its position.
 
     Returns the lines that were removed from blocks of code, which the renderer of these blocks strikes.
     """
+    from markdown_it.token import Token
+
     inside: dict[int, list[Sequence[str]]] = {}
     from_code: dict[int, Sequence[str]] = {}
     for line in sorted(gone):
@@ -95,7 +103,11 @@ def strike(tokens: list[Token], gone: Gone) -> Gone:
             inside.setdefault(place, []).append(gone[line])
     for place, struck in sorted(inside.items(), reverse=True):
         before = tokens[place] if place < len(tokens) else None
-        tokens[place:place] = [_struck(before, lines) for lines in struck]
+        for lines in reversed(struck):
+            text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
+            begin, end = _GONE.get(before.type if before is not None else "", _GONE_PARAGRAPH)
+            html = f"{begin}{text}{end}\n" if text else ""
+            tokens.insert(place, Token(STRUCK, "", 0, content=html))
     return from_code
 
 
@@ -116,23 +128,6 @@ def _place(tokens: Sequence[Token], line: int) -> int:
     return len(tokens) if best is None else best
 
 
-def _struck(before: Token | None, lines: Sequence[str]) -> Token:
-    """Make removed lines valid before a token: as an item of a list, a row of a table, or a paragraph."""
-    from markdown_it.token import Token
-
-    text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
-    kind = before.type if before is not None else ""
-    if not text:
-        html = ""
-    elif kind == "list_item_open":
-        html = f'<li class="gone">{text}</li>\n'
-    elif kind == "tr_open":
-        html = f'<tr class="gone"><td colspan="99">{text}</td></tr>\n'
-    else:
-        html = f'<p class="gone">{text}</p>\n'
-    return Token(STRUCK, "", 0, content=html)
-
-
 def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gone: Gone) -> str:
     """Return blocks as safe HTML, with these changed lines marked and lines struck in blocks of code."""
     out: list[str] = []
@@ -140,7 +135,11 @@ def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gon
         if token.type == "inline":
             out.append(inline(token.content, references))
         elif token.type in CODE:
-            out.append(_code(token, changed, gone))
+            content = escape(token.content, quote=False)
+            if (changed or gone) and token.map is not None:
+                first = token.map[0] + (token.type == "fence")
+                content = _marked_lines(split_lines(token.content), changed, gone, first)
+            out.append(f"<pre><code>{content}</code></pre>\n")
         elif token.type == STRUCK:
             out.append(token.content)
         elif token.hidden:
@@ -164,16 +163,6 @@ def _opening(tokens: Sequence[Token], index: int) -> str:
         if following.type == "inline" or following.hidden or is_end:
             after = ""
     return f"{before}<{token.tag}{attributes}>{after}"
-
-
-def _code(token: Token, changed: frozenset[int], gone: Gone) -> str:
-    content = token.content
-    if (changed or gone) and token.map is not None:
-        first = token.map[0] + (token.type == "fence")
-        content = _marked_lines(split_lines(content), changed, gone, first)
-    else:
-        content = escape(content, quote=False)
-    return f"<pre><code>{content}</code></pre>\n"
 
 
 def _marked_lines(lines: Sequence[str], changed: frozenset[int], gone: Gone, first: int = 0) -> str:

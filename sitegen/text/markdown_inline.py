@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.ruler import Ruler
     from markdown_it.token import Token
 
 
@@ -52,7 +51,14 @@ def _blocks(*without: tuple[str, ...]) -> MarkdownIt:
     """Make a parser for blocks that does not try these rules."""
     parser = _parser()
     parser.disable([rule for rules in without for rule in rules])
-    _ask_by_first_character(parser.block.ruler)
+    # Each list of rules is replaced by one rule, which tries only those that the first character of a line allows.
+    ruler = parser.block.ruler
+    names = dict(zip(ruler.getRules(""), ruler.get_active_rules(), strict=True))
+    one_for_all = {
+        chain: [_first_of([(names[rule], rule) for rule in ruler.getRules(chain)])]
+        for chain in ("", "paragraph", "reference", "blockquote", "list")
+    }
+    ruler.getRules = lambda chain="": one_for_all[chain]  # type: ignore[assignment, method-assign]
     return parser
 
 
@@ -72,16 +78,6 @@ def _parser() -> MarkdownIt:
     # Every link is parsed as a link; links that must not be followed lose their addresses afterwards.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser
-
-
-def _ask_by_first_character(ruler: Ruler[Any]) -> None:
-    """Replace each list of rules by one rule, which tries only those that the first character of a line allows."""
-    names = dict(zip(ruler.getRules(""), ruler.get_active_rules(), strict=True))
-    one_for_all = {
-        chain: [_first_of([(names[rule], rule) for rule in ruler.getRules(chain)])]
-        for chain in ("", "paragraph", "reference", "blockquote", "list")
-    }
-    ruler.getRules = lambda chain="": one_for_all[chain]  # type: ignore[assignment, method-assign]
 
 
 def _first_of(rules: list[tuple[str, _Rule]]) -> _Rule:
@@ -130,32 +126,12 @@ def inline(text: str, references: Any = None) -> str:
     """
     # Most texts are simple, and this takes a tenth of the parser's time.
     if _SIMPLE.fullmatch(text):
-        return _ENCLOSED.sub(_element, escape(text, quote=False).replace('"', "&quot;"))
+        html = escape(text, quote=False).replace('"', "&quot;")
+        return _ENCLOSED.sub(lambda part: f"<code>{part[1]}</code>" if part[1] else f"<strong>{part[2]}</strong>", html)
     env = {"references": references or {}}
     children = _children(text, env)
-    _tame(children)
-    return str(inline_parser().renderer.renderInline(children, inline_parser().options, env))  # type: ignore[attr-defined]
-
-
-def words(text: str, references: Any = None) -> str:
-    """Return the text without markup."""
-    if _SIMPLE.fullmatch(text):
-        return _ENCLOSED.sub(lambda match: match[1] or match[2], text).replace("\n", " ")
-    return _words(_children(text, {"references": references or {}}))
-
-
-def _element(match: re.Match[str]) -> str:
-    return f"<code>{match[1]}</code>" if match[1] else f"<strong>{match[2]}</strong>"
-
-
-def _children(text: str, env: dict[str, Any]) -> Sequence[Token]:
-    return inline_parser().parseInline(text, env)[0].children or ()
-
-
-def _tame(children: Iterable[Token]) -> None:
-    """Turn links that must not be followed into spans. A link to a file keeps the path as text."""
     tags: list[str] = []
-    for token in children:
+    for token in children:  # links that must not be followed become spans; a link to a file keeps the path as text
         if token.type == "link_open":
             href = str(token.attrs.get("href", ""))
             if href.startswith("#"):
@@ -168,6 +144,18 @@ def _tame(children: Iterable[Token]) -> None:
             tags.append(token.tag)
         elif token.type == "link_close":
             token.tag = tags.pop()
+    return str(inline_parser().renderer.renderInline(children, inline_parser().options, env))  # type: ignore[attr-defined]
+
+
+def words(text: str, references: Any = None) -> str:
+    """Return the text without markup."""
+    if _SIMPLE.fullmatch(text):
+        return _ENCLOSED.sub(lambda match: match[1] or match[2], text).replace("\n", " ")
+    return _words(_children(text, {"references": references or {}}))
+
+
+def _children(text: str, env: dict[str, Any]) -> Sequence[Token]:
+    return inline_parser().parseInline(text, env)[0].children or ()
 
 
 def _words(children: Iterable[Token]) -> str:

@@ -119,7 +119,10 @@ def read_patch(patch: bytes) -> Patch:
     endings = 0
     if mixed:
         hunks, endings = _without_line_endings(hunks)
-    return Patch(counts=_counts(hunks)._replace(words=_word_difference(text)), hunks=hunks, line_endings=endings)
+    # Words are counted in whole lines: lines of hunks are truncated and have hidden characters spelled out.
+    added, removed = ("\n".join(re.findall(lines, text)) for lines in (_ADDED_LINE, _REMOVED_LINE))
+    counts = _counts(hunks)._replace(words=count_words(added) - count_words(removed))
+    return Patch(counts=counts, hunks=hunks, line_endings=endings)
 
 
 def _hunks(body: str) -> Iterator[Hunk]:
@@ -189,39 +192,28 @@ def _rough_counts(body: bytes) -> PatchCounts:
     return PatchCounts(len(re.findall(_ADDED, body)), len(re.findall(_REMOVED, body)), words=None)
 
 
-def _word_difference(body: str) -> int:
-    """Count the words of whole lines, because lines of hunks are truncated and have hidden characters spelled out."""
-    added, removed = ("\n".join(re.findall(lines, body)) for lines in (_ADDED_LINE, _REMOVED_LINE))
-    return count_words(added) - count_words(removed)
-
-
 def _counts(hunks: tuple[Hunk, ...]) -> PatchCounts:
-    added = removed = 0
+    added: list[str] = []
+    removed: list[str] = []
     before = after = None
     for hunk in hunks:
         for kind, text, old, new in hunk.lines:
             if kind == "added":
-                added += 1
+                added.append(text)
                 if after is None and new is not None and new <= VERSION_LINES:
                     after = stated_version(text)
             elif kind == "removed":
-                removed += 1
+                removed.append(text)
                 if before is None and old is not None and old <= VERSION_LINES:
                     before = stated_version(text)
     raised = before is not None and after is not None and before != after
     return PatchCounts(
-        added=added,
-        removed=removed,
+        added=len(added),
+        removed=len(removed),
         version_before=before,
         version_after=after,
-        only_version=raised and added == removed and _same_but_version(hunks),
+        only_version=raised and [*map(without_version, removed)] == [*map(without_version, added)],
     )
-
-
-def _same_but_version(hunks: Iterable[Hunk]) -> bool:
-    lines = [line for hunk in hunks for line in hunk.lines]
-    old = [without_version(line.text) for line in lines if line.kind == "removed"]
-    return old == [without_version(line.text) for line in lines if line.kind == "added"]
 
 
 VersionSlip: TypeAlias = Literal["text alone", "version alone"]
@@ -249,24 +241,16 @@ def version_steps(counts: Iterable[PatchCounts | None]) -> tuple[VersionStep, ..
             steps.append(VersionStep(None))
             continue
         before = count.version_before or stated
-        stated = _after(count, before)
-        steps.append(VersionStep(stated, _slip(count, before, stated)))
+        stated = count.version_after or (None if count.version_before else before)  # its line may be removed
+        emptied = stated is None and count.added == 0
+        changed = count.added + count.removed > 0
+        slip: VersionSlip | None = None
+        if before is not None and count.only_version:
+            slip = "version alone"
+        elif before is not None and changed and not emptied and stated in (before, None):
+            slip = "text alone"
+        steps.append(VersionStep(stated, slip))
     return tuple(steps)
-
-
-def _after(count: PatchCounts, before: str | None) -> str | None:
-    """Return the version after a patch; None if its line was removed."""
-    return count.version_after or (None if count.version_before else before)
-
-
-def _slip(count: PatchCounts, before: str | None, after: str | None) -> VersionSlip | None:
-    if before is None:
-        return None
-    if count.only_version:
-        return "version alone"
-    emptied = after is None and count.added == 0
-    changed = count.added + count.removed > 0
-    return "text alone" if changed and not emptied and after in (before, None) else None
 
 
 def touched_sections(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...]:

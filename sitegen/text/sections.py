@@ -138,16 +138,11 @@ def outline(content: bytes) -> Outline:
             position = mark.end()
             while above and above[-1][0] >= len(hashes):
                 above.pop()
-            name = _title(title or b"")
+            words = (title or b"").decode("utf-8", "replace").strip()
+            words = re.sub(_CLOSING, "", words) if words.endswith("#") else words
+            name = line(words, _LONGEST_TITLE) or "(untitled)"
             path = f"{above[-1][1]} › {name}" if above else name
             above.append((len(hashes), path))
             starts.append(number)
             paths.append(path)
     return Outline(tuple(starts), tuple(paths))
-
-
-def _title(raw: bytes) -> str:
-    text = raw.decode("utf-8", "replace").strip()
-    if text.endswith("#"):
-        text = re.sub(_CLOSING, "", text)
-    return line(text, _LONGEST_TITLE) or "(untitled)"

@@ -157,8 +157,14 @@ _TOKEN: Final = "[a-z0-9]+"
 
 def rouge(expected: str, actual: str) -> Rouge:
     """Compare a response with the expected text. Without a common token every measure is 0."""
+    from rapidfuzz.distance import LCSseq
+
     target, response = tokens(expected), tokens(actual)
-    return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _subsequence(target, response))
+    # Words are replaced by numbers, so that words themselves are compared and not their hashes.
+    number = {word: index for index, word in enumerate(dict.fromkeys((*target, *response)))}
+    common = LCSseq.similarity([number[word] for word in target], [number[word] for word in response])
+    sizes = len(target), len(response)
+    return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _f_measure(common, *sizes))
 
 
 def tokens(text: str) -> list[str]:
@@ -168,22 +174,10 @@ def tokens(text: str) -> list[str]:
 
 def _overlap(target: Sequence[str], response: Sequence[str], length: int) -> float:
     """Return the F-measure of common n-grams; a repeated one counts as often as it occurs on both sides."""
-    target_ngrams, response_ngrams = _ngrams(target, length), _ngrams(response, length)
-    return _f_measure((target_ngrams & response_ngrams).total(), target_ngrams.total(), response_ngrams.total())
-
-
-def _ngrams(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(words[start:] for start in range(length)), strict=False))
-
-
-def _subsequence(target: Sequence[str], response: Sequence[str]) -> float:
-    """Return the F-measure of the longest common subsequence of tokens."""
-    from rapidfuzz.distance import LCSseq
-
-    # Words are replaced by numbers, so that words themselves are compared and not their hashes.
-    number = {word: index for index, word in enumerate(dict.fromkeys((*target, *response)))}
-    common = LCSseq.similarity([number[word] for word in target], [number[word] for word in response])
-    return _f_measure(common, len(target), len(response))
+    expected, actual = (
+        Counter(zip(*(words[start:] for start in range(length)), strict=False)) for words in (target, response)
+    )
+    return _f_measure((expected & actual).total(), expected.total(), actual.total())
 
 
 def _f_measure(common: int, expected: int, actual: int) -> float:

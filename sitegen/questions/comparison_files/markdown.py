@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
-from sitegen.model.changes import Interval
 from sitegen.pages.labels import MINUS, spread_words
 from sitegen.questions.comparison_files.changes import Chance, ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -40,7 +39,7 @@ def variants_lines(comparison: VariantComparison) -> Iterator[str]:
     yield from _usage_lines(comparison)
     yield from _ranking_lines(comparison)
     for pair in comparison.pairs:
-        yield from _pair_lines(pair, several=len(comparison.pairs) > 1, alpha=comparison.alpha)
+        yield from _pair_lines(comparison, pair)
 
 
 def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
@@ -102,7 +101,7 @@ def _ranking_lines(comparison: VariantComparison) -> Iterator[str]:
     yield ""
 
 
-def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
+def _pair_lines(comparison: VariantComparison, pair: VariantPair) -> Iterator[str]:
     first, second = name(pair.first), name(pair.second)
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
     yield f"## {first} against {second}"
@@ -110,7 +109,7 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
     if not pair.common:
         yield from ("There is no case in common: nothing is compared.", "")
         return
-    level = "" if alpha == ALPHA else f", by p < {alpha:g}"
+    level = "" if comparison.alpha == ALPHA else f", by p < {comparison.alpha:g}"
     if pair.decision:
         yield f"Accuracy: {pair.decision}."
     else:
@@ -120,9 +119,21 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
         better = (f"{first} better", "Equal", f"{second} better")
         heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Responses needed")
         yield from (*table(heads, map(_test_numbers, tests), range(1, len(heads))), "")
+        several = len(comparison.pairs) > 1
         adjusted = ("p (Holm)",) if several else ()
         heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
-        rows = (row for test in tests for row in _test_rows(test, several=several))
+        stated = [row for test in tests for row in _stated_tests(test)]
+        rows = (
+            (
+                label,
+                tested.method,
+                number(tested.statistic),
+                *map(probability, (tested.p_value, tested.adjusted_p) if several else (tested.p_value,)),
+                name(tested.better) if tested.better else NIL,
+                remark,
+            )
+            for label, tested, remark in stated
+        )
         yield from (*table(heads, rows, range(2, 4 + several)), "")
     flips = ((flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
     yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
@@ -141,18 +152,11 @@ def _test_numbers(test: MetricTest) -> tuple[str, ...]:
     )
 
 
-def _test_rows(test: MetricTest, *, several: bool) -> Iterable[tuple[str, ...]]:
-    yield _test_row(test.metric.capitalize(), test.independent, test.independent.note, several=several)
-    if test.paired == test.independent:
-        return
-    remark = "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
-    yield _test_row("paired", test.paired, remark, several=several)
-
-
-def _test_row(label: str, tested: Tested, remark: str, *, several: bool) -> tuple[str, ...]:
-    adjusted = (probability(tested.adjusted_p),) if several else ()
-    better = name(tested.better) if tested.better else NIL
-    return (label, tested.method, number(tested.statistic), probability(tested.p_value), *adjusted, better, remark)
+def _stated_tests(test: MetricTest) -> Iterator[tuple[str, Tested, str]]:
+    """Yield the tests of a metric, each with its label and a remark; the paired one only if it is another."""
+    yield test.metric.capitalize(), test.independent, test.independent.note
+    if test.paired != test.independent:
+        yield "paired", test.paired, "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
 
 
 SHOWN: Final = 50
@@ -237,21 +241,18 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     metric = change.metrics[0]
     yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
     yield ""
-    rows = (
-        (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),
-        (name(change.after), number(metric.after), *_interval_rows(number, chance.after, chance.bootstrap_after)),
-        ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
+    stated = (
+        (name(change.before), metric.before, number, chance.before, chance.bootstrap_before),
+        (name(change.after), metric.after, number, chance.after, chance.bootstrap_after),
+        ("Change", chance.difference, signed, chance.change, chance.bootstrap_change),
     )
+    rows = []
+    for label, value, written, closed, drawn in stated:
+        ends = (f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn))
+        rows.append((label, written(value), *ends, f"{closed.n:,} {closed.unit}" if closed else NIL))
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
     if chance.too_few:
         yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
-
-
-def _interval_rows(
-    written: Callable[[float], str], closed: Interval | None, drawn: Interval | None
-) -> tuple[str, str, str]:
-    ends = [f"{written(interval.low)} to {written(interval.high)}" if interval else NIL for interval in (closed, drawn)]
-    return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 
 
 def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantNumbers
 from sitegen.config.models import PlotFormat
-from sitegen.model.metrics import MetricSpec
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import USAGE, USAGE_METRICS
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 
 _Metric: TypeAlias = tuple[str, str, str, float]
-_Usage: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
-"""Metrics of cost, tokens and time that at least one side states, with the value of each side."""
 METRICS: Final[tuple[_Metric, ...]] = (
     ("accuracy", "accuracy", "Accuracy", 1.0),
     ("consistency", "consistency_score", "Consistency", 1.0),
@@ -93,11 +90,18 @@ def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: M
     }
     measured_by_all = [metric for metric, shares in shares_by_metric.items() if None not in shares]
     usage = [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
-    part = _beside_usage(part, _stated_usage(usage))
+    part = _beside_usage(part, usage)
     columns = 2 if len(measured_by_all) > 2 else 1
     _draw_bars(part.add_subplot(1, columns, 1), comparison, thresholds)
     if columns == 2:
-        _draw_radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, measured_by_all)
+        axes = part.add_subplot(1, 2, 2, projection="polar")
+        angles = [2 * pi * k / len(measured_by_all) for k in range(len(measured_by_all))]
+        for k, variant in enumerate(comparison.variants):
+            values = [max(0.0, _share_of_best(variant, metric) or 0) for metric in measured_by_all]
+            axes.plot([*angles, angles[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
+            axes.fill(angles, values, color=_colour(k), alpha=0.08)
+        axes.set_xticks(angles, [label for _, _, label, _ in measured_by_all])
+        axes.set_ylim(0, 1)
     part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 
 
@@ -129,23 +133,11 @@ def _draw_labelled_bars(
     axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
 
 
-def _draw_radar(axes: Axes, comparison: VariantComparison, metrics: Sequence[_Metric]) -> None:
-    angles = [2 * pi * k / len(metrics) for k in range(len(metrics))]
-    for k, variant in enumerate(comparison.variants):
-        values = [max(0.0, value or 0) for value in (_share_of_best(variant, metric) for metric in metrics)]
-        axes.plot([*angles, angles[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
-        axes.fill(angles, values, color=_colour(k), alpha=0.08)
-    axes.set_xticks(angles, [label for _, _, label, _ in metrics])
-    axes.set_ylim(0, 1)
-
-
 def _draw_change(part: SubFigure, change: ResultChange) -> None:
     part.suptitle(
         _plain_text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
     )
-    usage = _stated_usage(
-        [{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")]
-    )
+    usage = [{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")]
     part = _beside_usage(part, usage)
     axes = part.add_subplot()
     metrics = [
@@ -161,13 +153,13 @@ def _draw_change(part: SubFigure, change: ResultChange) -> None:
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 
 
-def _stated_usage(sides: Sequence[Mapping[str, float | None]]) -> _Usage:
-    usage = [(spec, [stated.get(spec.name) for stated in sides]) for spec in USAGE_METRICS]
-    return [(spec, values) for spec, values in usage if any(value is not None for value in values)]
+def _beside_usage(part: SubFigure, sides: Sequence[Mapping[str, float | None]]) -> SubFigure:
+    """Draw cost, tokens and time of the sides as bars with scales of their own, unless no side states any.
 
-
-def _beside_usage(part: SubFigure, usage: _Usage) -> SubFigure:
-    """Draw cost, tokens and time as bars with scales of their own; returns the part of the figure that remains."""
+    Returns the part of the figure that remains.
+    """
+    stated = ((spec, [side.get(spec.name) for side in sides]) for spec in USAGE_METRICS)
+    usage = [(spec, values) for spec, values in stated if any(value is not None for value in values)]
     if not usage:
         return part
     left: SubFigure

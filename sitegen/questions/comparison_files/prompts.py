@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from sitegen.analysis.variant_tests import Confidence, MetricTest, Tested, VariantComparison, VariantPair
+from sitegen.analysis.variant_tests import Confidence, Tested, VariantComparison
 from sitegen.analysis.variants import sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.config.models import EvalConfig
@@ -219,14 +219,47 @@ def prompts_document(
     better = {
         test.metric for pair in comparison.pairs for test in pair.tests if best and test.independent.better == best
     }
+
+    def winner(name: str | None) -> str:
+        return TIE if name is None else keys[name]
+
+    def prompt_test(tested: Tested) -> PromptTest:
+        return PromptTest(
+            test=tested.method,
+            statistic=tested.statistic,
+            p_value=tested.p_value,
+            adjusted_p=tested.adjusted_p,
+            statistically_significant=tested.better is not None,
+            winner=winner(tested.better),
+            note=tested.note,
+        )
+
+    pairs = {}
+    for pair in comparison.pairs:
+        metrics: dict[str, PromptsMetric] = {}
+        for test in pair.tests:
+            decides = prompt_test(test.independent)
+            metrics[test.metric] = PromptsMetric(
+                values={keys[pair.first]: test.first, keys[pair.second]: test.second},
+                difference=test.difference,
+                effect_size=test.effect_size,
+                p_value=decides.p_value,
+                statistically_significant=decides.statistically_significant,
+                winner=decides.winner,
+                independent_test=decides,
+                paired_test=prompt_test(test.paired),
+            )
+        pairs[f"{keys[pair.first]}_vs_{keys[pair.second]}"] = PromptPair(
+            overall_winner=winner(pair.winner),
+            significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
+            metrics_comparison=metrics,
+        )
     return PromptsDocument(
         timestamp=timestamp,
         prompt_paths=tuple(keys),
         individual_results=documents,
         statistical_comparison=StatisticalComparison(
-            pairwise_comparisons={
-                f"{keys[pair.first]}_vs_{keys[pair.second]}": _prompt_pair(pair, keys) for pair in comparison.pairs
-            },
+            pairwise_comparisons=pairs,
             overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking),
         ),
         recommendation=RecommendedPrompt(
@@ -236,44 +269,6 @@ def prompts_document(
             confidence=comparison.confidence,
         ),
     )
-
-
-def _prompt_pair(pair: VariantPair, keys: dict[str, str]) -> PromptPair:
-    return PromptPair(
-        overall_winner=_winning_prompt(pair.winner, keys),
-        significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
-        metrics_comparison={test.metric: _prompts_metric(pair, test, keys) for test in pair.tests},
-    )
-
-
-def _prompts_metric(pair: VariantPair, test: MetricTest, keys: dict[str, str]) -> PromptsMetric:
-    decides = _prompt_test(test.independent, keys)
-    return PromptsMetric(
-        values={keys[pair.first]: test.first, keys[pair.second]: test.second},
-        difference=test.difference,
-        effect_size=test.effect_size,
-        p_value=decides.p_value,
-        statistically_significant=decides.statistically_significant,
-        winner=decides.winner,
-        independent_test=decides,
-        paired_test=_prompt_test(test.paired, keys),
-    )
-
-
-def _prompt_test(tested: Tested, keys: dict[str, str]) -> PromptTest:
-    return PromptTest(
-        test=tested.method,
-        statistic=tested.statistic,
-        p_value=tested.p_value,
-        adjusted_p=tested.adjusted_p,
-        statistically_significant=tested.better is not None,
-        winner=_winning_prompt(tested.better, keys),
-        note=tested.note,
-    )
-
-
-def _winning_prompt(name: str | None, keys: dict[str, str]) -> str:
-    return TIE if name is None else keys[name]
 
 
 SCHEMA: Final = "sitegen/comparison/1"
