@@ -53,9 +53,7 @@ class CompareView(Frozen):
 
     def verdict(self, earlier: int) -> Markup:
         """The word for the change since an earlier point, its reason and its interval."""
-        series = self.series
-        before, after = (series.points[place].snapshot for place in (earlier, -1))
-        return answer(series.info, series.specs[0], before.label, after.label, self.change(earlier).verdict)
+        return answer(self.series, (earlier, len(self.series.points) - 1), self.change(earlier).verdict)
 
     def flips_since(self, earlier: int) -> list[CellFlip]:
         """The cells that are wrong at an earlier point or at the newest."""

@@ -27,7 +27,7 @@ from sitegen.model.changes import Change, ChangeVerdict, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
@@ -50,6 +50,9 @@ POINTS: Final = 5_000
 EDITS: Final = 200
 """Largest number of commits with edits that the page can name: the newest ones."""
 
+
+_ROOT: Final = "../../"
+"""The way from a page of comparisons to the root of the site."""
 
 _NEIGHBOURS: Final = 60
 """Largest number of pairs of neighbours that are judged: the newest ones."""
@@ -105,7 +108,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         "older": last + 1 - len(listed),
         "best": details[last - 1 if best is None else best]["slug"],
         "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
-        **_edit_lists(series.info, edits, listed),
+        **_edit_lists(edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
         "noun": [series.info.nouns.document, series.info.nouns.documents],
@@ -131,17 +134,19 @@ def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[St
     return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
 
 
-def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: ChangeVerdict | None) -> Markup:
-    """The word for a change with its reason, and its interval around zero; *before* and *after* are labels."""
+def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None) -> Markup:
+    """The word for a change between two points with its reason, and its interval around zero."""
+    info, spec = series.info, series.specs[0]
+    before, after = (text(series.points[place].snapshot.label) for place in pair)
     if info.recorded:
         return Markup(
             "<p class=answer>Runs recorded the numbers of both: whether the change is more than chance is unknown.</p>"
         )
     if verdict is None:
         return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
-    why = because(verdict, spec, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
+    why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
     change = "" if verdict.change is None else f"{text(spec.label)} {own_unit(verdict.change, spec)}, "
-    words = f"<p class=answer>From {text(before)} to {text(after)}: {change}{decision(verdict)}{why}."
+    words = f"<p class=answer>From {before} to {after}: {change}{decision(verdict)}{why}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")
@@ -175,7 +180,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     answers: dict[str, list[Any]] = {}
     for pair, change in judged.items():
         before, after = (series.points[place].snapshot for place in pair)
-        html = answer(series.info, series.specs[0], before.label, after.label, change.verdict)
+        html = answer(series, pair, change.verdict)
         moved = {delta.name: delta.change for delta in change.metrics}
         answers[f"{before.slug} {after.slug}"] = [html]
         if change.overlap.verdict != "comparable":
@@ -186,7 +191,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     return answers
 
 
-def _edit_lists(info: EvalInfo, commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict[str, Any]:
+def _edit_lists(commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict[str, Any]:
     """The commits that edited instructions, each before one of the listed points, and the paths that they edited."""
     named = commits[-EDITS:]
     paths = {path: index for index, path in enumerate(dict.fromkeys(path for row in named for path in row.paths))}
@@ -194,7 +199,7 @@ def _edit_lists(info: EvalInfo, commits: Sequence[EditingCommit], listed: Sequen
         [
             bisect_left(listed, row.point),
             row.commit.short,
-            commit_file(info, row.commit),
+            commit_file(row.commit),
             cut(row.commit.subject, 120),
             [paths[path] for path in row.paths],
         ]
@@ -257,7 +262,7 @@ def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[s
     return {
         "slug": at.slug,
         "label": at.label,
-        "commit": commit_file(series.info, at.commit),
+        "commit": commit_file(at.commit),
         "short": at.commit.short,
         "day": day(at.commit.committed_at),
         "subject": cut(at.commit.subject, 160),
@@ -295,9 +300,9 @@ def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
     return tuple(commits)
 
 
-def commit_file(info: EvalInfo, commit: Commit) -> str:
+def commit_file(commit: Commit) -> str:
     """Address of the page of a commit, relative to the page of comparisons; empty for uncommitted changes."""
-    return "" if commit.sha == WORKTREE else links.up(links.compare(info.id)) + links.commit(commit.sha)
+    return "" if commit.sha == WORKTREE else _ROOT + links.commit(commit.sha)
 
 
 def shell_word(path: str) -> str:

@@ -6,7 +6,7 @@ The lines of a diff, of which there are hundreds on thousands of pages, are esca
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final, Literal
 
@@ -25,6 +25,9 @@ from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans
+
+_CHANGED: Final[dict[str, tuple[str, Literal["del", "ins"]]]] = {"−": ("d", "del"), "+": ("a", "ins")}
+"""The class of a line and the tag of its changed words, by its sign."""
 
 NAMED: Final = 8
 """Number of fields that the head of a passage names."""
@@ -164,27 +167,24 @@ def diff_lines(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Mar
     The style sheet shows them side by side or one below the other, so that both views are one table. Each passage has a
     head with its address, and links to the flipped fields that it names.
     """
-    return Markup("".join(_diff_rows(rows, fields, path)))
-
-
-def _diff_rows(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Iterator[str]:
-    passage = 0
+    passage, drawn = 0, []
     for kind, old_line, new_line, old, new in rows:
         if kind == "context":
             same = _context(old)
-            yield (
+            drawn.append(
                 f'<tr class="ctx"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{same}</td>'
                 f'<td class="ln-n mid">{new_line}</td><td class="sg"></td><td class="cx">{same}</td></tr>\n'
             )
         elif kind == "change":
-            yield f"<tr>{_left(old_line, old)}{_right(new_line, new)}</tr>\n"
+            drawn.append(f"<tr>{_side(old_line, old, '−')}{_side(new_line, new, '+', ' mid')}</tr>\n")
         elif kind == "hunk":
             passage += 1
             named = _named_fields(fields, fields.named[path][passage - 1])
             head = f"<b>Passage {passage}</b> {_marked(old or (), 'ins')} {named}"
-            yield f'<tr class="hk" id="{fields.passage(path, passage)}"><td colspan="6">{head}</td></tr>\n'
+            drawn.append(f'<tr class="hk" id="{fields.passage(path, passage)}"><td colspan="6">{head}</td></tr>\n')
         else:
-            yield f'<tr class="rk"><td colspan="6">{_marked(old or (), "ins")}</td></tr>\n'
+            drawn.append(f'<tr class="rk"><td colspan="6">{_marked(old or (), "ins")}</td></tr>\n')
+    return Markup("".join(drawn))
 
 
 def _named_fields(fields: FlippedFields, named: Sequence[str]) -> str:
@@ -199,16 +199,15 @@ def _named_fields(fields: FlippedFields, named: Sequence[str]) -> str:
     return f'<span class="ab">names {", ".join(listed)}{rest}</span>' if named else ""
 
 
-def _left(number: int | None, spans: Spans | None) -> str:
+def _side(line: int | None, spans: Spans | None, sign: str, middle: str = "") -> str:
+    """Number, sign and text of a changed line on one side; empty cells if the side has no such line."""
     if spans is None:
-        return '<td class="ln-n e"></td><td class="sg e"></td><td class="e"></td>'
-    return f'<td class="ln-n d">{number}</td><td class="sg d">−</td><td class="d">{_marked(spans, "del")}</td>'
-
-
-def _right(number: int | None, spans: Spans | None) -> str:
-    if spans is None:
-        return '<td class="ln-n e mid"></td><td class="sg e"></td><td class="e"></td>'
-    return f'<td class="ln-n a mid">{number}</td><td class="sg a">+</td><td class="a">{_marked(spans, "ins")}</td>'
+        return f'<td class="ln-n e{middle}"></td><td class="sg e"></td><td class="e"></td>'
+    kind, tag = _CHANGED[sign]
+    return (
+        f'<td class="ln-n {kind}{middle}">{line}</td><td class="sg {kind}">{sign}</td>'
+        f'<td class="{kind}">{_marked(spans, tag)}</td>'
+    )
 
 
 def _context(spans: Spans | None) -> str:

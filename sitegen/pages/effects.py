@@ -327,14 +327,12 @@ def sort_out(
             else:
                 role = place.role
             in_evals.append(Touched(change=change, role=role, eval_id=eval_id, iteration=place.iteration))
-        touched += in_evals or [Touched(change, _role_outside_evals(change.path, layout))]
+        if not in_evals:
+            is_rule = change.path == layout.manifest_path or layout.is_shared(change.path)
+            is_instruction = layout.is_instruction(change.path)
+            in_evals = [Touched(change, "rules" if is_rule else "instruction" if is_instruction else "other")]
+        touched += in_evals
     return tuple(touched)
-
-
-def _role_outside_evals(path: str, layout: Layout) -> TouchedRole:
-    if path == layout.manifest_path or layout.is_shared(path):
-        return "rules"
-    return "instruction" if layout.is_instruction(path) else "other"
 
 
 def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from sitegen.analysis.standing import (
     worse_than_it_was,
 )
 from sitegen.config.models import Mute
-from sitegen.model.changes import LEVELS, WORSE, EditedFile
+from sitegen.model.changes import LEVELS, WORSE, EditedFile, Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
@@ -162,14 +162,14 @@ def step_line(
 
     The number of points along the axis, the x coordinate of the step, the values, and the levels before and after it.
     """
-    low, high = _range((*values, before, after))
+    scale = _range((*values, before, after))
     end = min(len(values) - 1 if until is None else until - 0.5, mark + _REACH)
     return (
         len(values),
         mark - 0.5,
-        charts.line(values, low, high),
-        f"M{max(0, mark - _REACH)} {charts.y(before, low, high):g}H{max(0.0, mark - 0.5):g}",
-        f"M{mark - 0.5:g} {charts.y(after, low, high):g}H{end:g}",
+        charts.line(values, scale),
+        f"M{max(0, mark - _REACH)} {charts.y(before, scale):g}H{max(0.0, mark - 0.5):g}",
+        f"M{mark - 0.5:g} {charts.y(after, scale):g}H{end:g}",
     )
 
 
@@ -178,14 +178,14 @@ def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     summary = standing.summary
     column, best = values_of_summary(summary), summary.best
     values, stairs = column[-_RECENT:], [None if index is None else column[index] for index in best[-_RECENT:]]
-    low, high = _range((*values, *stairs))
+    scale = _range((*values, *stairs))
     first = max(0, len(column) - _RECENT)
     breaks = sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
-    line = charts.line(values, low, high, breaks=breaks)
-    return len(values), line, charts.staircase(stairs, low, high, breaks=breaks)
+    line = charts.line(values, scale, breaks=breaks)
+    return len(values), line, charts.staircase(stairs, scale, breaks=breaks)
 
 
-def _range(values: Iterable[float | None]) -> tuple[float, float]:
+def _range(values: Iterable[float | None]) -> Ends:
     """The smallest and the largest value, which differ."""
     defined = [value for value in values if value is not None]
-    return min(defined), max(*defined, min(defined) + 1e-9)
+    return Ends(min(defined), max(*defined, min(defined) + 1e-9))

@@ -25,7 +25,7 @@ def test_a_value_without_a_neighbour_is_a_dot():
 
 
 def test_a_metric_from_one_to_five_uses_its_own_range():
-    assert charts.line([1.0, 3.0, 5.0], 1.0, 5.0) == charts.ChartLine("M0 1000L1 500L2 0", "")
+    assert charts.line([1.0, 3.0, 5.0], Ends(1.0, 5.0)) == charts.ChartLine("M0 1000L1 500L2 0", "")
 
 
 def test_nothing_defined_draws_nothing():
@@ -129,7 +129,7 @@ def test_a_long_line_goes_through_the_extremes_of_each_group_and_through_all_of_
     assert charts.extremes(values, 4, 2) == [0, 1, 2, 3, 4, 5, 7, 8, 9]
     assert charts.extremes([1, 2, 3, 4, 5, 6, 7], 3, 0) == [0, 1, 3, 4, 6]  # the first group is the smaller one
     assert charts.extremes(values, 1, 2) == range(10)
-    assert charts.line(values, 0, 10, charts.extremes(values, 4, 2)).path == (
+    assert charts.line(values, Ends(0, 10), charts.extremes(values, 4, 2)).path == (
         "M0 500L1 900L2 100L3 700M5 300L7 800L8 600L9 600"
     )
 

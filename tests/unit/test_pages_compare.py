@@ -489,23 +489,26 @@ VERDICT = ChangeVerdict(
 )
 
 
+FROM_TO = "From iteration-001 to iteration-002: "
+
+
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
         (
             VERDICT,
-            "From a to b: F1 \u22120.020, likely worse: 1 fixed, 4 broken; for other fields of these documents it"
+            f"{FROM_TO}F1 \u22120.020, likely worse: 1 fixed, 4 broken; for other fields of these documents it"
             " could be zero: between \u22120.100 and +0.060 (how?). Too few values: only changes above about 0.110 can"
             " be told from chance.\u22120.100no change+0.100"
             "95 % interval of the change: \u22120.100 to +0.060",
         ),
         (
             replace(VERDICT, decision="cannot tell", interval=None, detectable=None),
-            "From a to b: F1 \u22120.020, cannot tell: 1 fixed, 4 broken; nothing is known beyond these values (how?).",
+            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 fixed, 4 broken; nothing is known beyond these values (how?).",
         ),
         (
             replace(VERDICT, decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
-            "From a to b: cannot tell: another judge graded it, and two do not grade alike (how?).",
+            f"{FROM_TO}cannot tell: another judge graded it, and two do not grade alike (how?).",
         ),
         (None, "Both are the same output: only ground truth and rules can make a difference."),
     ],
@@ -513,7 +516,7 @@ VERDICT = ChangeVerdict(
 def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
     verdict: ChangeVerdict | None, words: str
 ):
-    assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], "a", "b", verdict)).striptags() == words
+    assert Markup(answer(series(), (0, 1), verdict)).striptags() == words
 
 
 @pytest.mark.parametrize("flipped", range(60))

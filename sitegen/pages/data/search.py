@@ -87,7 +87,7 @@ def shards(log: Sequence[SearchEntry], first: int = 0) -> tuple[RawFile, ...]:
 
 def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
     """Make one shard."""
-    return _script(f"search/{number}.js", "log", number, [list(entry) for entry in entries])
+    return script_file(f"search/{number}.js", "SEARCH", ["log", number, [list(entry) for entry in entries]])
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
@@ -96,7 +96,7 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
     pages = [
         [attribute] if (page := links.slug(attribute)) == attribute else [attribute, page] for attribute in attributes
     ]
-    return _script(f"search/fields-{name}.js", "fields", name, pages)
+    return script_file(f"search/fields-{name}.js", "SEARCH", ["fields", name, pages])
 
 
 def list_file(
@@ -125,7 +125,7 @@ def list_file(
         ],
         "shards": -(-entries // SHARD),
     }
-    return _script("search/list.js", "list", 0, body)
+    return script_file("search/list.js", "SEARCH", ["list", 0, body])
 
 
 def _pages_of_site() -> Iterator[SearchEntry]:
@@ -152,7 +152,3 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
 
 def _attributes_digest(attributes: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join(attributes).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _script(path: str, part: str, key: int | str, body: Any) -> RawFile:
-    return script_file(path, "SEARCH", [part, key, body])

@@ -54,15 +54,19 @@ class ChartLine(Frozen):
     """Path of the values without a defined neighbour, which a line would not show."""
 
 
-def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """The y coordinate of a value: 0 at ``high``, 1000 at ``low``."""
-    return round(1000 * (high - value) / (high - low), 1)
+UNIT: Final = Ends(0.0, 1.0)
+"""The scale of a share."""
+
+
+def y(value: float, scale: Ends = UNIT) -> float:
+    """The y coordinate of a value: 0 at the high end of the scale, 1000 at the low one."""
+    return round(1000 * (scale.high - value) / (scale.high - scale.low), 1)
 
 
 @lru_cache(maxsize=4_096)  # the lines of a chart have few different values
-def _y_text(value: float, low: float, high: float) -> str:
+def _y_text(value: float, scale: Ends) -> str:
     """The y coordinate of a value, as it is written in paths."""
-    return f"{y(value, low, high):g}"
+    return f"{y(value, scale):g}"
 
 
 def spark(values: Sequence[float | None], scale: Ends | None = None, breaks: Sequence[int] = ()) -> Spark:
@@ -142,8 +146,7 @@ def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[in
 
 def line(
     values: Sequence[float | None],
-    low: float = 0.0,
-    high: float = 1.0,
+    scale: Ends = UNIT,
     drawn: Iterable[int] | None = None,
     breaks: Sequence[int] = (),
 ) -> ChartLine:
@@ -155,24 +158,21 @@ def line(
     path, lone = [], []
     for run in _defined_stretches(values, drawn, breaks):
         if len(run) == 1:
-            lone.append(f"M{run[0][0]} {_y_text(run[0][1], low, high)}h0")
+            lone.append(f"M{run[0][0]} {_y_text(run[0][1], scale)}h0")
         else:
-            path.append("M" + "L".join([f"{index} {_y_text(value, low, high)}" for index, value in run]))
+            path.append("M" + "L".join([f"{index} {_y_text(value, scale)}" for index, value in run]))
     return ChartLine("".join(path), "".join(lone))
 
 
-def dots(
-    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
-) -> str:
+def dots(values: Sequence[float | None], scale: Ends = UNIT, drawn: Iterable[int] | None = None) -> str:
     """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
     runs = _defined_stretches(values, drawn)
-    return "".join([f"M{index} {_y_text(value, low, high)}h0" for run in runs for index, value in run])
+    return "".join([f"M{index} {_y_text(value, scale)}h0" for run in runs for index, value in run])
 
 
 def band(
     spans: Sequence[Ends | None],
-    low: float = 0.0,
-    high: float = 1.0,
+    scale: Ends = UNIT,
     size: int = 1,
     newest: int = 0,
     breaks: Sequence[int] = (),
@@ -196,7 +196,7 @@ def band(
     upper = _defined_stretches([span and span.high for span in spans], drawn, breaks)
     paths = []
     for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
-        edge = [f"{index:g} {_y_text(value, low, high)}" for index, value in (*above, *reversed(below))]
+        edge = [f"{index:g} {_y_text(value, scale)}" for index, value in (*above, *reversed(below))]
         paths.append(f"M{'L'.join(edge)}Z")
     return "".join(paths)
 
@@ -210,8 +210,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 def staircase(
     values: Sequence[float | None],
-    low: float = 0.0,
-    high: float = 1.0,
+    scale: Ends = UNIT,
     drawn: Iterable[int] | None = None,
     breaks: Sequence[int] = (),
 ) -> str:
@@ -227,7 +226,7 @@ def staircase(
             passed, level = number, None
         if value is None or value == level:
             continue
-        place = _y_text(value, low, high)
+        place = _y_text(value, scale)
         path += f"M{index} {place}" if level is None else f"H{index}V{place}"
         level = value
     return f"{path}H{len(values) - 1}" if path else ""

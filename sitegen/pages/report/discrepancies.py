@@ -268,7 +268,7 @@ def wrong_in(result: Result) -> list[Judgement]:
     return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]
 
 
-def since(info: EvalInfo, wrong: Iterable[PlacedError], past: EarlierPoints) -> list[Since]:
+def since(wrong: Iterable[PlacedError], past: EarlierPoints) -> list[Since]:
     """For each discrepancy the start of its streak."""
     last = past.last
     by_start: dict[int, Since] = {}
@@ -278,8 +278,9 @@ def since(info: EvalInfo, wrong: Iterable[PlacedError], past: EarlierPoints) -> 
         start = wrong_since.get(placed.key, last)
         if start not in by_start:
             at = past.snapshots[start]
-            file = links.file_name(links.report(info.id, at.slug))
-            by_start[start] = Since(label=at.label, file=file, points=last - start + 1, new=start == last > 0)
+            by_start[start] = Since(
+                label=at.label, file=f"{at.slug}.html", points=last - start + 1, new=start == last > 0
+            )
         starts.append(by_start[start])
     return starts
 

@@ -325,7 +325,7 @@ def report_page(
     schema_sections = sections(card.fields, group)
     alignments = listed_alignments(result)
     placed = placed_error.rows_of(wrong)
-    started = since(info, placed, past)
+    started = since(placed, past)
     listed = discrepancies(
         placed,
         started,

@@ -26,6 +26,7 @@ from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
 from sitegen.stats.counts import ACCURACY, RATIOS, errors, judged
+from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
@@ -114,13 +115,12 @@ def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
 
     A field of which nothing is judged has no link, because it may have no page.
     """
-    cells = _count_cells(nouns, ratios=True)
-    return Markup("".join([f"<tr><td class=label>{_field_label(score)}{cells(score.counts)}" for score in scores]))
-
-
-def _field_label(score: FieldScore) -> str:
-    name = _text(score.attribute)
-    return f"<a href={links.field_in_eval(score.attribute)}>{name}</a>" if judged(score.counts) else name
+    cells, rows = _count_cells(nouns, ratios=True), []
+    for attribute, counts in scores:
+        name = _text(attribute)
+        label = f"<a href={links.field_in_eval(attribute)}>{name}</a>" if judged(counts) else name
+        rows.append(f"<tr><td class=label>{label}{cells(counts)}")
+    return Markup("".join(rows))
 
 
 def documents(
@@ -135,7 +135,11 @@ def documents(
 
 def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
     values = dict(score.metrics)
-    own = "".join([f"<td>{_metric_value_cell(values.get(spec.name), spec)}" for spec in metrics])
+    shown = (
+        number(values.get(spec.name), unit=spec.unit) if spec.unit else _ratio_cell(values.get(spec.name))
+        for spec in metrics
+    )
+    own = "".join([f"<td>{value}" for value in shown])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
     return f"<tr><td class=label>{_text(score.id) or '—'}{state}{own}"
 
@@ -169,10 +173,6 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     by_agreement = f" ({agreed} by agreement)" if agreed else ""
     missed = f", {missing} missing" if missing else ""
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
-
-
-def _metric_value_cell(value: float | None, spec: MetricSpec) -> str:
-    return number(value, unit=spec.unit) if spec.unit else _ratio_cell(value)
 
 
 def _ratio_cell(value: float | None) -> str:
@@ -214,7 +214,7 @@ def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_doc
         number, placed, since, group = row.number, row.placed, row.since, row.group
         if group.first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(group, width, several_documents, nouns)
+            head = _item_head(group, nouns, width, f", {_text(group.document)}" if several_documents else "")
             bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
         # A group has the name of its first error, as a rule that of all of them.
         is_plain = group.name == placed.item_name and not row.question
@@ -227,32 +227,24 @@ def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_doc
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
 
-def _item_head(group: ErrorGroup, width: int, several_documents: bool, nouns: Nouns) -> str:
+def _item_head(group: ErrorGroup, nouns: Nouns, width: int, document: str) -> str:
     """The head of a list item with its errors, which folds its rows; an item that is wrong as a whole is folded."""
     if not group.name:
         return ""
-    where = f", {_text(group.document)}" if several_documents else ""
+    total = sum(group.by_type)
+    by_type = zip(ERROR_TYPES, group.by_type, strict=True)
+    if group.whole:
+        fields = nouns.attribute if total == 1 else nouns.attributes
+        wrong = f"{group.whole if group.whole == 'missing' else 'not expected'}, {total:,} {_text(fields)}"
+    elif nouns.are_fields:
+        wrong = ", ".join(counted(count, ERROR_LABELS[kind].lower()) for kind, count in by_type if count)
+    else:
+        wrong = counted(total, "error")
     new = f", {group.new:,} new" if group.new else ""
     return (
         f"<tr class=item><th scope=rowgroup colspan={width}><details{'' if group.whole else ' open'}><summary>"
-        f"<b>{_text(group.name)}</b>{where}: {_wrong_in_item(group, nouns)}{new}</summary></details>\n"
+        f"<b>{_text(group.name)}</b>{document}: {wrong}{new}</summary></details>\n"
     )
-
-
-def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
-    """``missing, 12 fields`` or ``3 wrong values, 1 omission``."""
-    total = sum(group.by_type)
-    if group.whole:
-        fields = nouns.attribute if total == 1 else nouns.attributes
-        return f"{group.whole if group.whole == 'missing' else 'not expected'}, {total:,} {_text(fields)}"
-    if not nouns.are_fields:
-        return f"{total:,} {'error' if total == 1 else 'errors'}"
-    words = [
-        f"{count:,} {ERROR_LABELS[kind].lower()}{'' if count == 1 else 's'}"
-        for kind, count in zip(ERROR_TYPES, group.by_type, strict=True)
-        if count
-    ]
-    return ", ".join(words)
 
 
 @lru_cache(maxsize=64)
@@ -274,9 +266,12 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
         remark += f"<small>states {_text(error.evidence)}</small>"
     if question:
         remark += _question(question)
+    kind = cast("ErrorType", error.outcome)
+    letter = letter_of(kind, nouns)
+    own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"  # the style sheet has those of fields
     place = error.label.removeprefix(placed.item_name if item is None else item).removeprefix(".") or error.label
     return (
-        f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
+        f"<td class=c-type{own}>{type_label(kind, nouns)}"
         f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
         f"{value_cells(error, ' class=c-expected', ' class=c-actual')}"
     )
@@ -285,13 +280,6 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
 def _attribute_value(content: str) -> str:
     """The text as the value of an attribute, in quotation marks only where it needs them."""
     return content if _PLAIN(content) else f'"{_text(content)}"'
-
-
-def _type_cell(kind: ErrorType, nouns: Nouns) -> str:
-    """The type of an error, with its letter if it differs from the letter of field evals in the style sheet."""
-    letter = letter_of(kind, nouns)
-    own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
-    return f"<td class=c-type{own}>{type_label(kind, nouns)}"
 
 
 def _question(question: str) -> str:

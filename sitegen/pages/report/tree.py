@@ -133,14 +133,15 @@ def _add_nodes(
         path += step
         way = (*above, *place.nodes[: depth + 1])
         if way not in nodes:
-            name = _name(judgement.path, judgement.label, path) if depth in place.items else step.removeprefix(".")
+            name = _name(judgement, path) if depth in place.items else step.removeprefix(".")
             nodes[way] = node.nodes[key] = TreeNode(name)
             nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
         node = nodes[way]
 
 
-def _tree_place(path: str, label: str, note: str) -> tuple[TreePlace, str]:
+def _tree_place(judgement: Judgement) -> tuple[TreePlace, str]:
     """The place of a value by its path, and the name of the value there."""
+    path, note = judgement.path, judgement.note
     steps = _STEP.findall(path)[:_DEEPEST][:-1]
     items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
     inside = len("".join(steps))
@@ -150,21 +151,21 @@ def _tree_place(path: str, label: str, note: str) -> tuple[TreePlace, str]:
     place = TreePlace(
         nodes=tuple(steps),
         items=items,
-        item_name=_name(path, label, item),
+        item_name=_name(judgement, item),
         whole=_WHOLE.get(note, "") if items else "",
     )
     return place, path[inside:].removeprefix(".")
 
 
-def _name(path: str, label: str, above: str) -> str:
+def _name(judgement: Judgement, above: str) -> str:
     """The path ``above`` with list items by name, if the rest of the path has no list items."""
-    rest = path[len(above) :]
-    return label.removesuffix(rest) if label.endswith(rest) else above
+    rest = judgement.path[len(above) :]
+    return judgement.label.removesuffix(rest) if judgement.label.endswith(rest) else above
 
 
 def _tree_value(judgement: Judgement) -> TreeValue:
-    kind, note = judgement.outcome, judgement.note
-    place, own_name = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
+    kind = judgement.outcome
+    place, own_name = _tree_place(judgement)
     name, is_wrong = text(own_name), kind in ERROR_TYPES
     if kind == "true_negative":
         row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"

@@ -130,14 +130,14 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     points, spec = view.points, view.specs[0]
     older = 0 if whole else view.older
     newest = len(points) - older
-    low, high = spec.low, spec.high
+    scale = Ends(spec.low, spec.high)
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
     variants, recorded = view.values_of_variants, _recorded(view)
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    bottom, top = _shown_range(columns, [least for _, least, _ in view.targets], low, high)
+    bottom, top = _shown_range(columns, [least for _, least, _ in view.targets], scale)
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
@@ -145,12 +145,12 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
 
     def line_of(column: Sequence[float | None]) -> ChartLine:
-        return line(column, low, high, extremes(column, size, newest), apart)
+        return line(column, scale, extremes(column, size, newest), apart)
 
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
         heads = [value if mark else None for value, mark in zip(head, marked, strict=True)]
-        return dots(heads, low, high, extremes(heads, size, newest))
+        return dots(heads, scale, extremes(heads, size, newest))
 
     def firsts(marked: Iterable[bool]) -> Iterable[int]:
         """The first marked point of each group."""
@@ -161,21 +161,20 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
 
     return TrendChart(
         size=len(points),
-        top=y(top, low, high),
-        height=round(y(bottom, low, high) - y(top, low, high), 1),
+        top=y(top, scale),
+        height=round(y(bottom, scale) - y(top, scale), 1),
         ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
-        grid=tuple(y(tick, low, high) for tick in ticks),
+        grid=tuple(y(tick, scale) for tick in ticks),
         lines=tuple(map(line_of, metrics)),
         now=tuple(map(line_of, now)),
         band=band(
             [Ends(around.low, around.high) if (around := point.interval) else None for point in points],
-            low,
-            high,
+            scale,
             size,
             newest,
             apart,
         ),
-        champion=staircase(best, low, high, extremes(best, size, newest), apart),
+        champion=staircase(best, scale, extremes(best, size, newest), apart),
         recorded=line_of(recorded),
         variants=tuple(map(line_of, variants)),
         dots=dots_where(not point.is_copy for point in points),
@@ -184,7 +183,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         targets=_targets(view, bottom, top),
         steps=tuple([step for step in view.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
-            f"M{index} {y(bottom if (value := head[index]) is None else value, low, high):g}h0"
+            f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
             for index in firsts(point.scorecard.status != "scored" for point in points)
         ),
         edits=ticks_where(map(bool, view.edited)),
@@ -199,7 +198,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
         linked={
-            index: y(value, low, high)
+            index: y(value, scale)
             for index, value in enumerate(head if len(points) <= NEWEST else ())
             if value is not None
         },
@@ -330,9 +329,10 @@ def _tick(tick: float, span: float, unit: str) -> str:
 
 
 def _shown_range(
-    columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
+    columns: Sequence[Sequence[float | None]], targets: Sequence[float], scale: Ends
 ) -> tuple[float, float]:
     """The part of the metric's range that the chart shows: round numbers below and above everything drawn."""
+    low, high = scale
     drawn = [value for column in columns for value in column if value is not None] + list(targets)
     if not drawn:
         return low, high
@@ -351,13 +351,13 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[tuple[float, f
     Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
     because another label is close above.
     """
-    low, high = view.specs[0].low, view.specs[0].high
+    scale = Ends(view.specs[0].low, view.specs[0].high)
     lines: list[tuple[float, float, str, str, bool]] = []
     for spec, least, _ in sorted(view.targets, key=lambda target: -target[1]):
         lines.append(
             (
                 least,
-                y(least, low, high),
+                y(least, scale),
                 percent(top - least, top - bottom),
                 f"{spec.label} {least:g}",
                 bool(lines) and lines[-1][0] - least < (top - bottom) / 12,
