@@ -11,13 +11,13 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
-from sitegen.build import build
 from sitegen.engine.built_site import Site
 from sitegen.engine.output_folder import LIST
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer, bytecode_folder
 from sitegen.model.site import Page, SiteInfo
 from sitegen.project import MARKER, Options
+from sitegen.update import build
 from tests.command_server import run_command
 
 

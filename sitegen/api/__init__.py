@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitegen.api.outputs import Evaluated, Records, Scored, Thresholds, compare, evaluate, score
-from sitegen.build import build as build_site
 from sitegen.engine.built_site import Site
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
@@ -27,6 +26,7 @@ from sitegen.questions.gate import check as check_gate
 from sitegen.questions.gate_markdown import gate_markdown
 from sitegen.questions.public import PublicCheck as PublicGate
 from sitegen.questions.study import read_series, write_export
+from sitegen.update import build as build_site
 
 if TYPE_CHECKING:
     from sitegen.questions.exporting import DataFrame

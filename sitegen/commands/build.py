@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
-from sitegen.build import Progress, build
 from sitegen.commands.printing import print_line, print_text
-from sitegen.engine.built_site import Site
+from sitegen.engine.built_site import Progress, Site
 from sitegen.project import Options
 from sitegen.text.plain import counted
+from sitegen.update import build
 
 
 @contextmanager

@@ -6,15 +6,26 @@ A build with nothing new imports nothing else of the stages: ``LastBuild`` tells
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import starmap
 from typing import Self
 
 from sitegen.config.extensions import InstalledMetric
 from sitegen.engine.memo import Memo
-from sitegen.engine.output_folder import Claim, same_times
+from sitegen.engine.output_folder import same_times
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import Project
+
+
+class Progress(NamedTuple):
+    """Callbacks by which a build reports its progress, called only from the building process."""
+
+    stage: Callable[[str, int], None] = lambda name, steps: None
+    """Called when a stage begins, with the number of its steps."""
+    step: Callable[[int], None] = lambda steps: None
+    """Called with the number of further steps of the stage that are done."""
+    first_page: Callable[[str], None] = lambda path: None
+    """Called with the path of the overview if it can be opened before the build ends."""
 
 
 class Site(NamedTuple):
@@ -93,23 +104,21 @@ class FolderState(NamedTuple):
 class LastBuild:
     """The last build of an output folder, and whether the folder still shows its site."""
 
-    def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
-        self._project = project
-        self._memo = memo
+    def __init__(self, project: Project, memo: Memo) -> None:
+        self.project = project
+        self.memo = memo
         content = memo.site(project.site)
         self.state = FolderState.decode(content) if content else None
         """What the last build stored; None if it was not finished, or if there was none."""
         self.is_trusted = (
-            self.state is not None
-            and not project.options.force
-            and same_times(claim.folder, memo.folders(project.site))
+            self.state is not None and not project.options.force and same_times(project.out, memo.folders(project.site))
         )
         """The last build was finished, no folder changed since, and ``--force`` does not ask to compare every file."""
 
     @property
     def head(self) -> str | None:
         """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
-        if self.state and self.is_trusted and self.state.fingerprint == self._project.fingerprint:
+        if self.state and self.is_trusted and self.state.fingerprint == self.project.fingerprint:
             return self.state.head if _still_installed(self.state.site.own_metrics) else None
         return None
 
@@ -118,12 +127,12 @@ class LastBuild:
         """Whether the folder shows the commit that is built, by the name that the user gave it this time."""
         if self.state is None or self.head is None:
             return False
-        return (self.head, self.state.revision) == (self._project.head, self._project.revision)
+        return (self.head, self.state.revision) == (self.project.head, self.project.revision)
 
     def unchanged(self) -> Site:
         """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
         assert self.state is not None
-        unchanged = self._memo.count_pages(self._project.site)
+        unchanged = self.memo.count_pages(self.project.site)
         return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
 
 

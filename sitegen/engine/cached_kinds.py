@@ -62,31 +62,19 @@ class EvalRecord(Frozen):
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
 
-class SearchTail(Frozen):
-    """The end of the search log, to which the next build appends."""
-
-    length: int
-    """Number of entries of the whole log."""
-    entries: tuple[SearchEntry, ...]
-    """The entries of the last shard, if it is not full."""
-
-
-class CommitListTail(Frozen):
-    """The end of the list of commits, to which the next build appends."""
-
-    older: int
-    """Number of commits before these."""
-    rows: tuple[ListedCommit, ...]
-    """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
-    to the last one."""
-
-
 class EndOfWalk(Frozen):
     """Where a finished build ended, and the next one continues."""
 
     fold: FoldEnd
-    commits: CommitListTail
-    search: SearchTail
+    older_commits: int
+    """Number of commits in the list of commits before these:"""
+    listed: tuple[ListedCommit, ...]
+    """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
+    to the last one."""
+    search_entries: int
+    """Number of entries of the whole search log."""
+    entries: tuple[SearchEntry, ...]
+    """The entries of its last shard, if it is not full."""
 
 
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.

@@ -20,17 +20,13 @@ from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import (
     COMMITS_WITHOUT_OUTPUT,
-    CommitListTail,
-    SearchTail,
 )
 from sitegen.engine.commit_effects import moves_of_commit, names_of_evals
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt, write_in_its_place
 from sitegen.engine.instructions import touched_positions
-from sitegen.engine.memo import Memo, PageRow
-from sitegen.engine.pool import Pool
-from sitegen.engine.site_files import SiteFiles
-from sitegen.engine.timeline import Timeline
+from sitegen.engine.memo import PageRow
+from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
 from sitegen.history.globs import literal_prefixes
@@ -67,14 +63,16 @@ class CommitList:
     therefore reads and writes only the newest page; when that page is too long, its older half becomes another page.
     """
 
-    def __init__(self, timeline: Timeline, site_files: SiteFiles) -> None:
-        self._before = timeline.before.commits if timeline.before else CommitListTail(older=0, rows=())
-        self._commits = self._before.older + len(self._before.rows) + len(timeline.update.records)
+    def __init__(self, build: Build) -> None:
+        timeline, site_files = build.timeline, build.files
+        self._listed = timeline.before.listed if timeline.before else ()
+        older = timeline.before.older_commits if timeline.before else 0
+        self._commits = older + len(self._listed) + len(timeline.update.records)
         self._end = self._commits
         """Number of commits up to the newest one that is not on a page yet."""
         self._rows: list[ListedCommit] = []
         """Commits that are not on a page yet, newest first."""
-        self._tail = CommitListTail(older=0, rows=())
+        self._tail: tuple[int, tuple[ListedCommit, ...]] = 0, ()
         self._context = timeline.context
         self._whole = timeline.update.complete
         self._site_files = site_files
@@ -86,12 +84,12 @@ class CommitList:
         while self._rows and len(self._rows) >= self._end - older_than_page(self._end, self._commits):
             self._write_page()
 
-    def finish(self) -> CommitListTail:
+    def finish(self) -> tuple[int, tuple[ListedCommit, ...]]:
         """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build.
 
-        Returns the end of the list, to which the next build adds.
+        Returns the end of the list, to which the next build adds, after the number of commits before it.
         """
-        self.add(self._before.rows[::-1])
+        self.add(self._listed[::-1])
         if not self._commits:
             self._write_page()
         self._site_files.record(_COMMIT_LIST, self._writer.files, whole=self._whole)
@@ -105,27 +103,27 @@ class CommitList:
         if not self._writer.is_fresh(_COMMIT_LIST, page.path, key):
             self._writer.write(_COMMIT_LIST, page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
-            self._tail = CommitListTail(older=first, rows=(*reversed(rows), *self._tail.rows))
+            self._tail = first, (*reversed(rows), *self._tail[1])
         self._end = first
 
 
-def write_search_log(timeline: Timeline, evals: Evals, site_files: SiteFiles) -> SearchTail:
-    """Append the entries of this build. Returns the end of the log.
+def write_search_log(build: Build, evals: Evals) -> tuple[int, tuple[SearchEntry, ...]]:
+    """Append the entries of this build. Returns the length of the log and its end, to which the next build appends.
 
     The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
     """
-    tail = timeline.before.search if timeline.before else SearchTail(length=0, entries=())
-    log = chain(tail.entries, _new_entries(timeline, evals))
-    last: Sequence[SearchEntry] = tail.entries
-    count = tail.length - len(last)
-    writer = site_files.writer(_SEARCH_LOG)
+    timeline = build.timeline
+    last = timeline.before.entries if timeline.before else ()
+    log = chain(last, _new_entries(timeline, evals))
+    count = (timeline.before.search_entries if timeline.before else 0) - len(last)
+    writer = build.files.writer(_SEARCH_LOG)
     while entries := list(islice(log, SHARD)):
         file = shard(shard_of(count), entries)
         writer.write(_SEARCH_LOG, file.path, file.content)
         count += len(entries)
-        last = entries if len(entries) < SHARD else ()
-    site_files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
-    return SearchTail(length=count, entries=tuple(last))
+        last = tuple(entries) if len(entries) < SHARD else ()
+    build.files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
+    return count, last
 
 
 _Place: TypeAlias = tuple[int, bool, str, int]
@@ -182,8 +180,9 @@ class Commits(Frozen):
     """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, oldest first."""
-    tail: CommitListTail = CommitListTail(older=0, rows=())
-    """The end of the list of commits."""
+    older: int = 0
+    listed: tuple[ListedCommit, ...] = ()
+    """The end of the list of commits, after so many ``older`` ones."""
 
 
 class CommitsTask(Frozen):
@@ -209,35 +208,30 @@ class CommitsDone(Frozen):
     """One for each commit whose page could not be made, in their order."""
 
 
-def write_commits(
-    timeline: Timeline,
-    evals: Evals,
-    effects: EffectIndex,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-) -> Commits:
+def write_commits(build: Build, evals: Evals, effects: EffectIndex) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
+    timeline, site_files = build.timeline, build.files
     update = timeline.update
-    newest = _newest_listed(timeline)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
-    again = tuple(_inputs_again(timeline, effects, memo))
+    again = tuple(_inputs_again(build, effects))
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
-    inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
-    tasks = _commit_tasks(timeline, memo, inputs, present)
-    commit_list = CommitList(timeline, site_files)
-    for _, done in pool.map(write_commit_pages, tasks):
+    inputs = chain(_page_inputs(build, evals, effects), again)
+    tasks = _commit_tasks(timeline, inputs, present)
+    commit_list = CommitList(build)
+    for _, done in build.pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add([row for row in done.rows if row.commit.sha in new])
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
+    older, listed = commit_list.finish()
     return Commits(
         newest=newest_commit(timeline),
         uncommitted=uncommitted,
         failures=tuple(reversed(failures)),
-        tail=commit_list.finish(),
+        older=older,
+        listed=listed,
     )
 
 
@@ -249,13 +243,12 @@ def newest_commit(timeline: Timeline) -> str | None:
 
 def _newest_listed(timeline: Timeline) -> str | None:
     """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
-    rows = timeline.before.commits.rows if timeline.before else ()
+    rows = timeline.before.listed if timeline.before else ()
     return rows[-1].commit.sha if rows else None
 
 
 def _commit_tasks(
     timeline: Timeline,
-    memo: Memo,
     commits: Iterator[CommitPageInputs],
     present: Mapping[str, PageRow],
 ) -> Iterator[CommitsTask]:
@@ -269,18 +262,17 @@ def _commit_tasks(
         )
 
 
-def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Iterator[CommitPageInputs]:
+def _inputs_again(build: Build, effects: EffectIndex) -> Iterator[CommitPageInputs]:
     """Yield the older commits without any output whose edits have other effects now, newest first."""
-    new = {record.commit.position for record in timeline.update.records}
-    for position in sorted(touched_positions(timeline, effects) - new, reverse=True):
-        if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
+    new = {record.commit.position for record in build.timeline.update.records}
+    for position in sorted(touched_positions(build.timeline, effects) - new, reverse=True):
+        if inputs := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)):
             yield replace(inputs, effects=effects.effects_of(position))
 
 
-def _page_inputs(
-    timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
-) -> Iterator[CommitPageInputs]:
-    """Yield the new commits, newest first. ``newest``: id of the newest earlier commit that has a page."""
+def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:
+    """Yield the new commits, newest first."""
+    timeline = build.timeline
     layout = Layout(timeline.config, timeline.manifest)
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
@@ -291,7 +283,7 @@ def _page_inputs(
         (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
     }
     records = timeline.update.records
-    earlier = (newest, *(record.commit.sha for record in records[:-1]))
+    earlier = (_newest_listed(timeline), *(record.commit.sha for record in records[:-1]))
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
         sha = record.commit.sha
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
@@ -309,7 +301,7 @@ def _page_inputs(
             edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         if edits and not any(move.has_new_output for move in moves):
-            COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
+            COMMITS_WITHOUT_OUTPUT.keep(build.memo, str(record.commit.position), inputs)
             inputs = replace(inputs, effects=effects.effects_of(record.commit.position))
         yield inputs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -28,11 +28,9 @@ from sitegen.engine.failures import write_in_its_place
 from sitegen.engine.memo import Memo
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import is_worth_ranges
-from sitegen.engine.site_files import SiteFiles
-from sitegen.engine.timeline import Timeline
+from sitegen.engine.timeline import Build, Timeline
 from sitegen.history.process import share_processes
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
@@ -66,18 +64,12 @@ class Evals(Frozen):
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
 
-class ScoredEvals(NamedTuple):
-    """All evals, and the pages of those that new commits touched."""
+def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
+    """Score the evals that new commits touched. An eval that fails is left out, and a page in its place says why.
 
-    evals: Evals
-    to_write: tuple[PagesTask, ...]
-    """For each of these evals, its pages; the eval with the newest output first."""
-
-
-def score_evals(
-    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
-) -> ScoredEvals:
-    """Score the evals that new commits touched. An eval that fails is left out, and a page in its place says why."""
+    Returns the facts about all evals, and the pages of the scored ones, the eval with the newest output first.
+    """
+    timeline, memo = build.timeline, build.memo
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     outdated = tuple(_outdated(timeline, memo, records))
     mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
@@ -92,13 +84,13 @@ def score_evals(
     new_peaks: set[str] = set()
     commit_effects: dict[str, EncodedEffects] = {}
     lost_contents = 0
-    for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
+    for task, done in _scored_evals(tasks, build.pool, sum(len(update.history.snapshots) for update in updates)):
         eval_id = task.info.id
-        step(len(task.history.snapshots))
+        build.step(len(task.history.snapshots))
         before = records.pop(eval_id, None)
         if isinstance(done, Problem):
             failures.append(done)
-            _write_failed(timeline, site_files, eval_id, (links.eval_trend(eval_id),), done)
+            write_failed(build, owner(eval_id), (links.eval_trend(eval_id),), done)
             continue
         memo.put_rows(done.cached)
         lost_contents += done.lost_contents
@@ -120,68 +112,46 @@ def score_evals(
         commit_effects=commit_effects,
         new_peaks=frozenset(new_peaks),
     )
-    to_write.sort(key=lambda task: (-_newest_position(task), task.info.id))
-    return ScoredEvals(evals, tuple(to_write))
+    to_write.sort(key=lambda task: task.info.id)
+    to_write.sort(key=lambda task: [at.commit.position for at in task.history.snapshots[-1:]], reverse=True)
+    return evals, tuple(to_write)
 
 
-def write_evals(
-    scored: ScoredEvals,
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-    step: Callable[[int], None],
-) -> WrittenEvals:
-    """Write the pages of the scored evals, except older reports that are out of date."""
+def write_evals(scored: Iterable[PagesTask], build: Build) -> tuple[tuple[PagesTask, ...], tuple[Problem, ...]]:
+    """Write the pages of the scored evals, except older reports that are out of date.
+
+    Returns the older reports, the newest first, and a problem for each eval whose pages could not be made.
+    """
     older: list[PagesTask] = []
     failures: list[Problem] = []
-    tasks = (
-        _with_rows(replace(task, pages=site_files.present_files(_owner_of(task))), memo) for task in scored.to_write
-    )
-    for task, done in pool.map(write_eval, tasks):
-        step(1)
+    tasks = (_with_rows(replace(task, pages=build.files.present_files(owner(task.info.id))), build) for task in scored)
+    for task, done in build.pool.map(write_eval, tasks):
+        build.step(1)
         if isinstance(done, Problem):
             failures.append(done)
-            _write_failed(timeline, site_files, task.info.id, addresses(task.record), done)
+            write_failed(build, owner(task.info.id), addresses(task.record), done)
             continue
-        _keep(task, done, memo, site_files)
+        _keep(task, done, build)
         for start in range(0, len(done.older_reports), AT_ONCE):
             reports = done.older_reports[start : start + AT_ONCE]
             older.append(replace(task, cached=(), pages=(), reports=reports))
     older.sort(key=lambda task: -task.history.snapshots[task.reports[0]].commit.position)
-    return WrittenEvals(tuple(older), tuple(failures))
+    return tuple(older), tuple(failures)
 
 
-def write_older_reports(
-    older: Sequence[PagesTask],
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-    step: Callable[[int], None],
-) -> tuple[Problem, ...]:
+def write_older_reports(older: Sequence[PagesTask], build: Build) -> tuple[Problem, ...]:
     """Write older reports, about from the newest to the oldest. Returns a problem for each that could not be made."""
     failures: list[Problem] = []
-    for task, done in pool.map(write_reports, (_with_rows(task, memo) for task in older)):
-        step(len(task.reports))
+    for task, done in build.pool.map(write_reports, (_with_rows(task, build) for task in older)):
+        build.step(len(task.reports))
         if isinstance(done, Problem):
             failures.append(done)
             slugs = (task.history.snapshots[index].slug for index in task.reports)
-            paths = (links.report(task.info.id, slug) for slug in slugs)
-            _write_failed(timeline, site_files, task.info.id, paths, done)
+            write_failed(build, owner(task.info.id), (links.report(task.info.id, slug) for slug in slugs), done)
             continue
         failures += done.failures
-        _keep(task, done, memo, site_files)
+        _keep(task, done, build)
     return tuple(failures)
-
-
-class WrittenEvals(NamedTuple):
-    """What is left to do after the first pages of all evals were written."""
-
-    older: tuple[PagesTask, ...]
-    """Older reports, the newest first."""
-    failures: tuple[Problem, ...]
-    """One for each eval whose pages could not be made."""
 
 
 def addresses(record: EvalRecord) -> Iterator[str]:
@@ -199,38 +169,27 @@ def addresses(record: EvalRecord) -> Iterator[str]:
         yield links.field(eval_id, attribute)
 
 
-def _owner_of(task: PagesTask) -> str:
-    return owner(task.info.id)
-
-
-def _newest_position(task: PagesTask) -> int:
-    snapshots = task.history.snapshots
-    return snapshots[-1].commit.position if snapshots else -1
-
-
-def _with_rows(task: PagesTask, memo: Memo) -> PagesTask:
+def _with_rows(task: PagesTask, build: Build) -> PagesTask:
     """Add what the memo has of the eval, shortly before the task runs."""
     reports = task.reports or range(len(task.history.snapshots))[-1:]
-    return replace(task, cached=tuple(cached_rows(memo, task.history, task.context, task.info, reports)))
+    return replace(task, cached=tuple(cached_rows(build.memo, task.history, task.context, task.info, reports)))
 
 
-def _keep(task: PagesTask, done: PagesDone, memo: Memo, site_files: SiteFiles) -> None:
+def _keep(task: PagesTask, done: PagesDone, build: Build) -> None:
     """Record the files of a task, and keep its values."""
-    memo.put_rows(done.cached)
-    site_files.record(owner(task.info.id), done.files)
-    record = EVAL_RECORDS.get(memo, task.info.id) if done.pictures else None
+    build.memo.put_rows(done.cached)
+    build.files.record(owner(task.info.id), done.files)
+    record = EVAL_RECORDS.get(build.memo, task.info.id) if done.pictures else None
     if record:
-        EVAL_RECORDS.keep(memo, task.info.id, replace(record, pictures={**record.pictures, **done.pictures}))
+        EVAL_RECORDS.keep(build.memo, task.info.id, replace(record, pictures={**record.pictures, **done.pictures}))
 
 
-def _write_failed(
-    timeline: Timeline, site_files: SiteFiles, eval_id: str, paths: Iterable[str], problem: Problem
-) -> None:
-    """Write pages of an eval that say why it failed, because other pages lead to them."""
-    writer, renderer = site_files.writer(owner(eval_id)), timeline.context.renderer()
+def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Problem) -> None:
+    """Write pages of an owner that say why it failed, because other pages lead to them."""
+    writer, renderer = build.files.writer(owner), build.timeline.context.renderer()
     for path in paths:
-        write_in_its_place(writer, renderer, owner(eval_id), path, problem)
-    site_files.record(owner(eval_id), writer.files)
+        write_in_its_place(writer, renderer, owner, path, problem)
+    build.files.record(owner, writer.files)
 
 
 def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterator[tuple[EvalTask, EvalDone | Problem]]:

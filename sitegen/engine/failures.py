@@ -1,7 +1,7 @@
 """Turns a failure of sitegen itself in one part of the site into a problem, so that the rest is built.
 
 Only this module catches unexpected exceptions. A page at the address of the failed part explains the failure, so that
-no link is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.build.build``).
+no link is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.update.build``).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, repeat
 
 from msgspec.structs import replace
@@ -10,12 +10,10 @@ from msgspec.structs import replace
 from sitegen.analysis.cached import encode
 from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change
 from sitegen.engine.cached_kinds import COUNTED_EDITS
-from sitegen.engine.evals import Evals
-from sitegen.engine.failures import attempt, write_in_its_place
-from sitegen.engine.memo import Memo, PageRow
-from sitegen.engine.pool import Pool
-from sitegen.engine.site_files import SiteFiles
-from sitegen.engine.timeline import Timeline
+from sitegen.engine.evals import Evals, write_failed
+from sitegen.engine.failures import attempt
+from sitegen.engine.memo import PageRow
+from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest
 from sitegen.history.globs import literal_prefixes
@@ -60,22 +58,15 @@ class InstructionTask(Frozen):
     """Position of the commit that first gave agents instructions in files of their own."""
 
 
-class InstructionDone(Frozen):
-    """The result of an ``InstructionTask``."""
-
-    counted: tuple[CountedEdit, ...]
-    """The size and sections of each edit."""
-    files: WrittenFiles
-
-
 def owner(path: str) -> str:
     """Return the name under which the site's files record the pages of an instruction file."""
     return f"instruction:{path}"
 
 
-def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
+def write_instruction(task: InstructionTask) -> tuple[tuple[CountedEdit, ...], WrittenFiles] | Problem:
     """Count the edits that were never counted, write the pages of edits that are out of date, then that of the file.
 
+    Returns the size and sections of each edit, and the files.
     If sitegen fails, a problem is returned, and the pages written so far do not become part of the site.
     """
     path = task.history.path
@@ -95,7 +86,7 @@ class _InstructionWork:
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._keys = list(map(self._page_key, range(len(self._edits))))
 
-    def run(self) -> InstructionDone:
+    def run(self) -> tuple[tuple[CountedEdit, ...], WrittenFiles]:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
         stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
@@ -104,7 +95,12 @@ class _InstructionWork:
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
         for index, patch in self._patches(sorted(stale, reverse=True)):
             self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
-        return self._finish()
+        counted = tuple(edit for edit in self._counted if edit is not None)
+        page = InstructionView(
+            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
+        ).page
+        self._writer.write(self._owner, page.path, self._renderer.render(page))
+        return counted, self._writer.files
 
     def _count(self, indices: Sequence[int]) -> None:
         for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
@@ -162,17 +158,6 @@ class _InstructionWork:
         ).page
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
-    def _finish(self) -> InstructionDone:
-        counted = tuple(edit for edit in self._counted if edit is not None)
-        page = InstructionView(
-            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
-        ).page
-        self._writer.write(self._owner, page.path, self._renderer.render(page))
-        return InstructionDone(
-            counted=counted,
-            files=self._writer.files,
-        )
-
 
 def _patch_counts(patch: bytes) -> PatchCounts | None:
     """Return how much a patch adds and removes; None if it cannot be read, so that no size is computed from it."""
@@ -208,43 +193,37 @@ def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
     )
 
 
-def write_instructions(
-    timeline: Timeline,
-    evals: Evals,
-    expected: WrittenInstructions,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-    step: Callable[[int], None],
-) -> WrittenInstructions:
+def write_instructions(build: Build, evals: Evals, expected: WrittenInstructions) -> WrittenInstructions:
     """Write the pages of files that were edited, and of files whose edits have effects on new outputs.
 
     ``expected``: the result of ``count_effects``.
     """
-    effects = expected.effects
-    positions = touched_positions(timeline, effects)
-    touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
-    touched.sort(key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)  # newest edits first
-    apart = apart_since(timeline.instructions)
-
-    tasks = (_task(timeline, memo, site_files, effects, file, apart) for file in touched)
+    timeline, memo = build.timeline, build.memo
+    touched = _touched(timeline, evals, expected.effects)
     failures: dict[str, Problem] = {}
-    for task, done in pool.map(write_instruction, tasks):
-        step(len(task.history.edits))
-        path = task.history.path
+    for task, done in build.pool.map(write_instruction, _tasks(build, expected.effects, touched)):
+        edits, path = task.history.edits, task.history.path
+        build.step(len(edits))
         if isinstance(done, Problem):
             failures[path] = done
-            _write_failed(timeline, site_files, task.history, done)
+            pages = (links.edit(path, edit.commit.sha) for edit in edits)
+            write_failed(build, owner(path), (links.instruction(path), *pages), done)
             continue
-        counted = zip(task.history.edits, done.counted, strict=True)
-        COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
-        site_files.record(owner(path), done.files)
-    for former in _former_names(timeline.instructions, touched):
-        site_files.recorded.drop(owner(former))
+        counted, files = done
+        by_contents = zip((_contents(edit, timeline.context) for edit in edits), counted, strict=True)
+        COUNTED_EDITS.keep(memo, path, dict(by_contents))
+        build.files.record(owner(path), files)
+    current = {file.path for file in timeline.instructions}
+    for former in sorted({edit.path for file in touched for edit in file.edits} - current):
+        build.files.recorded.drop(owner(former))
     return replace(
         expected,
         files=tuple(
-            _file_record(file, counts_of_edits(memo, file, timeline.context, failures), effects)
+            _file_record(
+                file,
+                tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file)),
+                expected.effects,
+            )
             for file in timeline.instructions
         ),
         failures=tuple(failures[path] for path in sorted(failures)),
@@ -254,26 +233,12 @@ def write_instructions(
 def _file_record(file: InstructionHistory, counts: tuple[PatchCounts | None, ...], index: EffectIndex) -> FileRecord:
     positions = [edit.commit.position for edit in file.edits]
     grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
+    record = FileRecord(history=file, counts=counts, grades=grades)
     for edit in reversed(file.edits):
         effects = index.effects_of(edit.commit.position, file.path)
         if any(effect.change is not None for effect in effects):
-            return FileRecord(
-                history=file,
-                counts=counts,
-                grades=grades,
-                measured=edit.commit,
-                effects=effects,
-            )
-    return FileRecord(history=file, counts=counts, grades=grades)
-
-
-def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHistory, problem: Problem) -> None:
-    """Write a page for every edit of a file that failed, because other pages link to them."""
-    writer, renderer = site_files.writer(owner(file.path)), timeline.context.renderer()
-    edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
-    for path in (links.instruction(file.path), *edits):
-        write_in_its_place(writer, renderer, owner(file.path), path, problem)
-    site_files.record(owner(file.path), writer.files)
+            return replace(record, measured=edit.commit, effects=effects)
+    return record
 
 
 def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
@@ -287,51 +252,41 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
     )
 
 
-def _is_touched(
-    timeline: Timeline, evals: Evals, effects: EffectIndex, file: InstructionHistory, positions: frozenset[int]
-) -> bool:
-    """Decide whether the file was edited, or new points changed the effects of an edit or which version is best."""
-    return (
-        timeline.update.complete
-        or file.path in {instruction.path for instruction in timeline.update.instructions}
+def _touched(timeline: Timeline, evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
+    """Return the files that were edited, or of which new points changed the effects of an edit or the best version."""
+    positions = touched_positions(timeline, effects)
+    edited = {instruction.path for instruction in timeline.update.instructions}
+    touched = [
+        file
+        for file in timeline.instructions
+        if timeline.update.complete
+        or file.path in edited
         or any(edit.commit.position in positions for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
-    )
+    ]
+    return sorted(touched, key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)
 
 
-def _task(
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    effects: EffectIndex,
-    file: InstructionHistory,
-    apart: int | None,
-) -> InstructionTask:
-    """Make the task for one file."""
-    counted = _counted(memo, file)
-    return InstructionTask(
-        context=timeline.context,
-        history=file,
-        effects=tuple(effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
-        counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
-        pages=site_files.present_files(owner(file.path)),
-        best=effects.best_versions(file),
-        folders=literal_prefixes(timeline.config.instructions),
-        apart=apart,
-    )
+def _tasks(build: Build, effects: EffectIndex, files: Iterable[InstructionHistory]) -> Iterator[InstructionTask]:
+    timeline = build.timeline
+    apart = apart_since(timeline.instructions)
+    for file in files:
+        yield InstructionTask(
+            context=timeline.context,
+            history=file,
+            effects=tuple(effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
+            counted=_counted(build, file),
+            pages=build.files.present_files(owner(file.path)),
+            best=effects.best_versions(file),
+            folders=literal_prefixes(timeline.config.instructions),
+            apart=apart,
+        )
 
 
-def counts_of_edits(
-    memo: Memo, file: InstructionHistory, context: WorkerContext, failed: Container[str]
-) -> tuple[PatchCounts | None, ...]:
-    """Return how much each edit of a file added and removed; None if unknown, or if the pages of the file failed."""
-    counted = {} if file.path in failed else _counted(memo, file)
-    edits = (counted.get(_contents(edit, context)) for edit in file.edits)
-    return tuple(edit and edit.counts for edit in edits)
-
-
-def _counted(memo: Memo, file: InstructionHistory) -> dict[str, CountedEdit]:
-    return COUNTED_EDITS.get(memo, file.path) or {}
+def _counted(build: Build, file: InstructionHistory) -> tuple[CountedEdit | None, ...]:
+    """Return the size and sections of each edit; None if no earlier build counted the edit."""
+    counted = COUNTED_EDITS.get(build.memo, file.path) or {}
+    return tuple(counted.get(_contents(edit, build.timeline.context)) for edit in file.edits)
 
 
 def _contents(edit: Edit, context: WorkerContext) -> str:
@@ -340,8 +295,3 @@ def _contents(edit: Edit, context: WorkerContext) -> str:
     The key contains no commit, so that counts survive a rewritten history.
     """
     return f"{context.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
-
-
-def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:
-    current = {file.path for file in files}
-    return sorted({edit.path for file in touched for edit in file.edits} - current)

@@ -27,7 +27,6 @@ from sitegen.data_files.project_files import named_place, refuse_shared, wait_fo
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.cache_folder import user_key
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import MARKER, PLACEHOLDERS
 
 if TYPE_CHECKING:
@@ -98,16 +97,12 @@ class Parents:
         return f"{self._folder}/{parent}" if parent else self._folder
 
 
-class Removal(NamedTuple):
-    """The result of deleting files; files that no longer existed are in neither field."""
+def remove(folder: Path, sizes: Mapping[str, int | None]) -> tuple[int, tuple[str, ...]]:
+    """Delete files, and folders that become empty. ``sizes``: sizes of the files by path, None if unknown.
 
-    removed: int
-    changed: tuple[str, ...] = ()
-    """Paths that were not deleted because somebody changed them: the size differs, or there is no regular file."""
-
-
-def remove(folder: Path, sizes: Mapping[str, int | None]) -> Removal:
-    """Delete files, and folders that become empty. ``sizes``: sizes of the files by path, None if unknown."""
+    Returns how many were deleted, and those that were not because somebody changed them: the size differs, or there is
+    no regular file. Files that no longer existed are in neither.
+    """
     removed = 0
     changed: list[str] = []
     parents: dict[str, bool] = {}
@@ -136,7 +131,7 @@ def remove(folder: Path, sizes: Mapping[str, int | None]) -> Removal:
             except OSError:
                 break
             folder_left = folder_left.rpartition("/")[0]
-    return Removal(removed, tuple(changed))
+    return removed, tuple(changed)
 
 
 def _parents(folder: str, path: str) -> Iterable[str]:
@@ -164,23 +159,6 @@ _LONGEST_LIST: Final = 100_000_000
 _SLACK: Final = 100_000
 """Bytes by which a list may grow before it is shortened, whatever its length."""
 _SHOWN: Final = 5
-
-
-class Claim(NamedTuple):
-    """An output folder that this process has locked."""
-
-    folder: Path
-    force: bool = False
-    """Whether pages may replace foreign files of the same name."""
-
-
-class FilesNotInMemo(NamedTuple):
-    """The files in an output folder that the memo does not list."""
-
-    foreign: tuple[str, ...] = ()
-    """Files that no build wrote, sorted; a folder without any file of ours is listed by name only, with a slash."""
-    unlisted: tuple[str, ...] = ()
-    """Files that a build wrote."""
 
 
 def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
@@ -212,7 +190,7 @@ def _is_repository(folder: Path) -> bool:
 
 
 @contextmanager
-def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
+def claimed(folder: Path, *, force: bool) -> Iterator[None]:
     """Claim the output folder, and lock it until the end.
 
     Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``, and if the marker or the
@@ -241,7 +219,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
             handle.truncate()
             handle.write(_MARK.encode())
             handle.flush()
-        yield Claim(folder, force)
+        yield
 
 
 def _files_below(folder: Path) -> Iterator[str]:
@@ -260,7 +238,9 @@ def number_and_first(paths: tuple[str, ...]) -> str:
     return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
 
 
-def files_not_in_memo(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> FilesNotInMemo:
+def files_not_in_memo(
+    folder: Path, memo_paths: Iterable[str], *, name_each: bool = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Find everything below a folder that the memo does not list: foreign files, and files of a build.
 
     ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files individually, even in folders that
@@ -268,7 +248,7 @@ def files_not_in_memo(folder: Path, memo_paths: Iterable[str], *, name_each: boo
     """
     ours = _Ours(folder, frozenset(memo_paths))
     foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
-    return FilesNotInMemo(tuple(sorted(foreign)), tuple(ours.unlisted))
+    return tuple(sorted(foreign)), tuple(ours.unlisted)
 
 
 class _Ours:

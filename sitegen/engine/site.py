@@ -20,20 +20,18 @@ from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
+from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk
 from sitegen.engine.commits import Commits, newest_commit, write_search_log
 from sitegen.engine.configuration import manifest_content
-from sitegen.engine.evals import Evals, ScoredEvals, addresses
+from sitegen.engine.eval_task import PagesTask
+from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions
-from sitegen.engine.memo import Memo
-from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.summary import summary_file
-from sitegen.engine.timeline import Timeline, last_paths_of_edits
+from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER, RepositoryError
-from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page, RawFile
@@ -68,129 +66,6 @@ _LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
 
 
-class PageMaker(NamedTuple):
-    """A page, and the function that makes it."""
-
-    path: str
-    make: Callable[[], Page]
-    key: str = ""
-    """Digest of the inputs of a page that few commits change; the page is made if it differs. Empty: always made."""
-
-
-class SitePages(Frozen):
-    """All inputs of the pages and files except the problems, because rendering can add problems."""
-
-    timeline: Timeline
-    evals: Evals
-    instructions: WrittenInstructions
-    commits: Commits
-    search_entries: int
-    """Number of entries of the search log."""
-
-    @property
-    def templates(self) -> str:
-        """Digest of the templates, as in ``WorkerContext``."""
-        return self.timeline.context.templates
-
-    def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> tuple[PageMaker, ...]:
-        """Every page, in the order of the navigation."""
-        timeline, summaries, instructions = self.timeline, self.evals.summaries, self.instructions
-        head, revision = timeline.head, timeline.project.revision
-        counts = SiteCounts(
-            commits=timeline.commits,
-            edits=sum(len(file.edits) for file in timeline.instructions),
-            raised=instructions.raised,
-            lowered=instructions.lowered,
-            problems=count_causes(causes),
-        )
-        has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
-        newest, mutes = self.commits.newest, timeline.config.regressions.mute
-        infos = tuple(summary.info for summary in summaries)
-        added = _added_metrics(timeline, infos)
-
-        def overview() -> Page:
-            evals = standings(summaries, mutes)
-            return OverviewView(
-                summaries=summaries,
-                evals=evals,
-                head=head,
-                revision=revision,
-                counts=counts,
-                latest=self._latest(),
-                newest=newest,
-                uncommitted=self.commits.uncommitted,
-                score_changes=score_changes(problems),
-                files=instructions.files,
-                undo=undo_of(evals, timeline.instructions, self._patch),
-                worktree=has_worktree,
-            ).page
-
-        return (
-            PageMaker(links.overview(), overview),
-            PageMaker(
-                links.instructions(),
-                lambda: instructions_page(
-                    instructions.files,
-                    _edits_by_commit(timeline, instructions),
-                    best_instructions(timeline.instructions, summaries, instructions.effects),
-                ),
-            ),
-            PageMaker(
-                links.regressions(),
-                lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
-            ),
-            PageMaker(links.fields(), lambda: fields_page(summaries)),
-            PageMaker(links.suspect_labels(), lambda: suspect_labels_page(summaries)),
-            PageMaker(
-                links.methods(),
-                lambda: methods_page((*_builtin_metrics(), *added)),
-                digest(self.templates, repr(added)),
-            ),
-            PageMaker(links.problems(), lambda: problems_page(causes, infos, head, revision)),
-            PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
-        )
-
-    def _latest(self) -> tuple[EditEffects, ...]:
-        """Return the newest commits with edits of instructions, newest first."""
-        return tuple(islice(_edits_by_commit(self.timeline, self.instructions), _LATEST_EDITS))
-
-    def _patch(self, edit: Edit) -> bytes:
-        """Read the patch of an edit; nothing if this clone lacks its contents."""
-        try:
-            return next(self.timeline.context.open().patches([edit]))
-        except RepositoryError:
-            return b""
-
-    def other_files(self, causes: tuple[ProblemCause, ...]) -> Iterator[RawFile]:
-        """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
-        timeline, summaries = self.timeline, self.evals.summaries
-        head, site = timeline.head, timeline.context.site
-        yield index_file(
-            head.sha,
-            timeline.project.revision,
-            tuple(summary.info.id for summary in summaries),
-            tuple(file.path for file in timeline.instructions),
-            count_causes(causes).current,
-            {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
-        )
-        yield from schema_files()
-        yield summary_file(
-            site,
-            head,
-            summaries,
-            self._latest(),
-            timeline.config.regressions.mute,
-        )
-        yield feed_file(site, head, summaries)
-        for summary in summaries:
-            if not summary.deleted:
-                yield from badge_files(summary)
-        yield search.list_file(summaries, timeline.instructions, self.evals.fields, self.search_entries)
-        for attributes in dict.fromkeys(fields for _, fields in self.evals.fields if fields):
-            yield search.fields_file(attributes)
-        yield NO_JEKYLL
-
-
 def _builtin_metrics() -> Iterator[KindMetrics]:
     return ((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
 
@@ -221,47 +96,37 @@ SHORT_REPORT: Final = 3_000
 class SiteWriter:
     """Writes these pages before all others and, at the end of a build, those that show more by then."""
 
-    def __init__(
-        self, timeline: Timeline, scored: ScoredEvals, expected: WrittenInstructions, memo: Memo, site_files: SiteFiles
-    ) -> None:
+    def __init__(self, build: Build, evals: Evals, expected: WrittenInstructions) -> None:
         """``expected``: what is known of the instruction files before their pages are written."""
-        self._timeline = timeline
-        self._scored = scored
-        self._evals = scored.evals
-        self._memo = memo
-        self._site_files = site_files
-        self._renderer = timeline.context.renderer()
-        self._writer = site_files.writer(OWNER)
-        self.search = write_search_log(timeline, self._evals, site_files)
-        """The end of the search log."""
-        commits = Commits(newest=newest_commit(timeline), uncommitted=None)
-        self._pages = SitePages(
-            timeline=timeline,
-            evals=self._evals,
-            instructions=expected,
-            commits=commits,
-            search_entries=self.search.length,
-        )
-        self._problems = problems_of(timeline, self._evals, self._evals.failures)
-        self._is_complete = bool(self._evals.summaries) and not timeline.project.options.worktree
+        self._build = build
+        self._timeline = build.timeline
+        self._evals = evals
+        self._instructions = expected
+        self._commits = Commits(newest=newest_commit(build.timeline), uncommitted=None)
+        self._renderer = build.timeline.context.renderer()
+        self._writer = build.files.writer(OWNER)
+        self._search_entries, self._entries = write_search_log(build, evals)
+        self._problems = problems_of(build.timeline, evals, evals.failures)
+        self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
         self._failures: tuple[Problem, ...] = ()
 
-    def write_first(self) -> str | None:
+    def write_first(self, later: Iterable[PagesTask]) -> str | None:
         """Write files that link to nothing, then placeholders for all pages that are not there, then these pages.
 
-        Whenever a build is stopped, every link of a page that is there leads somewhere. Returns the path of the
-        overview, if it shows everything already.
+        ``later``: the pages of the scored evals. Whenever a build is stopped, every link of a page that is there leads
+        somewhere. Returns the path of the overview, if it shows everything already.
         """
         causes = causes_of(self._problems)
-        makers = self._pages.pages(self._problems, causes)
-        self._failures = self._write_other_files(self._pages, causes)
-        navigation = (*(maker.path for maker in makers), links.commits())
-        self._reserve(chain(navigation, _later_pages(self._timeline, self._scored)))
+        makers = self.pages(self._problems, causes)
+        self._failures = self._write_other_files(causes)
+        navigation = (*makers, links.commits())
+        self._reserve(chain(navigation, _later_pages(self._timeline, later)))
         if not self._is_complete:
             return None
-        self._failures += self._write_pages(maker for maker in makers if maker.path != links.instructions())
+        del makers[links.instructions()]
+        self._failures += self._write_pages(makers)
         return str(self._timeline.project.out / links.overview())
 
     def finish(self, instructions: WrittenInstructions, commits: Commits, of_evals: Iterable[Problem]) -> Site:
@@ -269,57 +134,144 @@ class SiteWriter:
 
         ``of_evals``: failures at pages of evals that were scored.
         """
-        pages = SitePages(
-            timeline=self._timeline,
-            evals=self._evals,
-            instructions=instructions,
-            commits=commits,
-            search_entries=self.search.length,
-        )
+        self._instructions, self._commits = instructions, commits
         failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
         problems = problems_of(self._timeline, self._evals, failures)
         if self._is_complete and problems == self._problems:
-            makers = pages.pages(problems, causes_of(problems))
-            self._failures += self._write_pages(maker for maker in makers if maker.path == links.instructions())
+            make = self.pages(problems, causes_of(problems))[links.instructions()]
+            self._failures += self._write_pages({links.instructions(): make})
         else:
-            self._failures = self._write_all(pages, problems)
+            self._failures = self._write_all(problems)
         if more := (*self._failures, *self._too_large()):
             problems += more  # pages that list or count problems show these, too
-            self._write_all(pages, problems)
-        self._site_files.record(OWNER, self._writer.files)
+            self._write_all(problems)
+        self._build.files.record(OWNER, self._writer.files)
+        end = EndOfWalk(
+            fold=self._timeline.end,
+            older_commits=commits.older,
+            listed=commits.listed,
+            search_entries=self._search_entries,
+            entries=self._entries,
+        )
+        END_OF_WALK.keep(self._build.memo, "", end)
         return _outcome(self._timeline, self._evals, problems, (*failures, *self._failures))
 
-    def _write_all(self, pages: SitePages, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-        causes = causes_of(problems)
-        return (*self._write_other_files(pages, causes), *self._write_pages(pages.pages(problems, causes)))
+    def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> dict[str, Callable[[], Page]]:
+        """What makes every page, by its path, in the order of the navigation."""
+        timeline, summaries, instructions = self._timeline, self._evals.summaries, self._instructions
+        head, revision = timeline.head, timeline.project.revision
+        counts = SiteCounts(
+            commits=timeline.commits,
+            edits=sum(len(file.edits) for file in timeline.instructions),
+            raised=instructions.raised,
+            lowered=instructions.lowered,
+            problems=count_causes(causes),
+        )
+        has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
+        newest, mutes = self._commits.newest, timeline.config.regressions.mute
+        infos = tuple(summary.info for summary in summaries)
 
-    def _write_other_files(self, pages: SitePages, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
+        def overview() -> Page:
+            evals = standings(summaries, mutes)
+            return OverviewView(
+                summaries=summaries,
+                evals=evals,
+                head=head,
+                revision=revision,
+                counts=counts,
+                latest=self._latest(),
+                newest=newest,
+                uncommitted=self._commits.uncommitted,
+                score_changes=score_changes(problems),
+                files=instructions.files,
+                undo=undo_of(evals, timeline.instructions, self._patch),
+                worktree=has_worktree,
+            ).page
+
+        return {
+            links.overview(): overview,
+            links.instructions(): lambda: instructions_page(
+                instructions.files,
+                _edits_by_commit(timeline, instructions),
+                best_instructions(timeline.instructions, summaries, instructions.effects),
+            ),
+            links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
+            links.fields(): lambda: fields_page(summaries),
+            links.suspect_labels(): lambda: suspect_labels_page(summaries),
+            links.methods(): lambda: methods_page((*_builtin_metrics(), *_added_metrics(timeline, infos))),
+            links.problems(): lambda: problems_page(causes, infos, head, revision),
+            links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
+        }
+
+    def _latest(self) -> tuple[EditEffects, ...]:
+        """Return the newest commits with edits of instructions, newest first."""
+        return tuple(islice(_edits_by_commit(self._timeline, self._instructions), _LATEST_EDITS))
+
+    def _patch(self, edit: Edit) -> bytes:
+        """Read the patch of an edit; nothing if this clone lacks its contents."""
+        try:
+            return next(self._timeline.context.open().patches([edit]))
+        except RepositoryError:
+            return b""
+
+    def other_files(self, causes: tuple[ProblemCause, ...]) -> Iterator[RawFile]:
+        """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
+        timeline, summaries = self._timeline, self._evals.summaries
+        head, site = timeline.head, timeline.context.site
+        yield index_file(
+            head.sha,
+            timeline.project.revision,
+            tuple(summary.info.id for summary in summaries),
+            tuple(file.path for file in timeline.instructions),
+            count_causes(causes).current,
+            {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
+        )
+        yield from schema_files()
+        yield summary_file(
+            site,
+            head,
+            summaries,
+            self._latest(),
+            timeline.config.regressions.mute,
+        )
+        yield feed_file(site, head, summaries)
+        for summary in summaries:
+            if not summary.deleted:
+                yield from badge_files(summary)
+        yield search.list_file(summaries, timeline.instructions, self._evals.fields, self._search_entries)
+        for attributes in dict.fromkeys(fields for _, fields in self._evals.fields if fields):
+            yield search.fields_file(attributes)
+        yield NO_JEKYLL
+
+    def _write_all(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        causes = causes_of(problems)
+        return (*self._write_other_files(causes), *self._write_pages(self.pages(problems, causes)))
+
+    def _write_other_files(self, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
         """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
-        key = digest("assets", pages.templates)
+        key = digest("assets", self._timeline.context.templates)
         if rows := self._writer.up_to_date_rows(key):  # they are read only if any of them, or a template, changed
             for row in rows:
                 self._writer.is_fresh(OWNER, row.path, key)
         else:
             for asset in self._renderer.assets():
                 self._writer.write(OWNER, asset.path, asset.content, key)
-        files = attempt("the files for machines and for search", lambda: tuple(pages.other_files(causes)))
+        files = attempt("the files for machines and for search", lambda: tuple(self.other_files(causes)))
         if isinstance(files, Problem):
             return (files,)
         for file in files:
             self._writer.write(OWNER, file.path, file.content)
         return ()
 
-    def _write_pages(self, makers: Iterable[PageMaker]) -> tuple[Problem, ...]:
+    def _write_pages(self, makers: Mapping[str, Callable[[], Page]]) -> tuple[Problem, ...]:
         """Write pages; in the place of one that fails a page that says so. Returns a problem for each of these."""
         failures = []
-        for path, make, key in makers:
-            if key and self._writer.is_fresh(OWNER, path, key):
-                continue
+        for path, make in makers.items():
             content = attempt(f"the page {path}", partial(self._rendered, make))
             if isinstance(content, Problem):
                 failures.append(content)
-                content, key = self._renderer.render(failed_page(path, content)), ""
-            self._writer.write(OWNER, path, content, key)
+                content = self._renderer.render(failed_page(path, content))
+            self._writer.write(OWNER, path, content)
         return tuple(failures)
 
     def _rendered(self, make: Callable[[], Page]) -> bytes:
@@ -329,15 +281,15 @@ class SiteWriter:
         """Write placeholders for those of these pages that are not there."""
         placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
         for root, of_root in groupby(paths, key=links.up):
-            self._site_files.reserve(of_root, partial(placeholder, root))
+            self._build.files.reserve(of_root, partial(placeholder, root))
 
     def _too_large(self) -> tuple[Problem, ...]:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
         limit, complete = self._timeline.config.limits.site_bytes, self._timeline.update.complete
         size = sum(row.size for row in self._writer.files.rows)
-        if size + self._site_files.most_bytes() <= limit:
+        if size + self._build.files.most_bytes() <= limit:
             return ()
-        files = [row for row in self._site_files.files(complete=complete) if row.owner != OWNER]
+        files = [row for row in self._build.files.files(complete=complete) if row.owner != OWNER]
         size += sum(row.size for row in files)
         if size <= limit:
             return ()
@@ -398,9 +350,9 @@ def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
     )
 
 
-def _later_pages(timeline: Timeline, scored: ScoredEvals) -> Iterator[str]:
+def _later_pages(timeline: Timeline, scored: Iterable[PagesTask]) -> Iterator[str]:
     """Yield the paths of the pages to which others lead and that later stages write."""
-    for task in scored.to_write:
+    for task in scored:
         yield from addresses(task.record)
     for file in timeline.update.instructions:
         yield links.instruction(file.path)

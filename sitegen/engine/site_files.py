@@ -7,13 +7,12 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
+from pathlib import Path
 
 from sitegen.analysis.cached import decode, encode
 from sitegen.engine.built_site import FolderState, LastBuild, Site
-from sitegen.engine.memo import Memo, PageRow
+from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
-    Claim,
-    FilesNotInMemo,
     files_not_in_memo,
     folder_times,
     number_and_first,
@@ -24,7 +23,6 @@ from sitegen.engine.writer import Writer, WrittenFiles
 from sitegen.errors import Notice
 from sitegen.history.memo_rows import stored
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.project import Project
 
 
 class ListChanges(NamedTuple):
@@ -95,31 +93,31 @@ class RecordedFiles:
 class SiteFiles:
     """Writes and records the files of one output folder."""
 
-    def __init__(self, project: Project, claim: Claim, memo: Memo, last: LastBuild) -> None:
+    def __init__(self, last: LastBuild) -> None:
         """``last``: the last build of the folder."""
-        self._project = project
-        self._claim = claim
-        self._into = claim.folder
-        self._memo = memo
-        self._site = project.site
+        self._project = last.project
+        self._force = last.project.options.force
+        self._into = last.project.out
+        self._memo = last.memo
+        self._site = last.project.site
         self._last = last
-        self._not_in_memo = self._files_not_in_memo()
+        self._foreign, self._unlisted = self._files_not_in_memo()
         self.recorded = RecordedFiles()
         self._written = 0
         self._reserved: list[bytes] = []
         """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
 
-    def _files_not_in_memo(self) -> FilesNotInMemo:
+    def _files_not_in_memo(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
-        if self._last.is_trusted and self._last.state is not None and not self._claim.force:
-            return FilesNotInMemo(self._last.state.foreign)
+        if self._last.is_trusted and self._last.state is not None:
+            return self._last.state.foreign, ()
         paths = (row.path for row in self._memo.each_page(self._site))
-        return files_not_in_memo(self._claim.folder, paths, name_each=self._claim.force)
+        return files_not_in_memo(self._into, paths, name_each=self._force)
 
     @property
     def foreign(self) -> tuple[str, ...]:
         """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
-        return () if self._claim.force else self._not_in_memo.foreign
+        return () if self._force else self._foreign
 
     @property
     def head(self) -> str | None:
@@ -171,11 +169,11 @@ class SiteFiles:
         ``complete``: every file of the site was recorded, so any other file of an earlier build is stale. If a part
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
-        memo, name, folder = self._memo, self._site, self._claim.folder
+        memo, name, folder = self._memo, self._site, self._into
         unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
         changes = self._changes(complete)
         stale = {row.path: row.size for row in self.recorded.stale(changes.outdated)}
-        removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
+        removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
         remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, changes.outdated)
         memo.keep_pages(name, changes.added)
@@ -200,22 +198,22 @@ class SiteFiles:
         unchanged = max(0, recorded - self._written)
         return site._replace(written=self._written, unchanged=unchanged, removed=removed)
 
-    def _unlisted(self) -> list[str]:
+    def _left(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
-        left = dict.fromkeys(self._not_in_memo.unlisted)
+        left = dict.fromkeys(self._unlisted)
         for path in self._paths() if left else ():
             left.pop(path, None)
         return list(left)
 
     def _remove_unrecorded(self, complete: bool) -> int:
         """Delete files that a failed part wrote, according to the list in the folder, and that were not recorded."""
-        left = files_not_in_memo(self._claim.folder, (row.path for row in self.files(complete=complete))).unlisted
-        return remove(self._claim.folder, dict.fromkeys(left)).removed
+        _, left = files_not_in_memo(self._into, (row.path for row in self.files(complete=complete)))
+        return remove(self._into, dict.fromkeys(left))[0]
 
     def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
         """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
         warned = set(self._last.state.foreign) if self._last.state else set()
-        foreign = sorted({*self._not_in_memo.foreign, *changed})
+        foreign = sorted({*self._foreign, *changed})
         recorded = set(self._paths()) if foreign else set()
         replaced = tuple(path for path in foreign if path in recorded)
         staying = tuple(path for path in foreign if path not in recorded)
@@ -227,7 +225,7 @@ class SiteFiles:
 
     def _shorten_list(self) -> int:
         before = self._last.state.list_size if self._last.state and self._last.is_trusted else None
-        return shorten_list(self._claim.folder, lambda: self._memo.each_page(self._site), before)
+        return shorten_list(self._into, lambda: self._memo.each_page(self._site), before)
 
     def _changes(self, complete: bool) -> ListChanges:
         """Compare the recorded files with the memo: with all files of the last build, if this one is ``complete``.
@@ -249,10 +247,10 @@ class LayerFiles(SiteFiles):
     that the site below lacks or has with other contents; ``gone`` lists the files that only the site below has.
     """
 
-    def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
-        super().__init__(below, claim_below, memo, LastBuild(below, claim_below, memo))
-        self._into = claim.folder
-        self._not_in_memo = files_not_in_memo(claim.folder, ())
+    def __init__(self, below: LastBuild, into: Path) -> None:
+        super().__init__(below)
+        self._into = into
+        self._foreign, self._unlisted = files_not_in_memo(into, ())
         self.gone: frozenset[str] = frozenset()
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
@@ -264,7 +262,7 @@ class LayerFiles(SiteFiles):
         differ = [row for row in self.recorded.all() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete).outdated))
         paths = {row.path for row in differ}
-        left = files_not_in_memo(self._into, paths).unlisted
-        removal = remove(self._into, dict.fromkeys(left))
+        _, left = files_not_in_memo(self._into, paths)
+        removed, _ = remove(self._into, dict.fromkeys(left))
         shorten_list(self._into, lambda: differ, None)
-        return self._with_counts(site, removal.removed)
+        return self._with_counts(site, removed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -16,10 +16,12 @@ from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
-from sitegen.engine.cached_kinds import END_OF_WALK, CommitListTail, EndOfWalk, SearchTail, forget_earlier_walk
+from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings, manifest_of
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
+from sitegen.engine.pool import Pool
+from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.template_files import template_folders
 from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
@@ -35,6 +37,7 @@ from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
+from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
@@ -117,15 +120,26 @@ class Timeline(Frozen):
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
 
+class Build(NamedTuple):
+    """What all stages use after history was read."""
+
+    timeline: Timeline
+    memo: Memo
+    files: SiteFiles
+    pool: Pool
+    step: Callable[[int], None] = lambda steps: None
+    """Called with the number of further steps of the stage that are done."""
+
+
 @share_processes()
-def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...]) -> Timeline:
+def read_timeline(project: Project, memo: Memo, files: SiteFiles) -> Timeline:
     """Read the history of the commit that is built.
 
-    ``trusted_head`` is the commit that the output folder shows. If the last build ended at another one, what is new to
-    it is not what the folder lacks, so everything is new. ``foreign``: files of the folder that no page may replace.
+    If the last build ended at another commit than the output folder shows, what is new to it is not what the folder
+    lacks, so everything is new.
     """
     before = END_OF_WALK.get(memo)
-    if before is not None and before.fold.head != trusted_head:
+    if before is not None and before.fold.head != files.head:
         before = None
     timeline = fold(project, memo, since=before.fold if before else None)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
@@ -133,14 +147,8 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
-    context = replace(timeline.context, mappings=mappings, foreign=frozenset(foreign))
+    context = replace(timeline.context, mappings=mappings, foreign=frozenset(files.foreign))
     return replace(timeline, context=context, before=None if timeline.update.complete else before)
-
-
-def keep_end_of_walk(timeline: Timeline, memo: Memo, commits: CommitListTail, search: SearchTail) -> None:
-    """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
-    end = EndOfWalk(fold=timeline.end, commits=commits, search=search)
-    END_OF_WALK.keep(memo, "", end)
 
 
 _HINTS: Final = 3
@@ -151,7 +159,7 @@ _HINTS: Final = 3
 def fold(
     project: Project, memo: CacheStore, *, since: FoldEnd | None = None, configured_as: Timeline | None = None
 ) -> Timeline:
-    """Read the configuration and fold history. Raises the errors that ``sitegen.build.build`` lists.
+    """Read the configuration and fold history. Raises the errors that ``sitegen.update.build`` lists.
 
     ``since``: the end of the previous build, for the update. ``configured_as``: another revision, whose configuration
     and manifest apply instead of those of the project's own.

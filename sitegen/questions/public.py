@@ -77,9 +77,9 @@ class PublicCheck:
                 memo.mark_dirty(site)
                 memo.forget_pages(site, rows)
             paths = [row.path for row in rows]
-            removal = remove(out, dict.fromkeys((*paths, *files_not_in_memo(out, paths).unlisted)))
+            removed, _ = remove(out, dict.fromkeys((*paths, *files_not_in_memo(out, paths)[1])))
             (out / LIST).unlink(missing_ok=True)
-            return removal.removed
+            return removed
 
     def _search(self, searched: set[bytes]) -> tuple[set[bytes], dict[str, tuple[Secret, ...]]]:
         """Return digests of files without a finding, and findings by path. ``searched``: digests of clean files."""

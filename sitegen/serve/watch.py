@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from sitegen.build import Progress, build, publish
+from sitegen.build import publish
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.found_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.config.manifest import read_manifest
@@ -28,7 +28,7 @@ from sitegen.config.models import Manifest, SiteConfig
 from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_site
 from sitegen.data_files.project_files import SITE_FILES, read_inside
-from sitegen.engine.built_site import Site
+from sitegen.engine.built_site import LastBuild, Progress, Site
 from sitegen.engine.cached_kinds import RESULTS, SCORECARDS
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import claimed
@@ -40,6 +40,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES, Options, open_project
 from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.update import build
 
 _GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
 """Files of a repository that decide which commit is built and which files are ignored."""
@@ -190,19 +191,19 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
     """
     opened = open_project(options, "")
     folder = opened.cache / FOLDER
-    lower = options._replace(out=folder / "committed", cache=folder, worktree=False)
+    lower = options._replace(out=folder / "committed", cache=folder, worktree=False, force=False)
     upper = lower._replace(out=folder / "uncommitted", worktree=True)
     build(lower, progress)
     templates = template_digest(find_templates())
     below, project = open_project(lower, templates), open_project(upper, templates)
     with (
-        claimed(below.out, force=False) as claim_below,
-        claimed(project.out, force=False) as claim,
+        claimed(below.out, force=False),
+        claimed(project.out, force=False),
         Memo.open(project.cache) as memo,
         memo.held(),
         memo.tentative(lasting=[SCORECARDS.name, RESULTS.name]),
     ):
-        site_files = LayerFiles(below, claim_below, claim, memo)
+        site_files = LayerFiles(LastBuild(below, memo), project.out)
         site = publish(project, memo, site_files, Progress())
     return Layers((project.out, below.out), site_files.gone, site)
 

@@ -170,8 +170,8 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
         assert build_site(project.path, out, jobs=1).failed == 3
     text = problems_text(out)
     assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
-    assert "the page regressions.html: TypeError in sitegen.engine.site.SitePages.pages" in text
-    what = "the files for machines and for search: AssertionError in sitegen.engine.site.SitePages.other_files"
+    assert "the page regressions.html: TypeError in sitegen.engine.site.SiteWriter.pages" in text
+    what = "the files for machines and for search: AssertionError in sitegen.engine.site.SiteWriter.other_files"
     assert what in text
     assert (out / "evals/bad/index.html").is_file()
     build_site(project.path, out, jobs=1)

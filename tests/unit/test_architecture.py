@@ -19,6 +19,7 @@ LAYERS = (
     {"commands"},
     {"serve"},
     {"demo", "api", "extending"},
+    {"update"},
     {"build", "questions"},
     {"engine"},
     {"pages"},

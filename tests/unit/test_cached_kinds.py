@@ -12,9 +12,7 @@ from sitegen.engine.cached_kinds import (
     KINDS,
     SCORECARDS,
     VECTORS,
-    CommitListTail,
     EndOfWalk,
-    SearchTail,
     forget_earlier_walk,
 )
 from sitegen.engine.memo import Memo
@@ -64,11 +62,7 @@ def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(t
         END_OF_WALK.keep(
             memo,
             "",
-            EndOfWalk(
-                fold=FoldEnd(head="1", structure="s"),
-                commits=CommitListTail(older=0, rows=()),
-                search=SearchTail(length=0, entries=()),
-            ),
+            EndOfWalk(fold=FoldEnd(head="1", structure="s"), older_commits=0, listed=(), search_entries=0, entries=()),
         )
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})

@@ -21,7 +21,7 @@ finally:
 NOTHING_NEW = """
 sitegen
 sitegen.analysis sitegen.analysis.problem_counts
-sitegen.build
+sitegen.update
 sitegen.commands sitegen.commands.build sitegen.commands.main sitegen.commands.printing
 sitegen.config sitegen.config.extensions
 sitegen.data_files sitegen.data_files.project_files sitegen.data_files.project_files

@@ -11,9 +11,6 @@ import pytest
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
     LIST,
-    Claim,
-    FilesNotInMemo,
-    Removal,
     claimed,
     content_digest,
     files_not_in_memo,
@@ -51,7 +48,7 @@ def test_each_file_is_in_the_list_of_the_folder_as_soon_as_it_stands(tmp_path):
         listed.append(read_list(tmp_path).keys())
     assert listed == [{"a.html"}, {"a.html", "evals/b.html"}]
     (tmp_path / "evals/b.html").write_bytes(b"changed")
-    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo(("evals/",), ("a.html",))
+    assert files_not_in_memo(tmp_path, ()) == (("evals/",), ("a.html",))
 
 
 def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
@@ -81,7 +78,7 @@ def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(
     assert os.path.samefile(tmp_path / "a.html", tmp_path / "c.html")
     writer.write("", "a.html", b"page")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html", "c.html")] == [b"page", b"there", b"soon"]
-    assert files_not_in_memo(tmp_path, ["a.html"]).unlisted == ("c.html",)
+    assert files_not_in_memo(tmp_path, ["a.html"])[1] == ("c.html",)
 
 
 def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, monkeypatch):
@@ -127,8 +124,8 @@ def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
 @pytest.mark.parametrize("placeholder", [".gitkeep", ".gitignore"])
 def test_an_empty_folder_that_git_keeps_is_ours_to_use(tmp_path, placeholder):
     (tmp_path / placeholder).write_text("")
-    with claimed(tmp_path, force=False) as claim:
-        assert files_not_in_memo(claim.folder, ()) == FilesNotInMemo()
+    with claimed(tmp_path, force=False):
+        assert files_not_in_memo(tmp_path, ()) == ((), ())
 
 
 def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
@@ -139,26 +136,27 @@ def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
         (tmp_path / path).write_text("theirs")
     (tmp_path / ".~sitegen-12").write_text("half a page")
     foreign = (".git/", "CNAME", "evals/a/changed.html", "evals/a/mine.txt", "mine/")
-    assert files_not_in_memo(tmp_path, ["index.html"]) == FilesNotInMemo(
-        foreign, (".~sitegen-12", "evals/a/index.html")
+    assert files_not_in_memo(tmp_path, ["index.html"]) == (
+        foreign,
+        (".~sitegen-12", "evals/a/index.html"),
     )
 
 
 def test_a_list_that_another_key_signed_speaks_for_no_file(tmp_path, monkeypatch):
     Writer(tmp_path).write("", "a.html", b"ours")
-    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo((), ("a.html",))
+    assert files_not_in_memo(tmp_path, ()) == ((), ("a.html",))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path.with_name("another")))
-    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo(("a.html",), ())
+    assert files_not_in_memo(tmp_path, ()) == (("a.html",), ())
     monkeypatch.setenv("XDG_STATE_HOME", os.devnull)  # no key can be kept there
     Writer(tmp_path).write("", "b.html", b"ours")
-    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo(("a.html", "b.html"), ())
+    assert files_not_in_memo(tmp_path, ()) == (("a.html", "b.html"), ())
 
 
 @pytest.mark.parametrize("line", [b"", b"\n", b"\nabc", b"\nx CNAME", b"\n\xff CNAME", b"\n" + b"0" * 32 + b" CNAME"])
 def test_an_odd_list_speaks_for_no_file(tmp_path, line):
     (tmp_path / LIST).write_bytes(line)
     (tmp_path / "CNAME").write_text("example.org")
-    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo(("CNAME",))
+    assert files_not_in_memo(tmp_path, ()) == (("CNAME",), ())
 
 
 def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content(tmp_path):
@@ -169,14 +167,14 @@ def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content
     length = shorten_list(tmp_path, lambda: writer.rows, None)
     assert length == (tmp_path / LIST).stat().st_size
     assert {path: len(signatures) for path, signatures in read_list(tmp_path).items()} == {"a.html": 1, "b.html": 1}
-    assert files_not_in_memo(tmp_path, ()).unlisted == ("a.html", "b.html")
+    assert files_not_in_memo(tmp_path, ())[1] == ("a.html", "b.html")
 
 
 def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
     writer = Writer(tmp_path)
     writer.write("eval:a", "evals/a/0001.html", b"1")
     writer.write("eval:b", "evals/b/0001.html", b"1")
-    assert remove(tmp_path, {"evals/a/0001.html": 1, "evals/a/gone.html": 1}) == Removal(1)
+    assert remove(tmp_path, {"evals/a/0001.html": 1, "evals/a/gone.html": 1}) == (1, ())
     assert [path.name for path in (tmp_path / "evals").iterdir()] == ["b"]
 
 
@@ -197,9 +195,8 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
 
 
 def test_a_claim_lists_nothing_foreign_in_a_new_folder(tmp_path):
-    with claimed(tmp_path / "new", force=False) as claim:
-        assert claim == Claim(tmp_path / "new")
-        assert files_not_in_memo(claim.folder, ()) == FilesNotInMemo()
+    with claimed(tmp_path / "new", force=False):
+        assert files_not_in_memo(tmp_path / "new", ()) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -213,13 +210,13 @@ def test_no_path_leads_out_of_the_folder_that_is_cleaned(tmp_path, path):
     for file in (tmp_path / "outside.txt", out / ".git" / "HEAD"):
         file.write_text("keep")
     before = sorted(str(one) for one in tmp_path.rglob("*"))
-    removal = remove(out, {path.replace("/outside", f"{tmp_path}/outside") if path[:1] == "/" else path: None})
-    assert (removal.removed, sorted(str(one) for one in tmp_path.rglob("*"))) == (0, before)
+    removed, _ = remove(out, {path.replace("/outside", f"{tmp_path}/outside") if path[:1] == "/" else path: None})
+    assert (removed, sorted(str(one) for one in tmp_path.rglob("*"))) == (0, before)
 
 
 def test_a_file_that_somebody_changed_is_not_deleted(tmp_path):
     (tmp_path / "a.html").write_text("longer than it was")
-    assert remove(tmp_path, {"a.html": 3}) == Removal(0, ("a.html",))
+    assert remove(tmp_path, {"a.html": 3}) == (0, ("a.html",))
     assert (tmp_path / "a.html").exists()
 
 
