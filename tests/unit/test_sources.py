@@ -74,7 +74,7 @@ def test_a_source_that_names_no_file_stays_metadata(value: str):
     entry = manifest_in_force(
         f"evals: {{x: {{source: {value!r}}}}}".encode(), "evals/manifest.yaml", "evals"
     ).value.entry("x")
-    assert (entry.source, [tuple(row) for row in entry.metadata]) == (None, [("source", value)])
+    assert (entry.source, dict(entry.metadata)) == (None, {"source": value})
 
 
 def test_evidence_is_read_in_the_value_beside_it_and_below_it():
