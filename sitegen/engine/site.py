@@ -70,7 +70,7 @@ def _builtin_metrics() -> Iterator[KindMetrics]:
     return ((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
 
 
-def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
+def _added_metrics(timeline: Timeline, evals: Iterable[EvalInfo]) -> tuple[KindMetrics, ...]:
     groups = [(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals]
     return tuple(dict.fromkeys((kind, metrics) for kind, metrics in groups if metrics))
 
@@ -110,6 +110,9 @@ class SiteWriter:
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
+        self._added = _added_metrics(build.timeline, [summary.info for summary in evals.summaries])
+        self._keys = {links.methods(): digest(build.timeline.context.templates, repr(self._added))}
+        """Digests of the inputs of pages that stay while these do: this one needs the scorers of all kinds."""
         self._failures: tuple[Problem, ...] = ()
 
     def write_first(self, later: Iterable[PagesTask]) -> str | None:
@@ -198,7 +201,7 @@ class SiteWriter:
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
             links.fields(): lambda: fields_page(summaries),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
-            links.methods(): lambda: methods_page((*_builtin_metrics(), *_added_metrics(timeline, infos))),
+            links.methods(): lambda: methods_page((*_builtin_metrics(), *self._added)),
             links.problems(): lambda: problems_page(causes, infos, head, revision),
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
         }
@@ -267,11 +270,14 @@ class SiteWriter:
         """Write pages; in the place of one that fails a page that says so. Returns a problem for each of these."""
         failures = []
         for path, make in makers.items():
+            key = self._keys.get(path)
+            if key and self._writer.is_fresh(OWNER, path, key):
+                continue
             content = attempt(f"the page {path}", partial(self._rendered, make))
             if isinstance(content, Problem):
                 failures.append(content)
-                content = self._renderer.render(failed_page(path, content))
-            self._writer.write(OWNER, path, content)
+                content, key = self._renderer.render(failed_page(path, content)), None
+            self._writer.write(OWNER, path, content, key)
         return tuple(failures)
 
     def _rendered(self, make: Callable[[], Page]) -> bytes:
