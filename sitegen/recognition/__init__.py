@@ -77,8 +77,7 @@ class Proposal(Frozen):
         """Why its output may be that of an eval, with the output itself."""
         series = self.series
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
-        deleted = "; deleted since" if series.deleted else ""
-        return f"{series.path}, {runs}{deleted}: {self.why}"
+        return f"{series.path}, {runs}: {self.why}"
 
     @property
     def only_records(self) -> bool:
@@ -100,7 +99,8 @@ def _proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: I
     for series in output_series(candidates):
         if len(proposed) >= MOST or reader.full:
             break
-        if not _is_candidate(series) or series.newest.path in truths:
+        # A deleted output was moved, and is proposed under its new name, or is no eval any more.
+        if series.deleted or not _is_candidate(series) or series.newest.path in truths:
             continue
         content = reader.content(series.newest.oid)
         recognition = None if content is None else recognise(series, content, truth_finder)
@@ -282,8 +282,6 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
             trials.get(name, FoundEval(id=name, points=0, lacks="no commit wrote such a file")), why=proposal.evidence
         )
         for name, proposal in by_id.items()
-        # A deleted output with a single point was probably moved, and is proposed under its new name.
-        if not proposal.series.deleted or (name in trials and trials[name].points > 1)
     ]
     accepted = tuple(proposed for proposed in judged if not proposed.lacks)
     about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"

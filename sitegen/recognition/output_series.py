@@ -133,7 +133,7 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
 
 
 def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
-    """Return series of runs, then single files; within both, those with the most versions first and deleted ones last.
+    """Return series of runs, then single files; within both, those with the most versions first.
 
     A file belongs to the widest glob that at least ``_LEAST_RUNS`` files share; without such a glob it is a series of
     its own.
@@ -156,9 +156,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             wild = next(index for index, segment in enumerate(segments) if "*" in segment)
             in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
-    return tuple(
-        sorted(series, key=lambda one: (not one.is_glob, one.deleted, not one.hinted, -one.versions, one.path))
-    )
+    return tuple(sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path)))
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:

@@ -353,3 +353,19 @@ def test_a_folder_that_only_says_that_it_has_iterations_names_no_eval(tmp_path: 
     repo = GitRepo(tmp_path / "iterations")
     repo.commits([{f"support/iterations/iteration_{n}/judged.json": _board(True, False)} for n in (1, 2)])
     assert list(_places(repo)) == ["support"]
+
+
+def test_an_output_that_was_deleted_or_moved_is_no_eval(tmp_path: Path):
+    repo = GitRepo(tmp_path / "moved")
+
+    def lines(score: float) -> str:
+        return "".join(json.dumps({"test_id": f"t{number}", "score": score}) + "\n" for number in range(4))
+
+    for score in (0.5, 0.6, 0.7):
+        repo.commit({"ev/old.results.jsonl": lines(score)})
+    repo.commit({"ev/old.results.jsonl": None, "ev/suite.baseline.jsonl": lines(0.7)})
+    repo.commit({"ev/suite.baseline.jsonl": lines(0.8)})
+    look = _look(repo)
+    assert not any("old.results" in each.why for each in look.proposed)
+    (moved,) = (*look.existing, *look.proposed)
+    assert (moved.points, moved.newest) == (2, "Score 0.800 over 4 cases")
