@@ -57,12 +57,23 @@ class FieldsScorer:
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
         rules, findings = rules_of(inputs)
-        findings = (*_missing_rules(inputs), *findings)
+        roles: tuple[tuple[About, File | None], ...] = (("mapping", inputs.mapping), ("schema", inputs.schema))
+        missing = [
+            Finding(
+                severity="error",
+                message=f"The {about} cannot be read, so that outputs are not scored: {file.reason}",
+                fix=file.fix or "Commit it again.",
+                about=about,
+            )
+            for about, file in roles
+            if file is not None and file.content is None
+        ]
+        findings = (*missing, *findings)
         try:
             truth = self._compiled_truth(inputs.ground_truth, rules)
         except UnreadableError as error:
             return _unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
-        if any(file is not None and file.content is None for file in (inputs.mapping, inputs.schema)):
+        if missing:
             return _unscored(rules, findings)  # by other rules, right values would be errors of the model
         return _FieldsScoring(truth, self._read(inputs, truth), findings).result(may_state_evidence(inputs.outputs))
 
@@ -107,15 +118,6 @@ class FieldsScorer:
 def _unscored(rules: FieldRules, findings: Sequence[Finding]) -> Result:
     result = unscored_result(METRICS, findings)
     return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
-
-
-def _missing_rules(inputs: ScoringInputs) -> Iterator[Finding]:
-    """Yield an error for a mapping and for a schema whose content is missing."""
-    roles: tuple[tuple[About, File | None], ...] = (("mapping", inputs.mapping), ("schema", inputs.schema))
-    for about, file in roles:
-        if file is not None and file.content is None:
-            message = f"The {about} cannot be read, so that outputs are not scored: {file.reason}"
-            yield Finding("error", message, file.fix or "Commit it again.", about=about)
 
 
 def _field_metrics(

@@ -49,6 +49,14 @@ class Redaction:
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
+        panels: list[Panel] = []
+        for panel in result.panels:
+            if isinstance(panel, AlignmentPanel) and kind == "fields":
+                panels.append(replace(panel, rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows)))
+            elif isinstance(panel, NotePanel) or kind == "fields":
+                panels.append(panel)
+        if len(panels) < len(result.panels):
+            panels.append(NotePanel("note", "Texts of this eval are redacted."))
         return replace(
             result,
             scorecard=replace(
@@ -62,7 +70,7 @@ class Redaction:
                 ),
             ),
             judgements=judgements,
-            panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
+            panels=tuple(panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
             questions={},
         )
@@ -149,18 +157,3 @@ def _numbered_names(originals: Iterable[Judgement], redacted: Iterable[Judgement
         place = f"{after.document}.{after.attribute}"
         yield replace(after, path=f"{place}[{numbers[place]}]")
         numbers[place] += 1
-
-
-def _fields_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
-    return tuple(
-        replace(panel, rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows))
-        if isinstance(panel, AlignmentPanel)
-        else panel
-        for panel in panels
-    )
-
-
-def _other_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
-    notes = tuple(panel for panel in panels if isinstance(panel, NotePanel))
-    left_out = len(panels) - len(notes)
-    return (*notes, NotePanel("note", "Texts of this eval are redacted.")) if left_out else notes

@@ -83,14 +83,15 @@ class Tree:
         *is_mapped*: an index in the path is an index in the list of the output.
         """
         try:
-            *above, last = _steps(path)
+            *above, last = steps = parse_path(path)
+            if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
+                raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")
         except PathError as error:
             self._report(str(error), "Map the column to a path such as 'walls[0].area'.")
             return
-        if any(isinstance(step, int) and step < 0 for step in (*above, last)):
-            self._root.setdefault(
-                path_text((*above, last)), value
-            )  # no output has such a key, so that the value is an omission (rule 19)
+        if any(isinstance(step, int) and step < 0 for step in steps):
+            # No output has such a key, so that the value is an omission (rule 19).
+            self._root.setdefault(path_text(steps), value)
             message = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
             self.findings.append(truth_warning(message, "Count items from 0."))
             return
@@ -104,10 +105,9 @@ class Tree:
             if last not in holder:
                 holder[last] = value
                 if is_mapped:
-                    steps = (*above, last)
                     self._by_index |= {steps[:place] for place, step in enumerate(steps) if isinstance(step, int)}
                 if line is not None:
-                    self.lines[path_text((*above, last))] = line
+                    self.lines[path_text(steps)] = line
                 return
         self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
 
@@ -128,13 +128,6 @@ class Tree:
         if below and all(isinstance(step, int) for step in below):
             return [below.get(index) for index in range(max(below) + 1)]
         return {str(step): child for step, child in below.items()}
-
-
-def _steps(path: str) -> tuple[PathStep, ...]:
-    steps = parse_path(path)
-    if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
-        raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")
-    return steps
 
 
 def is_plain_path(label: str) -> bool:

@@ -108,14 +108,11 @@ class Paragraphs:
             name = nfc(key).strip()
             if name in self._highlights or isinstance(below, dict):
                 self.add(name, self._by_category(below, name))
-            else:
-                self._category(key, below)
-
-    def _category(self, category: str, value: Value) -> None:
-        if len(self._highlights) == 1:
-            self.add(next(iter(self._highlights)), {nfc(category): {}})
-        for item in self._list(value, category):
-            self._item({**(item if isinstance(item, dict) else {"text": item}), "category": category})
+                continue
+            if len(self._highlights) == 1:  # the key is a category
+                self.add(next(iter(self._highlights)), {nfc(key): {}})
+            for item in self._list(below, key):
+                self._item({**(item if isinstance(item, dict) else {"text": item}), "category": key})
 
     def _item(self, value: Value) -> None:
         """Add a highlight of a chunk, which states its paragraph unless the chunk has only one."""
@@ -233,7 +230,10 @@ class ChunkReader:
             return tuple(self._chunk(below, run) for below in (chunks.values() if isinstance(chunks, dict) else chunks))
         if isinstance(value, list) and any(map(self._is_chunk, value)):
             return tuple(map(self._chunk, value))
-        if isinstance(value, list) or self._is_by_id(value):
+        is_object = isinstance(value, dict) and not self._is_chunk(value) and first_stated(value, IDS) is None
+        paragraphs = value.values() if isinstance(value, dict) and is_object else ()
+        is_by_id = bool(paragraphs) and all(isinstance(paragraph, dict | list) for paragraph in paragraphs)
+        if isinstance(value, list) or is_by_id:
             return (self._chunk({"paragraphs": value}),)
         return (self.line(value),)
 
@@ -286,8 +286,3 @@ class ChunkReader:
         if not isinstance(value, dict):
             return False
         return "paragraphs" in value or (any(key in value for key in self._keys) and first_stated(value, IDS) is None)
-
-    def _is_by_id(self, value: Value) -> bool:
-        if not isinstance(value, dict) or not value or self._is_chunk(value) or first_stated(value, IDS) is not None:
-            return False
-        return all(isinstance(paragraph, dict | list) for paragraph in value.values())
