@@ -219,11 +219,6 @@ def _write_new(place: str, content: bytes) -> None:
         os.close(descriptor)
 
 
-def is_page(path: str) -> bool:
-    """Whether a file is a page, which links to other files."""
-    return path.endswith(".html")
-
-
 def is_foreign(path: str, foreign: Collection[str]) -> bool:
     """Whether a file is foreign, or in a folder that contains only foreign files."""
     if not foreign:

@@ -99,20 +99,6 @@ class Repository:
             fix="Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
         )
 
-    def commits_after(self, old: str, new: str) -> tuple[str, ...] | None:
-        """Return the commits after *old* up to *new*, oldest first; None if *old* is not on *new*'s first-parent line.
-
-        Being an ancestor is not enough: after a merge in the other direction the old commit is on a side branch.
-        """
-        if old == new:
-            return ()
-        arguments = ["rev-list", "--first-parent", "--parents", "--reverse", new, f"^{old}", "--"]
-        with Process(self.place, arguments, ()) as listing:
-            lines = [line.decode("ascii").split() for line in listing.stdout]
-            if self._failed(listing) or not lines or lines[0][1:2] != [old]:
-                return None
-        return tuple(commit for commit, *_ in lines)
-
     def count_commits(self, head: str) -> int:
         """Return the number of commits on the first-parent line of *head*; 0 if git cannot read them."""
         return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)

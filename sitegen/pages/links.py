@@ -124,11 +124,6 @@ def source_picture(eval_id: str, oid: str, ending: str) -> str:
     return f"evals/{slug(eval_id)}/source/{oid}.{ending}"
 
 
-def is_field(path: str) -> bool:
-    """Whether a file of the site is the page of a field."""
-    return path.startswith("evals/") and path.split("/")[2:3] == ["fields"]
-
-
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"

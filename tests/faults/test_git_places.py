@@ -104,17 +104,6 @@ def test_a_repository_without_commits_has_nothing_to_report(repo: GitRepo) -> No
     assert find_repository(repo.path, "HEAD")[1] is None
 
 
-def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
-    base, second = repo.commits([{"a": "1"}, {"a": "2"}])
-    side = repo.commit({"b": "1"}, branch="side", parent=base)
-    merge = repo.commit({"b": "1"}, merge=side)
-    other = repo.commit({"c": "1"}, branch="other", parent=base)
-    found = Repository.open(repo.path)
-    olds = [base, second, side, merge, other, "1" * 40]
-    after = [(second, merge), (merge,), None, (), None, None]
-    assert [found.commits_after(old, merge) for old in olds] == after
-
-
 @pytest.mark.parametrize(
     ("url", "address"),
     [
