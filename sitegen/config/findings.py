@@ -22,11 +22,6 @@ UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
 
 
-def invalid(message: str, fix: str, line: int | None) -> Finding:
-    """Return the finding for an invalid value."""
-    return Finding(severity="error", message=message, fix=fix, line=line)
-
-
 def without(finding: Finding, severity: Severity = "error") -> Finding:
     """Return the finding about a part of a file that is passed over; the rest of the file counts."""
     return replace(finding, severity=severity, message=f"{finding.message} It does not count.")
@@ -60,11 +55,11 @@ def finding_of(
     if error["type"] in UNKNOWN:
         return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line(location), prefix)
     if error["type"] == "missing":
-        return invalid(f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
+        return Finding("error", f"The key {name!r} is missing.", "Write it.", line=line(location[:-1]))
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     expected = expected.replace("a valid dictionary", "a mapping").replace("a valid tuple", "a list")
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
-    return invalid(message, "Correct the value.", line(location))
+    return Finding("error", message, "Correct the value.", line=line(location))
 
 
 def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
@@ -122,7 +117,7 @@ def remove(data: Any, location: Location) -> None:
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """Return the finding for a file, such as ``The manifest``, that cannot be read at all."""
-    return invalid(f"{file} cannot be read: {error.message}.", error.fix, error.line)
+    return Finding("error", f"{file} cannot be read: {error.message}.", error.fix, line=error.line)
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
@@ -130,7 +125,7 @@ def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefi
     keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
-    return invalid(f"The key {prefix}{key_path(location)!r} is not known.", fix, line)
+    return Finding("error", f"The key {prefix}{key_path(location)!r} is not known.", fix, line=line)
 
 
 def describe(value: Any) -> str:

@@ -9,7 +9,6 @@ from functools import cache
 from posixpath import join
 from typing import Any, Final
 
-from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.config.findings import (
@@ -19,7 +18,6 @@ from sitegen.config.findings import (
     describe,
     error_in,
     finding_of,
-    invalid,
     is_source,
     leads_out,
     remove,
@@ -28,7 +26,7 @@ from sitegen.config.findings import (
     valid_part,
     without,
 )
-from sitegen.config.models import EVALUATION_FILE, KIND_FILES, ConfigTable, EvalConfig, EvaluationConfig, Llm, Manifest
+from sitegen.config.models import EVALUATION_FILE, KIND_FILES, EvalConfig, EvaluationConfig, Llm, Manifest
 from sitegen.config.searched_files import LARGEST_READ, Search
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -44,14 +42,7 @@ ANY_FIELD: Final = "*"
 """The glob of ``redact`` that hides every value."""
 
 
-class _Tables(ConfigTable):
-    """The tables of an entry that ``EvalConfig`` has in another form."""
-
-    thresholds: dict[str, float] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-def read_manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
+def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
     """Read the manifest without its unknown keys and wrong values, with a finding for each; None if it is unreadable.
 
     A wrong value is an error; one that is only shown, or an unknown key, is a warning.
@@ -63,27 +54,31 @@ def read_manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest 
     if root is None:
         return Parsed(Manifest())
     if not isinstance(root, dict):
-        refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
+        refusal = Finding("error", f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", line=1)
         return Parsed(None, (refusal,))
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
         message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
         fix = "Write the id of each eval as a key below evals."
-        return Parsed(None, (invalid(message, fix, lines.get(("evals",))),))
-    findings = list(_unknown_at_top(root, lines))
+        return Parsed(None, (Finding("error", message, fix, line=lines.get(("evals",))),))
+    findings: list[Finding] = []
+    for key in map(str, root):
+        if key not in ("version", "evals"):
+            is_evals = "evals" not in root and nearest(key, ("evals",)) is not None
+            finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
+            findings.append(without(finding, "error" if is_evals else "warning"))
     evals = []
     for eval_id, stated in (entries or {}).items():
         entry, of_entry = _entry(str(eval_id), {} if stated is None else stated, lines, evals_dir)
         findings += of_entry
         if entry is not None:
             evals.append(entry)
-    version = root.get("version", "2.0")
-    return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
+    return Parsed(Manifest(evals=tuple(evals)), tuple(findings))
 
 
 def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
     """Read the manifest of the built revision. Raises ConfigurationError if it cannot be read."""
-    manifest, findings = read_manifest(content, path, evals_dir)
+    manifest, findings = read_manifest(content, evals_dir)
     if manifest is None:
         raise error_in(path, findings[0])
     return Parsed(manifest, findings)
@@ -113,16 +108,6 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
     changed["thresholds"] = entry.thresholds | changes.thresholds
     return replace(entry, **changed)
-
-
-def _unknown_at_top(root: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
-    """Yield a warning about each unknown key beside the evals; an error if it probably misspells ``evals`` itself."""
-    for key in map(str, root):
-        if key in ("version", "evals"):
-            continue
-        is_evals = "evals" not in root and nearest(key, ("evals",)) is not None
-        finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
-        yield without(finding, "error" if is_evals else "warning")
 
 
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
@@ -162,7 +147,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     def lose(location: Location, expected: str, value: Any) -> None:
         message = f"{key_path(('evals', eval_id, *location))} is {describe(value)}{expected}."
         fix = FIX if expected.endswith(OUTSIDE) else "Correct the value."
-        findings.append(without(invalid(message, fix, line(location))))
+        findings.append(without(Finding("error", message, fix, line=line(location))))
 
     def report(location: Location, error: Any) -> None:
         finding = finding_of({**error, "loc": location}, line, EvalConfig, prefix=f"evals.{eval_id}.")
@@ -178,16 +163,20 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     metadata = {str(key): _as_text(value) for key, value in entry.items() if not _is_known(key, value) and key != "id"}
     lists = ("instructions", "aliases", "redact")
     stated |= {key: [stated[key]] for key in lists if isinstance(stated.get(key), str)}
-    tables = {key: _with_text_keys(stated.pop(key)) for key in _Tables.__struct_fields__ if key in stated}
-    tables = valid_part(_adapter(_Tables), tables, report)
-    for name in [name for name, value in tables.get("settings", {}).items() if not _is_finite(value)]:
-        lose(("settings", name), ", finite numbers are wanted", tables["settings"].pop(name))
-    stated["thresholds"] = tables.get("thresholds", {})
-    stated["settings"] = canonical(tables.get("settings", {}))
-    adapter = _adapter(EvalConfig)
+    stated = {key: _with_text_keys(value) for key, value in stated.items()}
+    settings = stated.pop("settings", {})
+    adapter = _entry_adapter()
     valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
+    if not isinstance(settings, dict):
+        lose(("settings",), ", a mapping is wanted", settings)
+        settings = {}
+    for name in [name for name, value in settings.items() if not _is_finite(value)]:
+        lose(("settings", name), ", finite numbers are wanted", settings.pop(name))
+    valid["settings"] = canonical(settings)
+    globs = stated.get("redact", [])
+    number_of_globs = len(globs) if isinstance(globs, list) else 1
     is_misspelt = "redact" not in entry and any(misspelt(str(key), ("redact",)) for key in entry)
-    if is_misspelt or len(valid.get("redact", ())) < len(_as_list(stated.get("redact"))):
+    if is_misspelt or len(valid.get("redact", ())) < number_of_globs:
         valid["redact"] = (ANY_FIELD,)
     while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
         location, path = outside
@@ -195,32 +184,23 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         if not location:
             return Parsed(None, tuple(findings))
         remove(valid, location)
-    if unknown := _unknown_kind(valid.get("kind")):
-        lose(("kind",), f", {unknown} is wanted", valid.pop("kind"))
+    *first_kinds, last = kinds = [files.kind for files in KIND_FILES]
+    if valid.get("kind") not in (None, *kinds):
+        lose(("kind",), f", {', '.join(map(repr, first_kinds))} or {last!r} is wanted", valid.pop("kind"))
+    findings.sort(key=lambda finding: finding.line or 0)
     return Parsed(adapter.validate_python(valid), (*findings, *_warnings(eval_id, entry, lines)))
 
 
 @cache
-def _adapter(table: type[ConfigTable]) -> Any:
+def _entry_adapter() -> Any:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(table)
+    return TypeAdapter(EvalConfig)
 
 
 def _is_known(key: Any, value: Any) -> bool:
     """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
     return key in ENTRY_KEYS and (key != "source" or is_source(value))
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
-def _unknown_kind(kind: str | None) -> str:
-    """Return the known kinds in words if this one is none of them; otherwise an empty text."""
-    kinds = [files.kind for files in KIND_FILES]
-    *first_kinds, last = map(repr, kinds)
-    return "" if kind is None or kind in kinds else f"{', '.join(first_kinds)} or {last}"
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:
@@ -299,7 +279,10 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     except UnreadableError as error:
         return Parsed(None, (unreadable("The configuration", error),))
     if not isinstance(root, dict | None):
-        return Parsed(None, (invalid(f"The configuration is {describe(root)}.", "Write keys with their values.", 1),))
+        return Parsed(
+            None,
+            (Finding("error", f"The configuration is {describe(root)}.", "Write keys with their values.", line=1),),
+        )
     stated: dict[Any, Any] = {str(key): value for key, value in (root or {}).items() if value is not None}
     findings: list[Finding] = []
 
@@ -317,7 +300,9 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     level = read.significance_level
     if level is not None and not 0 < level < 1:
         message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."
-        findings.append(without(invalid(message, "Write 0.05, for example.", line(("significance_level",)))))
+        findings.append(
+            without(Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",))))
+        )
         read = replace(read, significance_level=None)
     return Parsed(read, tuple(findings))
 

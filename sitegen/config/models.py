@@ -358,7 +358,6 @@ def case_settings(settings: str) -> str | None:
 class Manifest(ConfigTable):
     """``<evals_dir>/manifest.yaml``."""
 
-    version: str = "2.0"
     evals: tuple[EvalConfig, ...] = ()
 
     def entry(self, eval_id: str) -> EvalConfig:

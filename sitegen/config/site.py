@@ -17,13 +17,12 @@ from sitegen.config.findings import (
     describe,
     error_in,
     finding_of,
-    invalid,
     leads_out,
     remove,
     valid_part,
     without,
 )
-from sitegen.config.models import EvalLimits, GateSettings, SiteConfig
+from sitegen.config.models import ConfigTable, SiteConfig
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
@@ -61,8 +60,7 @@ def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConf
             if not isinstance(tool, dict) or "sitegen" not in tool:
                 continue
             table = tool["sitegen"]
-        prefix = "tool.sitegen." if name == "pyproject.toml" else ""
-        return _site(name, content.decode("utf-8-sig", "replace"), table, prefix)
+        return _site(name, content, table)
     return Parsed(SiteConfig())
 
 
@@ -76,7 +74,7 @@ def read_site_file(file: Path) -> SiteConfig:
             where=str(file),
             fix=fix_of(error, str(file), "Name a file that is there."),
         ) from error
-    site, findings = _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+    site, findings = _site(str(file), content, _toml(str(file), content))
     if findings:
         raise error_in(str(file), findings[0])
     return site
@@ -132,19 +130,23 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
         raise ConfigurationError(f"{name} cannot be read: {error.message}.", where=where, fix=error.fix) from None
 
 
-def _site(name: str, text: str, table: Any, prefix: str) -> Parsed[SiteConfig]:
+def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
     from pydantic import TypeAdapter
 
+    prefix = "tool.sitegen." if name == "pyproject.toml" else ""
+    line = partial(_toml_line, content.decode("utf-8-sig", "replace"), prefix)
+
     if not isinstance(table, dict):
-        what = invalid(f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].", None)
+        what = Finding("error", f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].")
         return Parsed(SiteConfig(), (without(what),))
     findings: list[Finding] = []
 
     def report(location: Location, error: Any) -> None:
-        line = partial(_toml_line, text, prefix=prefix)
         if location in _NOT_OF_A_FILE and error["type"] in UNKNOWN:
             reason, fix = _NOT_OF_A_FILE[location]
-            findings.append(invalid(f"A file cannot set {key_path(location)}: {reason}.", fix, line(location)))
+            findings.append(
+                Finding("error", f"A file cannot set {key_path(location)}: {reason}.", fix, line=line(location))
+            )
             return
         stated = tuple(error["loc"]) if error["type"] == "missing" else location
         finding = without(finding_of({**error, "loc": stated}, line, SiteConfig))
@@ -156,7 +158,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> Parsed[SiteConfig]:
     valid = valid_part(adapter, table, report)
     wrong = list(_wrong_values(adapter.validate_python(valid)))
     for location, message, fix in wrong:
-        findings.append(without(invalid(message, fix, _toml_line(text, location, prefix))))
+        findings.append(without(Finding("error", message, fix, line=line(location))))
     for location, _, _ in reversed(wrong):  # the last item of a list first
         remove(valid, location)
     return Parsed(adapter.validate_python(valid), tuple(findings))
@@ -164,8 +166,8 @@ def _site(name: str, text: str, table: Any, prefix: str) -> Parsed[SiteConfig]:
 
 def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
     """Yield the place of each value of the right type that cannot be meant, what is wrong with it, and what to do."""
-    for location, number in _counts(site):
-        if number is not None and number < 0:
+    for location, number in _numbers(site, ()):
+        if number < 0:
             message = f"{key_path(location)} is {describe(number)}, a number that is not negative is wanted."
             yield location, message, "Correct the value."
     # A slash at the start of a glob is the project's root.
@@ -183,18 +185,17 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
             yield (key,), message, fix
 
 
-def _counts(site: SiteConfig) -> Iterator[tuple[Location, int | None]]:
-    """Yield the place and the value of every number that counts or measures something."""
-    for key, number in structs.asdict(site.limits).items():
-        yield ("limits", key), number
-    tables: list[tuple[Location, GateSettings | EvalLimits]] = [(("gate",), site.gate)]
-    tables += [(("gate", "evals", eval_id), limits) for eval_id, limits in site.gate.evals.items()]
-    for place, table in tables:
-        yield (*place, "max_broken"), table.max_broken
-        yield (*place, "min_cases"), table.min_cases
+def _numbers(value: Any, place: Location) -> Iterator[tuple[Location, int]]:
+    """Yield the place and the value of every whole number, which counts or measures something."""
+    if isinstance(value, ConfigTable):
+        value = structs.asdict(value)
+    for key, member in value.items() if isinstance(value, dict) else ():
+        if isinstance(member, int) and not isinstance(member, bool):
+            yield (*place, key), member
+        yield from _numbers(member, (*place, key))
 
 
-def _toml_line(text: str, location: Location, prefix: str) -> int | None:
+def _toml_line(text: str, prefix: str, location: Location) -> int | None:
     """Return the line of a key, located by its spelling because tomllib does not report lines."""
     wanted = prefix + ".".join(part for part in location if isinstance(part, str))
     table = ""

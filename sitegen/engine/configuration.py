@@ -25,7 +25,7 @@ from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read, read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
 
-_CHECKED: Final = "paths inside the project; wrong values do not count; no refused address is said"
+_CHECKED: Final = "paths inside the project; wrong values and negative numbers do not count; no refused address is said"
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
@@ -43,18 +43,18 @@ def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, work
     path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
     if content is None:
         return Parsed(Manifest())
-    manifest, findings = manifest_of(store, content, path, config.evals_dir)
+    manifest, findings = manifest_of(store, content, config.evals_dir)
     if manifest is None:
         raise error_in(path, findings[0])
     return Parsed(manifest, findings)
 
 
-def manifest_of(store: CacheStore, content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
+def manifest_of(store: CacheStore, content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
     """Read a manifest, of any commit, as ``read_manifest`` does."""
-    key = within("manifest", digest(_CHECKED, repr(EvalConfig(id="")), path, evals_dir, content))
+    key = within("manifest", digest(_CHECKED, repr(EvalConfig(id="")), evals_dir, content))
     kept = CONFIGURATION.get(store, key)
     if kept is None:
-        kept = CONFIGURATION.keep(store, key, Configuration(manifest=read_manifest(content, path, evals_dir)))
+        kept = CONFIGURATION.keep(store, key, Configuration(manifest=read_manifest(content, evals_dir)))
     assert kept.manifest is not None
     return kept.manifest
 

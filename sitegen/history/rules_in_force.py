@@ -24,7 +24,7 @@ from sitegen.model.timeline import Blob
 _DEFAULT_RULES: Final = EntryRules()
 
 
-ManifestReader: TypeAlias = Callable[[bytes, str, str], Parsed[Manifest | None]]
+ManifestReader: TypeAlias = Callable[[bytes, str], Parsed[Manifest | None]]
 """Reads a manifest as ``config.manifest.read_manifest`` does, whose arguments it takes."""
 
 
@@ -114,7 +114,7 @@ class RulesInForce:
         if read.content is None:
             self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
             return
-        manifest, findings = self._read_manifest(read.content, change.path, self._layout.site.evals_dir)
+        manifest, findings = self._read_manifest(read.content, self._layout.site.evals_dir)
         for finding in findings:
             if finding.severity == "error":  # nobody can correct an old commit
                 self._report(problems.bad_manifest(commit, change, finding.message, finding.line))

@@ -101,7 +101,7 @@ def _configured_places(root: Path) -> list[Path]:
         content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    stated = read_manifest(content, path, site.evals_dir).value
+    stated = read_manifest(content, site.evals_dir).value
     searched = work_tree_search(root, kind_of_case_file)
     site, manifest = with_found_evals(site, stated or Manifest(), searched)
     pathspecs = Layout(site, manifest).pathspecs or ("",)

@@ -227,7 +227,6 @@ evals:
   7: {name: Number}
 """
     assert manifest(text) == Manifest(
-        version="2.0",
         evals=(
             EvalConfig(
                 id="till-receipts",
@@ -318,8 +317,8 @@ def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
     assert said == [
         ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted. It does not count.", 5),
         ("evals.a.settings.b is a number (nan), finite numbers are wanted. It does not count.", 6),
-        ("evals.a.outputs is a list, a valid string is wanted. It does not count.", 8),
         ("evals.a.instructions[1] is a number (1), a valid string is wanted. It does not count.", 7),
+        ("evals.a.outputs is a list, a valid string is wanted. It does not count.", 8),
     ]
 
 
@@ -343,7 +342,7 @@ def test_an_eval_whose_hidden_fields_have_a_misspelt_key_shows_none() -> None:
 
 def test_a_misspelt_key_for_the_evals_is_named() -> None:
     assert lost("version: 2\neval: {}\n") == (
-        Manifest(version="2"),
+        Manifest(),
         [("The key 'eval' is not known. It does not count.", 2)],
     )
 
@@ -410,7 +409,7 @@ def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
 
 
 def test_a_manifest_that_cannot_be_read_is_none() -> None:
-    manifest, [finding] = read_manifest(b"\xff\xfe\x00", PATH, "evals")
+    manifest, [finding] = read_manifest(b"\xff\xfe\x00", "evals")
     assert (manifest, finding.severity) == (None, "error")
 
 
@@ -427,7 +426,7 @@ def test_documents_that_would_grow_are_refused() -> None:
 @pytest.mark.parametrize("stated", ["{}", "5", "{ground_truth: a.csv}", "{dir: ../a}", '{dir: "a\\0"}'])
 def test_an_entry_whose_folder_is_outside_the_project_is_lost_with_a_problem_at_its_line(stated: str) -> None:
     text = f"evals:\n  ../../a: {stated}\n  b: {{}}\n"
-    manifest, findings = read_manifest(text.encode(), PATH, "evals")
+    manifest, findings = read_manifest(text.encode(), "evals")
     assert manifest is not None
     assert [entry.id for entry in manifest.evals] == ["b"]
     message = findings[-1].message
@@ -436,7 +435,7 @@ def test_an_entry_whose_folder_is_outside_the_project_is_lost_with_a_problem_at_
 
 
 def test_an_id_may_look_like_a_path_if_its_entry_states_a_folder() -> None:
-    manifest, findings = read_manifest(b"evals:\n  ../../a: {dir: a}\n", PATH, "evals")
+    manifest, findings = read_manifest(b"evals:\n  ../../a: {dir: a}\n", "evals")
     assert manifest is not None
     assert [entry.dir for entry in manifest.evals] == ["a"]
     assert findings == ()
