@@ -19,7 +19,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -96,13 +95,6 @@ METRICS: Final = "sitegen.metrics"
 def packages() -> dict[str, str]:
     """Name -> version of the installed packages that add metrics."""
     return {point.dist.name: point.dist.version for point in _entry_points() if point.dist}
-
-
-class InstalledMetric(NamedTuple):
-    """A metric of an installed package."""
-
-    name: str
-    version: int
 
 
 def metric_object(name: str) -> object:

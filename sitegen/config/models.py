@@ -120,26 +120,29 @@ class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Let pydantic validate a table as it validates a dataclass with the same fields."""
+        """Let pydantic validate and write a table as it does a dataclass with the same body.
+
+        Whatever pydantic knows in the body of a dataclass (validators, serializers, annotations with conditions) holds
+        for a table too.
+        """
         import dataclasses
 
-        from pydantic import AfterValidator
+        from pydantic import AfterValidator, WrapSerializer
 
-        hints = get_type_hints(cls)
-        fields = [(row.name, hints[row.name], _dataclass_field(row)) for row in msgspec.structs.fields(cls)]
-        namespace = {"__pydantic_config__": cls.__pydantic_config__}
+        hints = get_type_hints(cls, include_extras=True)
+        fields = []
+        for row in msgspec.structs.fields(cls):
+            defaults = {key: getattr(row, key) for key in ("default", "default_factory")}
+            known = {key: value for key, value in defaults.items() if value is not msgspec.NODEFAULT}
+            fields.append((row.name, hints[row.name], dataclasses.field(**known)))
+        bodies = (vars(base).items() for base in reversed(cls.__mro__) if issubclass(base, ConfigTable))
+        namespace = {name: member for body in bodies for name, member in body if not name.startswith("__")}
+        namespace = {name: member for name, member in namespace.items() if name not in cls.__struct_fields__}
+        namespace["__pydantic_config__"] = cls.__pydantic_config__
         table = dataclasses.make_dataclass(cls.__name__, fields, kw_only=True, namespace=namespace)
-        return handler.generate_schema(Annotated[table, AfterValidator(lambda valid: cls(**vars(valid)))])
-
-
-def _dataclass_field(row: msgspec.structs.FieldInfo) -> Any:
-    from dataclasses import field as dataclass_field
-
-    if row.default is not msgspec.NODEFAULT:
-        return dataclass_field(default=row.default)
-    if row.default_factory is not msgspec.NODEFAULT:
-        return dataclass_field(default_factory=row.default_factory)
-    return dataclass_field()
+        read = AfterValidator(lambda valid: cls(**vars(valid)))
+        written = WrapSerializer(lambda value, write: write(table(**msgspec.structs.asdict(value))))
+        return handler.generate_schema(Annotated[table, read, written])
 
 
 class BuildLimits(ConfigTable):

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import starmap
 from typing import Self
 
-from sitegen.config.extensions import InstalledMetric
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import same_times
 from sitegen.model.named_tuple import NamedTuple
@@ -49,8 +47,8 @@ class Site(NamedTuple):
     """Number of evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
-    own_metrics: tuple[InstalledMetric, ...] = ()
-    """The metrics that installed packages added to its evals."""
+    own_metrics: tuple[tuple[str, int], ...] = ()
+    """Names and versions of the metrics that installed packages added to its evals."""
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
     not_fetched: int = 0
@@ -96,7 +94,7 @@ class FolderState(NamedTuple):
             site=site._replace(
                 unmatched_redactions=tuple(site.unmatched_redactions),
                 patterns=tuple(site.patterns),
-                own_metrics=tuple(starmap(InstalledMetric, site.own_metrics)),
+                own_metrics=tuple((name, version) for name, version in site.own_metrics),
             ),
         )
 
@@ -136,7 +134,7 @@ class LastBuild:
         return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
 
 
-def _still_installed(metrics: Sequence[InstalledMetric]) -> bool:
+def _still_installed(metrics: Sequence[tuple[str, int]]) -> bool:
     """Decide whether the metrics that packages added to the last site have the same versions now."""
     if not metrics:
         return True

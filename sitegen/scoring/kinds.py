@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config.extensions import METRICS, InstalledMetric, metric_object
+from sitegen.config.extensions import METRICS, metric_object
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.contents import Contents
@@ -68,13 +68,13 @@ def own_versions(settings: str) -> str:
     return " ".join(f"{name}:{_version(name)}" for name in _metric_names(settings))
 
 
-def installed_versions(entries: Iterable[EvalConfig]) -> tuple[InstalledMetric, ...]:
-    """The installed metrics that the evals of a manifest use."""
+def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, int], ...]:
+    """The names and versions of the installed metrics that the evals of a manifest use."""
     named = dict.fromkeys(name for entry in entries for name in _metric_names(entry.settings))
-    return tuple(InstalledMetric(name, _version(name)) for name in named)
+    return tuple((name, _version(name)) for name in named)
 
 
-def still_installed(metrics: Iterable[InstalledMetric]) -> bool:
+def still_installed(metrics: Iterable[tuple[str, int]]) -> bool:
     """Whether all metrics that a site was built with are installed in the same versions."""
     return all(_version(name) == version for name, version in metrics)
 

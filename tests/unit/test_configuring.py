@@ -1,12 +1,23 @@
 """Configuration: what is understood, and what is said where it is not."""
 
 from pathlib import Path
+from typing import Annotated, Any, Self
 
 import pytest
+from pydantic import (
+    BeforeValidator,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from sitegen.config.manifest import manifest_in_force, read_manifest
 from sitegen.config.models import (
     BuildLimits,
+    ConfigTable,
     Engine,
     EvalConfig,
     EvalLimits,
@@ -439,3 +450,60 @@ def test_an_id_may_look_like_a_path_if_its_entry_states_a_folder() -> None:
     assert manifest is not None
     assert [entry.dir for entry in manifest.evals] == ["a"]
     assert findings == ()
+
+
+def _words(stated: Any) -> Any:
+    return stated.split() if isinstance(stated, str) else stated
+
+
+class Purse(ConfigTable):
+    """A table in which every means of pydantic is used that looks at a value."""
+
+    owner: str
+    coins: Annotated[int, Field(ge=0)] = 0
+    notes: Annotated[tuple[str, ...], BeforeValidator(_words)] = ()
+
+    @field_validator("owner")
+    @classmethod
+    def _in_lower_case(cls, owner: str) -> str:
+        return owner.lower()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_notes(cls, stated: Any) -> Any:
+        return {"notes": "found lost"} | stated
+
+    @model_validator(mode="after")
+    def _is_not_of_nobody(self) -> Self:
+        if self.owner == "nobody":
+            raise ValueError("nobody has no purse")
+        return self
+
+    @field_serializer("coins")
+    def _in_words(self, coins: int) -> str:
+        return f"{coins} coins"
+
+
+def test_what_pydantic_finds_in_a_table_holds_as_in_a_model_of_its_own() -> None:
+    adapter: TypeAdapter[Purse] = TypeAdapter(Purse)
+    purse = adapter.validate_python({"owner": " KIM ", "coins": 3})
+    assert purse == Purse(owner="kim", coins=3, notes=("found", "lost"))
+    assert adapter.dump_python(purse) == {"owner": "kim", "coins": "3 coins", "notes": ("found", "lost")}
+    assert [adapter.validate_python({"owner": "a", "notes": ["b"]}).notes, Purse(owner="A").owner] == [("b",), "A"]
+    for stated, what in (
+        ({"owner": "a", "coins": -1}, "greater than or equal to 0"),
+        ({"owner": "Nobody"}, "nobody has no purse"),
+        ({"coins": 1}, "owner"),
+        ({"owner": "a", "coin": 1}, "coin"),
+    ):
+        with pytest.raises(ValidationError, match=what):
+            adapter.validate_python(stated)
+
+
+def test_a_table_inside_another_is_written_by_its_own_serializers() -> None:
+    class Chest(ConfigTable):
+        purses: tuple[Purse, ...] = ()
+
+    adapter: TypeAdapter[Chest] = TypeAdapter(Chest)
+    chest = adapter.validate_python({"purses": [{"owner": "A", "notes": []}]})
+    assert adapter.dump_python(chest) == {"purses": ({"owner": "a", "coins": "0 coins", "notes": ()},)}

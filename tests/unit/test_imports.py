@@ -23,7 +23,6 @@ sitegen
 sitegen.analysis sitegen.analysis.problem_counts
 sitegen.update
 sitegen.commands sitegen.commands.build sitegen.commands.main sitegen.commands.printing
-sitegen.config sitegen.config.extensions
 sitegen.data_files sitegen.data_files.project_files sitegen.data_files.project_files
 sitegen.engine sitegen.engine.output_folder sitegen.engine.built_site sitegen.engine.memo sitegen.engine.memo
 sitegen.engine.output_folder sitegen.engine.template_files
