@@ -98,6 +98,8 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     newest_and_best = (last - 1 if best is None else best, last)
     judged = changes(series, [(last - 1, last), newest_and_best, *judged_pairs(*newest_and_best, embedded, steps)])
     listed = [place for place in range(last + 1) if place >= first or place in held]
+    judged_names = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
+    graded = [place for place, spec in enumerate(series.specs) if spec.name in judged_names]
     page = {
         "points": [
             {**details[place], **({"piece": piece_of[place]} if place in piece_of else {})}
@@ -110,7 +112,8 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
         **_edit_lists(edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
-        **_graded_metric_places(series),
+        # The metrics that a judge graded, which cannot be compared between judges.
+        **({"graded": graded} if graded else {}),
         "noun": [series.info.nouns.document, series.info.nouns.documents],
         "fates": [_fates(held=False), _fates(held=True)],
         "errors": list(series.info.nouns.errors),
@@ -239,12 +242,6 @@ def _case_sets(points: Sequence[Point]) -> list[int]:
     numbers: dict[frozenset[str], int] = {}
     sets = (frozenset(case.attribute for case in point.scorecard.cases) for point in points)
     return [numbers.setdefault(cases, len(numbers)) for cases in sets]
-
-
-def _graded_metric_places(series: Series) -> dict[str, list[int]]:
-    """Indices of metrics that a judge graded, which cannot be compared between judges; empty if there are none."""
-    graded = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
-    return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in graded]} if graded else {}
 
 
 def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:

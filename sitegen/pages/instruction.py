@@ -144,6 +144,16 @@ class InstructionView(Frozen):
         return Page(links.instruction(self.file.path), "pages/instruction.html", self)
 
     @property
+    def earlier_paths(self) -> list[str]:
+        """Earlier paths of the file, oldest first."""
+        return [path for path in dict.fromkeys(edit.path for edit in self.file.edits) if path != self.file.path]
+
+    @property
+    def newest_text(self) -> str | None:
+        """The command that restores the newest committed text."""
+        return next(filter(None, (restore(edit, self.file.path) for edit in reversed(self.file.edits))), None)
+
+    @property
     def newest_first(self) -> range:
         """The indices of the edits."""
         return range(len(self.file.edits))[::-1]
@@ -272,11 +282,6 @@ def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     if last < SPARK_POINTS:
         return tuple(sizes)
     return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
-
-
-def earlier_paths(file: InstructionHistory) -> list[str]:
-    """Earlier paths of the file, oldest first."""
-    return [path for path in dict.fromkeys(edit.path for edit in file.edits) if path != file.path]
 
 
 def newest_text(file: InstructionHistory) -> str | None:

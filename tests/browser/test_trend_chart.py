@@ -7,7 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.cells import Flips
-from sitegen.pages.trend.page import errors_of, trend_page
+from sitegen.pages.compare import errors
+from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 TREND = "evals/waybills/index.html"
@@ -40,7 +41,7 @@ def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
         fixed, broken, still = map(number_of_cells, (flips.fixed, flips.broken, flips.still))
         expect(_tip(page)).to_contain_text(f"{fixed} fixed, {broken} broken, {still} still wrong")
         counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
-        assert counts == list(errors_of(point))
+        assert counts == list(errors(point))
 
 
 def test_enter_opens_the_report_of_the_point(visit):

@@ -15,9 +15,7 @@ from sitegen.pages.instruction import (
     SPARK_POINTS,
     CountedEdit,
     InstructionView,
-    earlier_paths,
     line_counts,
-    newest_text,
     show_text,
     thinned,
 )
@@ -81,7 +79,7 @@ def test_versions_stand_newest_first_with_size_and_effects():
         "Example",
         "Never",
     ]
-    assert newest_text(view.file) == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+    assert view.newest_text == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
@@ -113,16 +111,16 @@ def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
     assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
-    assert newest_text(view.file) == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+    assert view.newest_text == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_what_is_not_committed_cannot_be_brought_back():
     edit = sample.edit(replace(sample.commit(1, "x"), sha=WORKTREE), None, "x\n", "it's a.md", "added")
     view = view_of(InstructionHistory("it's a.md", (edit,)), (record(PatchCounts(1, 0)),), b"x\n")
-    assert newest_text(view.file) is None
+    assert view.newest_text is None
     committed = replace(edit, commit=sample.commit(1, "x"))
     view = view_of(InstructionHistory("it's a.md", (committed,)), (record(PatchCounts(1, 0)),), b"x\n")
-    assert newest_text(view.file) == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
+    assert view.newest_text == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
 
 
 def test_earlier_paths_are_told():
@@ -132,7 +130,7 @@ def test_earlier_paths_are_told():
         sample.edit(sample.commit(3, "c"), "x\n", "x\n", "three.md", "renamed"),
     )
     view = view_of(InstructionHistory("three.md", edits), (record(PatchCounts()),) * 3, b"x\n")
-    assert earlier_paths(view.file) == ["one.md", "two.md"]
+    assert view.earlier_paths == ["one.md", "two.md"]
     html = html_of((record(PatchCounts()),) * 3, file=view.file)
     earlier = '<span class="mono">one.<wbr>md</span>', '<span class="mono">two.<wbr>md</span>'
     assert f"<span>earlier {', '.join(earlier)}</span>" in html

@@ -17,8 +17,8 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
+from sitegen.pages.compare import errors
 from sitegen.pages.labels import DisplayedChange
-from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
@@ -294,7 +294,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     defined = sum(at[0] is not None for at in view.values)
     assert (paths[".then .ln"][-1] + paths[".then .lone"][-1]).replace("L", "M").count("M") == defined
     assert sum(path.count("V") for path in paths[".stack:not(.grouped) path"]) == sum(
-        count > 0 for point in view.points for count in trend.errors_of(point)
+        count > 0 for point in view.points for count in errors(point)
     )
 
 

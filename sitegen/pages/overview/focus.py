@@ -264,7 +264,9 @@ def _could_score_better(standing: EvalStanding) -> bool:
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
     missed = next((standing for standing in scored if standing.below_target), None)
-    alike = max((standing for standing in scored if _is_mostly_alike(standing)), key=_errors_alike, default=None)
+    patterns = ((standing, standing.summary.patterns[0]) for standing in scored if standing.summary.patterns)
+    mostly = [(standing, pattern.errors) for standing, pattern in patterns if 2 * pattern.errors >= pattern.total]
+    alike, _ = max(mostly, key=lambda pair: pair[1], default=(None, 0))
     if alike:
         yield Phrase("Work on ")
         yield eval_phrase(alike.summary)
@@ -321,16 +323,6 @@ def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
     if since:
         yield Phrase(since, "", since)
     yield Phrase(without)
-
-
-def _is_mostly_alike(standing: EvalStanding) -> bool:
-    """Whether one error pattern explains half of the errors of the newest output."""
-    patterns = standing.summary.patterns
-    return bool(patterns) and 2 * patterns[0].errors >= patterns[0].total
-
-
-def _errors_alike(standing: EvalStanding) -> int:
-    return standing.summary.patterns[0].errors
 
 
 def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:

@@ -205,11 +205,6 @@ class OverviewView(Frozen):
         return max((change for change in changes if change), default=1.0)
 
 
-def newest_of(summary: EvalSummary) -> Headline | None:
-    """The newest point."""
-    return summary.headlines[-1] if summary.headlines else None
-
-
 def value_of(summary: EvalSummary) -> float | None:
     """The headline metric of the newest point."""
     return summary.headlines[-1].values[0] if summary.headlines else None

@@ -72,16 +72,6 @@ def _headline_of_document(score: DocumentScore) -> float:
     return inf if value is None else value
 
 
-def listed_alignments(result: Result) -> list[AlignmentPanel]:
-    """The alignments of lists that have items."""
-    return [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
-
-
-def bounded_alignment(alignment: AlignmentPanel) -> AlignmentPanel:
-    """An alignment with no more rows than a report shows."""
-    return replace(alignment, rows=alignment.rows[:ALIGNED], left_out=max(0, len(alignment.rows) - ALIGNED))
-
-
 class ReportView(Frozen):
     """What ``pages/report.html`` shows."""
 
@@ -323,7 +313,7 @@ def report_page(
         wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
     group = grouping(info, card.fields)
     schema_sections = sections(card.fields, group)
-    alignments = listed_alignments(result)
+    alignments = [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
     placed = placed_error.rows_of(wrong)
     started = since(placed, past)
     listed = discrepancies(
@@ -354,7 +344,10 @@ def report_page(
         data=data or links.file_name(links.report_data(info.id, snapshot.slug)),
         problems=problems,
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
-        alignments=tuple(map(bounded_alignment, alignments[:LISTS])),
+        alignments=tuple(
+            replace(panel, rows=panel.rows[:ALIGNED], left_out=max(0, len(panel.rows) - ALIGNED))
+            for panel in alignments[:LISTS]
+        ),
         more_alignments=max(0, len(alignments) - LISTS),
         parts=recorded if specs[0].name == "f1" else (),
         tree=links.file_name(links.report_tree(info.id, snapshot.slug))

@@ -10,7 +10,6 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Nouns
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.panels import AlignmentRow
@@ -280,28 +279,21 @@ def _node(node: TreeNode, view: TreeView) -> str:
     is_open = " open" if (node.errors and not node.whole) or node in view.doubtful else ""
     below = "".join([_node(child, view) for child in node.nodes.values()])
     source = f'<p class="src">{note.source_line}</p>' if (note := view.notes.get((node, ""))) else ""
-    return (
-        f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, view.info.nouns)}</summary>"
-        f"{source}{_values(node, view)}{below}</details>\n"
-    )
-
-
-def _state(node: TreeNode, nouns: Nouns) -> str:
+    pair, paired, nouns = node.pair, "", view.info.nouns
+    if pair and (pair.expected != pair.actual or pair.paired_by == "agreement"):
+        paired = f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
     if node.whole:
         words = "missing from the output" if node.whole == "missing" else "only in the output"
-        return f'<span class="pill bad">{words}</span>'
-    if node.errors:
-        return f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
-    noun = nouns.attribute if node.judged == 1 else nouns.attributes
-    return f"<small>{node.judged:,} {text(noun)}, all right</small>"
-
-
-def _pairing(node: TreeNode) -> str:
-    """The item of the output with which a list item was compared, if it is not at the same index."""
-    pair = node.pair
-    if pair is None or (pair.expected == pair.actual and pair.paired_by != "agreement"):
-        return ""
-    return f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
+        state = f'<span class="pill bad">{words}</span>'
+    elif node.errors:
+        state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
+    else:
+        noun = nouns.attribute if node.judged == 1 else nouns.attributes
+        state = f"<small>{node.judged:,} {text(noun)}, all right</small>"
+    return (
+        f"<details{is_open}><summary><b>{text(node.name)}</b>{paired} {state}</summary>"
+        f"{source}{_values(node, view)}{below}</details>\n"
+    )
 
 
 def _values(node: TreeNode, view: TreeView) -> str:

@@ -183,12 +183,9 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
         split = f", all of it {_ORIGINS[next(iter(change.parts))]}"
     else:
         split = f": {', '.join(origins)}"
-    return Markup(f"{label} {_moved_words(change.amount, spec)}{split}.")
-
-
-def _moved_words(change: float, spec: MetricSpec) -> str:
-    size = text(own_unit(change, spec)).lstrip(f"+{labels.MINUS}")
-    return "did not move" if size == "0" else f"{'rose' if change > 0 else 'fell'} by {size}"
+    size = text(own_unit(change.amount, spec)).lstrip(f"+{labels.MINUS}")
+    moved = "did not move" if size == "0" else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
+    return Markup(f"{label} {moved}{split}.")
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:

@@ -22,9 +22,9 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
-from sitegen.model.changes import Change, Interval, Noise, Step
+from sitegen.model.changes import Interval, Noise, Step
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, traits_of
+from sitegen.model.metrics import Counts, MetricSpec, traits_of
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
@@ -39,7 +39,7 @@ from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
-from sitegen.stats.counts import error_numbers, errors, judged
+from sitegen.stats.counts import errors, judged
 
 VARIANTS: Final = 6
 """Largest number of variants or models that are drawn."""
@@ -147,10 +147,6 @@ class TrendView(Frozen):
         changed = [(point, [CAUSES[it] for it in point.snapshot.cause if it != "outputs"]) for point in self.points[1:]]
         return [(point, ", ".join(causes)) for point, causes in changed if causes]
 
-    def recorded_value(self, point: Point) -> float | None:
-        """The headline that the record of a run states; None without one."""
-        return None if self.info.recorded else point.snapshot.recorded_metrics.get(self.specs[0].name)
-
     @property
     def recorded_otherwise(self) -> float | None:
         """The headline that the record of the newest output states, if another one was computed."""
@@ -246,7 +242,13 @@ class TrendView(Frozen):
         compared = {at: point.change for at, point in enumerate(self.points) if point.change}
         if self.info.recorded or not compared:
             return None
-        return next((at for at in reversed(compared) if _is_moved(compared[at])), max(compared))
+        moved = (
+            at
+            for at, change in compared.items()
+            if change.headline.change != 0
+            or any((change.flips.fixed, change.flips.broken, change.flips.appeared, change.flips.vanished))
+        )
+        return max(moved, default=max(compared))
 
 
 def trend_page(
@@ -269,12 +271,15 @@ def trend_page(
     changed = specs[: _DRAWN if info.recorded else drawn]
     fields = field_rows(points)
     heat = heat_map(points, fields)
-    now = _by_second_clock(points, specs[:drawn])
+    then = [_values(point.scorecard, specs[:drawn]) for point in points]
+    now = [
+        _values(point.now, specs[:drawn]) if point.now else by_then for point, by_then in zip(points, then, strict=True)
+    ]
     view = TrendView(
         series=series,
         drawn=drawn,
         values=tuple([_values(point.scorecard, specs) for point in points]),
-        now=now,
+        now=tuple(now) if now != then else (),
         changes=((), *(changes(changed, info.nouns, *pair) for pair in pairwise(points))) if points else (),
         edited=tuple(edited_before_outputs(points)),
         variants=variants or models,
@@ -324,15 +329,6 @@ def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None,
     return tuple([metrics.get(spec.name) for spec in specs])
 
 
-def _by_second_clock(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> tuple[tuple[float | None, ...], ...]:
-    then = [_values(point.scorecard, drawn) for point in points]
-    now = [
-        values if point.now is None or point.now is point.scorecard else _values(point.now, drawn)
-        for point, values in zip(points, then, strict=True)
-    ]
-    return tuple(now) if now != then else ()
-
-
 def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
     """For each point the paths of the instructions that were edited before it.
 
@@ -350,12 +346,6 @@ def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
             edited.append(tuple(waiting))
             waiting = {}
     return edited
-
-
-def _is_moved(change: Change) -> bool:
-    flips = change.flips
-    has_flips = bool(flips.fixed or flips.broken or flips.appeared or flips.vanished)
-    return change.headline.change != 0 or has_flips
 
 
 def noise_of_repeats(series: Series) -> Noise | None:
@@ -440,8 +430,3 @@ def field_columns(info: EvalInfo) -> list[Column]:
         Column("all-judged", "of judged", lambda row: row[3]),
         Column("share", "Share", lambda row: percent(row[2], row[3])),
     ]
-
-
-def errors_of(point: Point) -> ErrorNumbers:
-    """The number of errors of each type."""
-    return error_numbers(point.scorecard.counts)

@@ -137,12 +137,21 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    bottom, top = _shown_range(columns, [least for _, least, _ in view.targets], scale)
+    axis = _shown_range(columns, [least for _, least, _ in view.targets], scale)
+    bottom, top = axis
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     shares = [_grouped_shares(row, older) for _, row in view.heat]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
+
+    def tick_text(tick: float) -> str:
+        """Two decimals, more or fewer depending on the range of the axis; none for a count."""
+        if spec.unit == COUNT:
+            return metric_text(tick, unit=COUNT)
+        span = top - bottom
+        digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
+        return f"{tick:,.{digits}f}"
 
     def line_of(column: Sequence[float | None]) -> ChartLine:
         return line(column, scale, extremes(column, size, newest), apart)
@@ -163,7 +172,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         size=len(points),
         top=y(top, scale),
         height=round(y(bottom, scale) - y(top, scale), 1),
-        ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
+        ticks=tuple(Tick(percent(top - tick, top - bottom), tick_text(tick)) for tick in ticks),
         grid=tuple(y(tick, scale) for tick in ticks),
         lines=tuple(map(line_of, metrics)),
         now=tuple(map(line_of, now)),
@@ -180,7 +189,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         dots=dots_where(not point.is_copy for point in points),
         copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
-        targets=_targets(view, bottom, top),
+        targets=_targets(view, axis),
         steps=tuple([step for step in view.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
@@ -202,7 +211,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             for index, value in enumerate(head if len(points) <= NEWEST else ())
             if value is not None
         },
-        island=_island(view, [*metrics, *variants], now, older, axis=Ends(bottom, top), most_errors=most),
+        island=_island(view, [*metrics, *variants], now, older, axis=axis, most_errors=most),
     )
 
 
@@ -212,7 +221,9 @@ def _recorded(view: TrendView) -> list[float | None]:
     All are None if they agree with the computed ones.
     """
     spec = view.specs[0]
-    stated = [view.recorded_value(point) for point in view.points]
+    stated: list[float | None] = [None] * len(view.points)
+    if not view.info.recorded:
+        stated = [point.snapshot.recorded_metrics.get(spec.name) for point in view.points]
     shown = [value if value is not None and spec.low <= value <= spec.high else None for value in stated]
     computed = [values[0] for values in view.values]
     both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
@@ -320,37 +331,28 @@ def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[floa
     return (*grouped, *shares[older:]) if older else shares
 
 
-def _tick(tick: float, span: float, unit: str) -> str:
-    """The label of a tick: two decimals, more or fewer depending on the range of the axis; none for a count."""
-    if unit == COUNT:
-        return metric_text(tick, unit=unit)
-    digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
-    return f"{tick:,.{digits}f}"
-
-
-def _shown_range(
-    columns: Sequence[Sequence[float | None]], targets: Sequence[float], scale: Ends
-) -> tuple[float, float]:
+def _shown_range(columns: Sequence[Sequence[float | None]], targets: Sequence[float], scale: Ends) -> Ends:
     """The part of the metric's range that the chart shows: round numbers below and above everything drawn."""
     low, high = scale
     drawn = [value for column in columns for value in column if value is not None] + list(targets)
     if not drawn:
-        return low, high
+        return scale
     step = (high - low) / 20
     bottom = low + step * floor((min(drawn) - low) / step + 1e-9)
     top = low + step * ceil((max(drawn) - low) / step - 1e-9)
     if top > high - 5 * step:  # the best possible value is near enough to be shown
         top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
-    return min(bottom, *drawn), max(top, *drawn)
+    return Ends(min(bottom, *drawn), max(top, *drawn))
 
 
-def _targets(view: TrendView, bottom: float, top: float) -> tuple[tuple[float, float, str, str, bool], ...]:
+def _targets(view: TrendView, axis: Ends) -> tuple[tuple[float, float, str, str, bool], ...]:
     """The thresholds as lines across the chart, highest first.
 
     Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
     because another label is close above.
     """
+    bottom, top = axis
     scale = Ends(view.specs[0].low, view.specs[0].high)
     lines: list[tuple[float, float, str, str, bool]] = []
     for spec, least, _ in sorted(view.targets, key=lambda target: -target[1]):
@@ -375,17 +377,12 @@ def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
     parts = max(1, count - 1 if count <= _NAMED_POINTS else min(_NAMED_POINTS - 1, (count - 1) // 2))
     chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
+    days = [day(points[index].snapshot.commit.committed_at) for index in chosen]
     return tuple(
         Tick(
             percent(index + 0.5, count),
-            _axis_name(points[index], points[before] if before is not None else None),
+            f"{points[index].snapshot.iteration}{'' if date == before else f' · {date[:-5]}'}",
             ends.get(index, "middle"),
         )
-        for before, index in zip([None, *chosen], chosen, strict=False)
+        for index, date, before in zip(chosen, days, [None, *days], strict=False)
     )
-
-
-def _axis_name(point: Point, before: Point | None) -> str:
-    date = day(point.snapshot.commit.committed_at)
-    same = before is not None and day(before.snapshot.commit.committed_at) == date
-    return f"{point.snapshot.iteration}" if same else f"{point.snapshot.iteration} · {date[:-5]}"

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import repeats_the_point_before
-from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point
@@ -82,11 +81,19 @@ def columns(view: TrendView) -> tuple[Column, ...]:
 def _counted_columns(view: TrendView) -> Iterable[Column]:
     points, nouns, linked = view.points, view.info.nouns, len(view.points) - LINKED
     wrong = [error_numbers(point.scorecard.counts) for point in points]
+
+    def flips(at: int, fate: str) -> str:
+        change = points[at].change
+        number = number_of_cells(getattr(change.flips, fate)) if change else 0
+        if not number or fate == "still":
+            return str(number or "")
+        return Markup(f"<a href={_file(points[at])}>{number:,}</a>") if at >= linked else f"{number:,}"
+
     for fate, title in _FATES.items():
         yield Column(
             name=fate,
             head=fate.capitalize(),
-            cell=lambda at, _, fate=fate: _flips_cell(points[at], fate, linked=at >= linked),
+            cell=lambda at, _, fate=fate: flips(at, fate),
             title=title,
         )
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
@@ -169,13 +176,16 @@ def _same_output(point: Point) -> str:
 
 def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     at, changes = view.points[index].snapshot, view.changes[index]
-    commit = text(at.commit.short)
+    commit, remarks = text(at.commit.short), ""
+    if changes:
+        start = "change: " if changes[0].parts else ""
+        remarks = changes[0].note if changes[0].by_outputs else f"{start}{origin(changes[0], view.specs[0])}"
     if at.commit.short != at.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
         f"<div><a href={_file(view.points[index])}>{text(at.label)}</a>{words}</div>"
         f"{commit} <span>{text(at.commit.author)} · {text(day(at.commit.committed_at))}</span>"
-        f"{_pills(view, index)}{_note(changes[0], view.specs[0]) if changes else ''}"
+        f"{_pills(view, index)}{f'<small>{text(remarks)}</small>' if remarks else ''}"
     )
 
 
@@ -190,19 +200,6 @@ def _change_cell(changes: Sequence[DisplayedChange], spec: MetricSpec) -> str:
         return "0"
     tone = "up" if (amount > 0) is spec.higher_is_better else "dn"
     return Markup(f"<b class={tone}>{own_unit(amount, spec)}</b>")
-
-
-def _note(change: DisplayedChange, spec: MetricSpec) -> str:
-    """A remark below the number: the parts of the change, and its restrictions."""
-    remarks = change.note if change.by_outputs else f"{'change: ' if change.parts else ''}{origin(change, spec)}"
-    return f"<small>{text(remarks)}</small>" if remarks else ""
-
-
-def _flips_cell(point: Point, fate: str, *, linked: bool) -> str:
-    number = number_of_cells(getattr(point.change.flips if point.change else Flips(), fate))
-    if not number or fate == "still":
-        return str(number or "")
-    return Markup(f"<a href={_file(point)}>{number:,}</a>") if linked else f"{number:,}"
 
 
 def _pills(view: TrendView, index: int) -> str:
