@@ -55,24 +55,15 @@ class OutputEdits(Frozen):
     """Whether instructions were edited after the output was made, and it was not made again."""
 
 
-def positions_of(edits: Sequence[Edit]) -> tuple[int, ...]:
-    """Return the position of the commit of each edit."""
-    return tuple(map(_EDIT_POSITION, edits))
-
-
-def edits_of_outputs(
-    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int] | None = None
-) -> OutputEdits:
+def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> OutputEdits:
     """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
 
     Args:
         snapshots: snapshots of the eval, in series order.
         edits: edits of the instructions that drive it, by commit.
-        positions: the result of ``positions_of``, which many evals can share; None: it is computed.
 
     """
-    if positions is None:
-        positions = positions_of(edits)
+    positions = tuple(map(_EDIT_POSITION, edits))
     ends = [bisect_right(positions, snapshot.commit.position) for snapshot in snapshots]
     made_with = _made_with(snapshots, edits, positions, ends)
     made_by = [attributed_to(commits) for commits in made_with]

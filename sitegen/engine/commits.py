@@ -15,7 +15,6 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import encode
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import (
@@ -28,7 +27,7 @@ from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
-from sitegen.engine.writer import WrittenFiles, digest
+from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout
 from sitegen.model.commits import WORKTREE
@@ -99,7 +98,7 @@ class CommitList:
         first = older_than_page(self._end, self._commits)
         rows, self._rows = self._rows[: self._end - first], self._rows[self._end - first :]
         page = commits_page(rows, self._end, self._commits)
-        key = digest(self._context.templates, encode(page.view))
+        key = digest_of_inputs("list", "page of commits", templates=self._context.templates, commits=page.view)
         if not self._writer.is_fresh(_COMMIT_LIST, page.path, key):
             self._writer.write(_COMMIT_LIST, page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
@@ -314,7 +313,8 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
-        path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
+        path = links.commit(commit.sha)
+        key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=inputs)
         fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
         result = attempt(
             "the page of this commit",

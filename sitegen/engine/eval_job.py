@@ -36,7 +36,7 @@ from sitegen.engine.pool import Pool
 from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
-from sitegen.engine.writer import digest
+from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.changes import Change, Step
@@ -238,17 +238,7 @@ class _EvalJob:
 
     def _digests_of_reports(self) -> list[str]:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
-        always = digest(
-            repr(
-                (
-                    self._context.templates,
-                    self._context.discrepancies_per_type,
-                    self._info,
-                    self._specs,
-                    self._task.edits.value.moved,
-                )
-            )
-        )
+        moved = digest(encode(sorted(self._task.edits.value[1].items())))
         edits = self._edits
         digests = []
         history = ""
@@ -258,8 +248,20 @@ class _EvalJob:
             since = _paths_and_commits(since_previous)
             history = digest(history, encode((snapshot, key, since)))
             linked = since if beside == since_previous else _paths_and_commits(beside)  # they are the same as a rule
-            page_key = digest(always, history, encode((commit, linked)))
-            digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
+            page_key = digest_of_inputs(
+                "eval",
+                "report",
+                templates=self._context.templates,
+                discrepancies_per_type=self._context.discrepancies_per_type,
+                eval=self._info,
+                metrics=self._specs,
+                moved_files=moved,
+                points=history,
+                made_with=commit,
+                edits_beside=linked,
+                source=sorted(self._sources.files(snapshot).items(), key=repr) if self._sources else (),
+            )
+            digests.append(page_key)
         return digests
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sitegen.analysis.blame import Blame, by_attribute
-from sitegen.analysis.cached import TaskCache, encode
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
 from sitegen.engine.configuration import recall_mapping, without_settings
@@ -16,7 +16,7 @@ from sitegen.engine.failures import attempt, write_in_its_place
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.worker_context import Renderer
-from sitegen.engine.writer import Writer, digest
+from sitegen.engine.writer import Writer, digest_of_inputs
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.changes import Step
 from sitegen.model.metrics import traits_of
@@ -74,7 +74,7 @@ class Reports:
         """``cells``, ``derived``: of all points whose reports are drawn."""
         self._context = task.context
         self._info = task.info
-        self._moved = task.edits.value.moved
+        self._moved = task.edits.value[1]
         self._cards = cards
         self._cells = cells
         self._derived = derived
@@ -207,7 +207,10 @@ class _EvalPages:
         write_older_points(writer, self._owner, series, keys)
         write_comparison(writer, self._renderer, self._owner, series, summary.steps, keys)
         for index in range(short):
-            path, key = links.report(info.id, series.points[index].snapshot.slug), digest("short", keys[index])
+            path, key = (
+                links.report(info.id, series.points[index].snapshot.slug),
+                digest_of_inputs("eval", "short report", report=keys[index]),
+            )
             if not writer.is_fresh(self._owner, path, key):
                 writer.write(self._owner, path, self._renderer.render(short_report(series, index)), key)
         self._write_fields(series)
@@ -218,7 +221,10 @@ class _EvalPages:
         """Write the pages of fields with a changed cell."""
         blame: Blame | None = None
         for attribute, cells in by_attribute(self._cells).items():
-            path, key = links.field(self._info.id, attribute), digest(self._keys[last_change(cells)], encode(cells))
+            path, key = (
+                links.field(self._info.id, attribute),
+                digest_of_inputs("eval", "field", report=self._keys[last_change(cells)], cells=cells),
+            )
             if not self._writer.is_fresh(self._owner, path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
                 page = field_page(series, blame, attribute, cells)
@@ -333,7 +339,7 @@ def write_comparison(
 
     It shows nothing that the reports do not, so their digests ``page_keys`` together decide what it shows.
     """
-    path, key = links.compare(series.info.id), digest("comparison", *page_keys)
+    path, key = links.compare(series.info.id), digest_of_inputs("eval", "comparison", reports=page_keys)
     if len(series.points) < 2 or writer.are_fresh(owner, path, key):
         return
     data = compare_data(series, steps)
@@ -357,9 +363,16 @@ def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Se
     """Write the files of older points that do not stand yet; most builds read and make none of them."""
     eval_id, history = series.info.id, series.history
     newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
-    rules = repr((history.renamed_from, newest, table_head(series)))
+    columns = table_head(series)
     for number in range(1, older_files(len(series.points)) + 1):
-        key = digest(page_keys[number * OLDER_POINTS - 1], rules)
+        key = digest_of_inputs(
+            "eval",
+            "older points",
+            report=page_keys[number * OLDER_POINTS - 1],
+            newest_rules=newest,
+            former_ids=history.renamed_from,
+            columns=columns,
+        )
         paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
         fresh = [writer.is_fresh(owner, path, key) for path in paths]  # each of them is recorded
         if not all(fresh):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sitegen.analysis.edits import OutputEdits, edits_of_outputs
 from sitegen.analysis.series import Derived
 from sitegen.engine.cached_kinds import EvalRecord
@@ -29,9 +31,8 @@ import pickle
 import posixpath
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from sitegen.analysis.edits import positions_of
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.engine.cached_kinds import (
     CELLS,
@@ -43,19 +44,13 @@ from sitegen.engine.cached_kinds import (
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import ScorecardKeys, scorecard_keys
 from sitegen.engine.scoring import model_of
-from sitegen.engine.timeline import Timeline, driving_edits, last_paths_of_edits
+from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
 from sitegen.history.layout import Layout
 from sitegen.model.timeline import EvalUpdate
 
-
-class DrivingEdits(Frozen):
-    """The edits of the instruction files that drive an eval."""
-
-    by_commit: tuple[Edit, ...]
-    positions: tuple[int, ...]
-    """The result of ``positions_of`` for these edits."""
-    moved: Mapping[EditedFile, str]
-    """Maps each edit of a file that was moved later to the last path of the file."""
+DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
+"""The edits of the instruction files that drive an eval, by commit; and the last path of the file for each edit of a
+file that was moved later."""
 
 
 class EvalTask(Frozen):
@@ -125,8 +120,7 @@ def owner(eval_id: str) -> str:
 
 def output_edits(task: EvalTask) -> OutputEdits:
     """Return the snapshots of an eval, with the edits that belong to each."""
-    edits = task.edits.value
-    return edits_of_outputs(task.history.snapshots, edits.by_commit, edits.positions)
+    return edits_of_outputs(task.history.snapshots, task.edits.value[0])
 
 
 def sources_of(task: EvalTask) -> EvalSources | None:
@@ -174,36 +168,30 @@ def _received(pickled: bytes) -> SentOnce[Any]:
     return SentOnce(pickle.loads(pickled))
 
 
-class EditsOfEvals:
-    """The edits that drive each eval. Evals with the same instruction files share one value."""
+def task_for(
+    build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]], *, scored: bool
+) -> EvalTask:
+    """Make the task that scores one eval.
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
-        self._by_files: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
-
-    def of(self, eval_id: str) -> SentOnce[DrivingEdits]:
-        """Return the edits that drive an eval."""
-        files = self._timeline.drivers(eval_id)
-        paths = tuple(file.path for file in files)
-        if paths not in self._by_files:
-            edits = driving_edits(self._timeline, eval_id)
-            self._by_files[paths] = SentOnce(DrivingEdits(edits, positions_of(edits), last_paths_of_edits(files)))
-        return self._by_files[paths]
-
-
-def task_for(timeline: Timeline, memo: Memo, update: EvalUpdate, edits: EditsOfEvals, *, scored: bool) -> EvalTask:
-    """Make the task that scores one eval. ``scored``: as in ``cached_rows``."""
-    history = update.history
-    context, info = timeline.context_for(history.id), timeline.info(history)
-    return EvalTask(
-        context=context,
+    ``edits``: those of the evals before, by the paths of their files, which evals can share. ``scored``: as in
+    ``cached_rows``.
+    """
+    timeline, history = build.timeline, update.history
+    info, files = timeline.info(history), timeline.drivers(history.id)
+    paths = tuple(file.path for file in files)
+    if paths not in edits:
+        edits[paths] = SentOnce((driving_edits(timeline, history.id), last_paths_of_edits(files)))
+    task = EvalTask(
+        context=timeline.context_for(history.id),
         info=info,
         history=history,
-        edits=edits.of(history.id),
+        edits=edits[paths],
         first_new=update.first_new,
-        cached=tuple(cached_rows(memo, history, context, info, range(len(history.snapshots))[-1:], scored=scored)),
+        cached=(),
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
+    newest = range(len(history.snapshots))[-1:]
+    return replace(task, cached=tuple(cached_rows(build.memo, task, newest, scored=scored)))
 
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
@@ -213,22 +201,15 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
 
 
-def cached_rows(
-    memo: Memo,
-    history: EvalHistory,
-    context: WorkerContext,
-    info: EvalInfo,
-    reports: Iterable[int],
-    *,
-    scored: bool = True,
-) -> Iterator[CachedRow]:
+def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int], *, scored: bool = True) -> Iterator[CachedRow]:
     """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports.
 
     ``scored``: whether the memo may have scores of it; looking for them in vain would take a while.
     """
+    history, redact = task.history, task.context.redact
     if scored:
-        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
-        yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, context.redact), _shown(history, reports)))
+        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
+        yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, redact), _shown(history, reports)))
     for kind in (CELLS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):

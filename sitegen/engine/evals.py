@@ -14,7 +14,7 @@ from sitegen.engine.configuration import known_mappings
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
 from sitegen.engine.eval_task import (
-    EditsOfEvals,
+    DrivingEdits,
     EvalDone,
     EvalTask,
     PagesDone,
@@ -76,9 +76,10 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
     updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-    edits = EditsOfEvals(timeline)
+    edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
     scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
-    tasks = (task_for(timeline, memo, update, edits, scored=scored) for update in updates)
+    build = build._replace(timeline=timeline)
+    tasks = (task_for(build, update, edits, scored=scored) for update in updates)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_peaks: set[str] = set()
@@ -172,7 +173,7 @@ def addresses(record: EvalRecord) -> Iterator[str]:
 def _with_rows(task: PagesTask, build: Build) -> PagesTask:
     """Add what the memo has of the eval, shortly before the task runs."""
     reports = task.reports or range(len(task.history.snapshots))[-1:]
-    return replace(task, cached=tuple(cached_rows(build.memo, task.history, task.context, task.info, reports)))
+    return replace(task, cached=tuple(cached_rows(build.memo, task, reports)))
 
 
 def _keep(task: PagesTask, done: PagesDone, build: Build) -> None:

@@ -7,7 +7,6 @@ from itertools import groupby, repeat
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import encode
 from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change
 from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals, write_failed
@@ -15,7 +14,7 @@ from sitegen.engine.failures import attempt
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
-from sitegen.engine.writer import WrittenFiles, digest
+from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.history.globs import literal_prefixes
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -130,7 +129,16 @@ class _InstructionWork:
         """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
         edits = self._edits[max(0, index - 1) : index + 1]
         context, path, effects = self._task.context, self._history.path, self._task.effects[index]
-        return digest(encode((context.templates, path, edits, index, effects, self._thickens(index))))
+        return digest_of_inputs(
+            "instruction file",
+            "edit",
+            templates=context.templates,
+            path=path,
+            edit_and_the_one_before=edits,
+            index=index,
+            effects=effects,
+            thickens=self._thickens(index),
+        )
 
     def _thickens(self, index: int) -> bool:
         return thickens(self._edits[index], self._task.apart)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Final
 
 import jinja2
@@ -18,7 +18,6 @@ from markupsafe import Markup
 from sitegen.analysis.causes import count_causes
 from sitegen.engine.jinja_classes import OurEnvironment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
-from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
 from sitegen.pages import (
@@ -44,16 +43,6 @@ from sitegen.pages.report import patterns, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
-
-
-class Frame(Frozen):
-    """The parts around a page, made from the templates of the same names in ``frame/``."""
-
-    head: Markup
-    header: Markup
-    footer: Markup
-    short: Markup
-    """The head of a short page."""
 
 
 def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
@@ -82,10 +71,15 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, byteco
     environment.filters.update(_FILTERS)
 
     @cache
-    def frame(root: str, nav: str) -> Frame:
-        """Render the parts around a page, which are the same for all pages of one depth and one section."""
-        parts = (environment.get_template(f"frame/{part}.html") for part in Frame.__struct_fields__)
-        return Frame(*(Markup(part.render(root=root, nav=nav)) for part in parts))
+    def frame(root: str, nav: str) -> SimpleNamespace:
+        """Render the parts around a page, which are the same for all pages of one depth and one section.
+
+        ``short`` is the head of a short page.
+        """
+        parts = (
+            (part, environment.get_template(f"frame/{part}.html")) for part in ("head", "header", "footer", "short")
+        )
+        return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
     environment.globals.update(GLOBALS, site=site, frame=frame)
     return environment

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from operator import methodcaller
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from sitegen.engine.configuration import kept_site_config
 from sitegen.engine.memo import Memo
@@ -18,7 +18,6 @@ from sitegen.errors import WorkerError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import end_shared_processes, share_processes, share_processes_until_exit
 from sitegen.history.repository import Repository
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import Project
 
 WAITING: Final = 1
@@ -26,13 +25,6 @@ WAITING: Final = 1
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class FinishedTask(NamedTuple, Generic[T, R]):
-    """A task with its result."""
-
-    task: T
-    result: R
 
 
 class Pool:
@@ -53,15 +45,15 @@ class Pool:
         self._at_once = processes * (1 + WAITING)
         self._result_of = result_of
 
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yield each task with its result, in order. A task is made shortly before it runs, and not held afterwards."""
         if self._submit is None:
-            return (FinishedTask(task, run(task)) for task in tasks)
+            return ((task, run(task)) for task in tasks)
         return self._side_by_side(self._submit, run, tasks)
 
     def _side_by_side(
         self, submit: Callable[..., Any], run: Callable[[T], R], tasks: Iterable[T]
-    ) -> Iterator[FinishedTask[T, R]]:
+    ) -> Iterator[tuple[T, R]]:
         """Yield results in the order of the tasks, so long tasks should be first."""
         begun: deque[tuple[T, Any]] = deque()
         rest = iter(tasks)
@@ -69,7 +61,7 @@ class Pool:
             begun.extend((task, submit(run, task)) for task in islice(rest, self._at_once))
             while begun:
                 task, future = begun.popleft()
-                yield FinishedTask(task, self._result_of(future))
+                yield task, self._result_of(future)
                 del task  # it is held until its result is taken, and no longer
                 begun.extend((task, submit(run, task)) for task in islice(rest, 1))
         finally:

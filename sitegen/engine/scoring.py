@@ -184,34 +184,28 @@ def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
     return File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
 
 
-class EvalEmbedder:
-    """The embedder of one eval, which caches vectors."""
-
-    def __init__(self, store: CacheStore, eval_id: str) -> None:
-        self._store = store
-        self._eval_id = eval_id
-
-    def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """Return one vector for each text, in order."""
-        from array import array  # few evals embed texts
-
-        model = installed()
-        keys = [within(self._eval_id, _text_digest(model, text)) for text in texts]
-        vectors = {key: VECTORS.get(self._store, key) for key in dict.fromkeys(keys)}
-        unknown = {key: text for key, text in zip(keys, texts, strict=True) if vectors[key] is None}
-        for key, vector in zip(unknown, embed(tuple(unknown.values())), strict=True):
-            vectors[key] = VECTORS.keep(self._store, key, array("f", vector).tobytes())
-        return [array("f", vectors[key] or b"") for key in keys]
-
-
 def model_of(kind: str) -> str:
     """Return the name of the embedding model of a kind; empty if it needs none, or none is installed."""
     return installed() if traits_of(kind).embeds_texts else ""
 
 
-def embedder_for(kind: str, eval_id: str, store: CacheStore) -> EvalEmbedder | None:
-    """Return the embedder for an eval of a kind; None without a model."""
-    return EvalEmbedder(store, eval_id) if model_of(kind) else None
+def embedder_for(kind: str, eval_id: str, store: CacheStore) -> Embedder | None:
+    """Return the embedder for an eval of a kind, which caches vectors; None without a model."""
+    if not model_of(kind):
+        return None
+
+    def vectors_of(texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        from array import array  # few evals embed texts
+
+        model = installed()
+        keys = [within(eval_id, _text_digest(model, text)) for text in texts]
+        vectors = {key: VECTORS.get(store, key) for key in dict.fromkeys(keys)}
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if vectors[key] is None}
+        for key, vector in zip(unknown, embed(tuple(unknown.values())), strict=True):
+            vectors[key] = VECTORS.keep(store, key, array("f", vector).tobytes())
+        return [array("f", vectors[key] or b"") for key in keys]
+
+    return vectors_of
 
 
 def _text_digest(model: str, text: str) -> str:

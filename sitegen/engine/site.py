@@ -30,7 +30,7 @@ from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.summary import summary_file
 from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
-from sitegen.engine.writer import digest
+from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
@@ -111,7 +111,10 @@ class SiteWriter:
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
         self._added = _added_metrics(build.timeline, [summary.info for summary in evals.summaries])
-        self._keys = {links.methods(): digest(build.timeline.context.templates, repr(self._added))}
+        templates = build.timeline.context.templates
+        self._keys = {
+            links.methods(): digest_of_inputs("site", "methods", templates=templates, added_metrics=self._added)
+        }
         """Digests of the inputs of pages that stay while these do: this one needs the scorers of all kinds."""
         self._failures: tuple[Problem, ...] = ()
 
@@ -252,7 +255,7 @@ class SiteWriter:
 
     def _write_other_files(self, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
         """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
-        key = digest("assets", self._timeline.context.templates)
+        key = digest_of_inputs("site", "assets", templates=self._timeline.context.templates)
         if rows := self._writer.up_to_date_rows(key):  # they are read only if any of them, or a template, changed
             for row in rows:
                 self._writer.is_fresh(OWNER, row.path, key)
@@ -385,7 +388,7 @@ def _outcome(timeline: Timeline, evals: Evals, problems: tuple[Problem, ...], fa
         past=counts.past,
         failed=sum(POINTER not in problem.message for problem in failures) + evals.lost_contents,
         not_fetched=sum(POINTER in problem.message for problem in problems),
-        unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
+        unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
         own_metrics=installed_versions(timeline.manifest.evals),
         patterns=tuple(
             line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)

@@ -14,7 +14,6 @@ from sitegen.history.files_at_commit import FolderListing, Folders, first_file_n
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
-from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
@@ -54,22 +53,18 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         *of_instructions,
         *_unknown_metrics(timeline, layout, summaries),
         *_aliases(shadowed, layout),
-        *(redaction.problem for redaction in unmatched_redactions(timeline, evals)),
+        *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
         *_unused_entries(evals, layout, summaries),
     )
 
 
-class UnmatchedRedaction(Frozen):
-    """A glob under ``redact`` that matches no field, and the problem to report."""
+def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str, Problem]]:
+    """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes.
 
-    glob: str
-    problem: Problem
-
-
-def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[UnmatchedRedaction]:
-    """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
+    Each is with the problem to report.
+    """
     names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields in evals.fields}
     for problem in evals.problems:
         if problem.field:
@@ -81,13 +76,13 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[Unmatched
             message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield UnmatchedRedaction(glob, Problem.of_type("unmatched_redaction", message, fix))
+            yield (glob, Problem.of_type("unmatched_redaction", message, fix))
     layout = Layout(timeline.config, timeline.manifest)
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
                 message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
-                yield UnmatchedRedaction(
+                yield (
                     glob,
                     Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
                 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from sitegen.analysis.cached import encode
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import TEMPORARY, FileList, Parents, content_digest, read_regular
 from sitegen.errors import OutputFolderError
@@ -20,6 +21,35 @@ from sitegen.model.frozen import Frozen
 
 QUICK: Final = 1
 """Level of zlib for contents sent over a network; higher levels take more time than they save."""
+
+
+INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "eval": {
+        "report": (
+            *("templates", "discrepancies_per_type", "eval", "metrics", "moved_files"),
+            *("points", "made_with", "edits_beside", "source"),
+        ),
+        "short report": ("report",),
+        "comparison": ("reports",),
+        "field": ("report", "cells"),
+        "older points": ("report", "newest_rules", "former_ids", "columns"),
+    },
+    "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
+    "hundred commits": {"commit": ("templates", "commit")},
+    "list": {"page of commits": ("templates", "commits")},
+    "site": {"assets": ("templates",), "methods": ("templates", "added_metrics")},
+}
+"""For each owner of files, the inputs of its pages: a page whose inputs have the same digest is not made again.
+
+All other pages are made in each build that touches their owner, and written if their bytes differ."""
+
+
+def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
+    """Return the digest of the inputs of a page. Raises ValueError unless they are those of the table."""
+    names = INPUTS[owner][page]
+    if inputs.keys() != set(names):
+        raise ValueError(f"The inputs of {page} are {', '.join(names)}.")
+    return digest(page, *(encode(inputs[name]) for name in names))
 
 
 def digest(*parts: bytes | str) -> str:

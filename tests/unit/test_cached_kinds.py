@@ -3,6 +3,8 @@
 from itertools import starmap
 from pathlib import Path
 
+import pytest
+
 from sitegen.analysis.cached import CachedKind, TaskCache
 from sitegen.engine import cached_kinds
 from sitegen.engine.cached_kinds import (
@@ -16,7 +18,7 @@ from sitegen.engine.cached_kinds import (
     forget_earlier_walk,
 )
 from sitegen.engine.memo import Memo
-from sitegen.engine.writer import digest
+from sitegen.engine.writer import INPUTS, digest, digest_of_inputs
 from sitegen.history.memo_rows import CachedRow, within
 from sitegen.history.timeline import FoldEnd
 
@@ -88,3 +90,16 @@ def test_every_kind_is_in_the_table_under_a_name_of_its_own():
     declared = [value for value in vars(cached_kinds).values() if isinstance(value, CachedKind)]
     assert declared == list(KINDS)
     assert len({kind.name for kind in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize(("owner", "page"), [(owner, page) for owner, pages in INPUTS.items() for page in pages])
+def test_each_input_of_the_table_decides_the_digest_of_its_page_and_no_other_is_taken(owner: str, page: str):
+    inputs = dict.fromkeys(INPUTS[owner][page], "same")
+    same = digest_of_inputs(owner, page, **inputs)
+    assert digest_of_inputs(owner, page, **dict(reversed(inputs.items()))) == same
+    assert (
+        len({same, *(digest_of_inputs(owner, page, **inputs | {name: "other"}) for name in inputs)}) == len(inputs) + 1
+    )
+    for wrong in (inputs | {"clock": "now"}, {}):
+        with pytest.raises(ValueError, match="The inputs of"):
+            digest_of_inputs(owner, page, **wrong)

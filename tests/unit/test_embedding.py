@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.cached import TaskCache
-from sitegen.engine.scoring import EvalEmbedder
+from sitegen.engine.scoring import embedder_for
 from sitegen.errors import ConfigurationError
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
@@ -136,10 +136,14 @@ def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: P
 
 def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest.MonkeyPatch):
     by_one = TaskCache(())
-    EvalEmbedder(by_one, "talk")(["one"])
+    first = embedder_for("responses", "talk", by_one)
+    assert first is not None
+    first(["one"])
     monkeypatch.setattr("sitegen.engine.scoring.installed", lambda: "another model")
     by_another = TaskCache(by_one.new)
-    EvalEmbedder(by_another, "talk")(["one"])
+    second = embedder_for("responses", "talk", by_another)
+    assert second is not None
+    second(["one"])
     assert asked() == ["one", "one"]
     assert {key for _, key, _ in by_one.new}.isdisjoint(key for _, key, _ in by_another.new)
 
