@@ -121,7 +121,8 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     project = WorktreeProject.open(Path(repo))
     verified = verify(project, eval_id, real(Path(output)) if output else None, settings)
     kind, result = verified.place.kind, verified.result
-    judged = _verdict(kind, verified.place.entry.thresholds, result)
+    specs = all_specs(specs_of_results(kind, result))
+    judged = verdict(specs, verified.place.entry.thresholds, result.scorecard.metrics)
     return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, project=project, verified=verified)
 
 
@@ -149,7 +150,9 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
         embedder=embedder(),
     )
     result = scorer("responses").score(inputs)
-    return Evaluated("responses", result, _verdict("responses", dict(thresholds), result))
+    specs = all_specs(specs_of_results("responses", result))
+    judged = verdict(specs, dict(thresholds), result.scorecard.metrics)
+    return Evaluated("responses", result, judged)
 
 
 @overload
@@ -212,10 +215,6 @@ def _unknown_snapshot(name: str) -> Snapshot:
         schema=None,
         settings="{}",
     )
-
-
-def _verdict(kind: str, thresholds: Mapping[str, float], result: Result) -> Verdict:
-    return verdict(all_specs(specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
 
 
 def _file_of_records(records: Records, name: str) -> File:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,7 @@ from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.layout import is_path
 from sitegen.llm import calling
-from sitegen.llm.client import CallSettings
+from sitegen.llm.client import CallSettings, Log
 from sitegen.llm.files import (
     JUDGE,
     Prompt,
@@ -109,11 +109,14 @@ class AskedEval(NamedTuple):
         settings = self._call_settings(request.model)
         file = ResponsesFile.read(path, [case.id for case in self.cases])
         todo = calling.responses_to_ask_for(self.cases, file, again=request.again)[: request.limit]
-        outdated = 0 if request.again else calling.of_another_prompt(template, self.cases, file)
-        if outdated:
+        ids = {case.id for case in self.cases}
+        answered = [row for slot, row in file.rows.items() if slot.case_id in ids and calling.is_answered(row)]
+        outdated = sum(row.get("prompt", template.digest) != template.digest for row in answered)
+        if outdated and not request.again:
             origin = f"{outdated} of the responses in {path.name} were made with another prompt"
             print_line(f"sitegen: {origin}; --again repeats them all", error=True)
-        with self._calls(f"Asking {settings.model}", len(todo), template, file, settings) as calls:
+        with self._progress(f"Asking {settings.model}", len(todo)) as (step, log):
+            calls = calling.ModelCalls(template=template, file=file, settings=settings, step=step, log=log)
             asked = calling.ask_for_responses(todo, calls)
         return self._print_outcome(path, asked, "responses")
 
@@ -129,8 +132,8 @@ class AskedEval(NamedTuple):
                 option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
                 by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
                 print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
-            label = f"Grading {path.name} by {settings.model}"
-            with self._calls(label, len(todo), template, file, settings) as calls:
+            with self._progress(f"Grading {path.name} by {settings.model}", len(todo)) as (step, log):
+                calls = calling.ModelCalls(template=template, file=file, settings=settings, step=step, log=log)
                 asked = calling.grade_responses(todo, calls)
             failed |= self._print_outcome(path, asked, "grades")
         return failed
@@ -195,10 +198,8 @@ class AskedEval(NamedTuple):
         return CallSettings(**{**asdict(self.project.config.llm), **given})
 
     @contextmanager
-    def _calls(
-        self, label: str, number: int, template: Prompt, file: ResponsesFile, settings: CallSettings
-    ) -> Iterator[calling.ModelCalls]:
-        """Calls with a bar on a terminal, or elsewhere one line at the start; with ``--debug``, a line for each."""
+    def _progress(self, label: str, calls: int) -> Iterator[tuple[Callable[[], None], Log]]:
+        """Show calls as a bar on a terminal, elsewhere as one line at the start; with ``--debug``, a line for each."""
         debug = self.request.debug
 
         def log(text: str) -> None:
@@ -207,11 +208,9 @@ class AskedEval(NamedTuple):
 
         try:
             with stage_progress(bars=sys.stderr.isatty() and not debug) as progress:
-                if number:
-                    progress.stage(line(label, 200), number)
-                yield calling.ModelCalls(
-                    template=template, file=file, settings=settings, step=partial(progress.step, 1), log=log
-                )
+                if calls:
+                    progress.stage(line(label, 200), calls)
+                yield partial(progress.step, 1), log
         except KeyboardInterrupt:
             print_line("stopped; the answers so far are kept, and the same command continues from there", error=True)
             raise

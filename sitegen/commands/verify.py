@@ -57,7 +57,16 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
     files = ", ".join(line(place.project.shown_path(output)) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
-    lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
+    if is_structured:
+        counts = card.counts
+        lines += [
+            "  " + "   ".join(f"{ratio.word} {_three_digits(card.metric(ratio.name))}" for ratio in RATIOS),
+            f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
+            f"  TN {counts.tn}",
+            *_usage_lines(card),
+        ]
+    else:
+        lines += _numbers_of_kind(verified, methods)
     if interval := interval_of(card, place.kind):
         label, over = specs_of(place.kind, (card,))[0].label, interval_basis(interval.unit, interval.n, nouns)
         lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
@@ -103,11 +112,7 @@ def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
     first, *rest = (f"{initial:>6}" for initial in initials)
     lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
     for name, output in zip(names, verified, strict=True):
-        card = output.result.scorecard
-        lines.append(
-            f"{name:{width}}  {_ratio_columns(output)} {errors(card.counts):7,}"
-            f"  {_outputs(output)}{_output_remarks(output)}"
-        )
+        lines.append(f"{name:{width}}  {_row_of_eval(output)}")
     counted = [output for output in verified if _has_f1(output.result.scorecard)]
     ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
@@ -133,16 +138,6 @@ def debug(verified: Verified) -> list[str]:
         *read,
         f"debug: settings {line(place.entry.settings, 500)}, thresholds {place.entry.thresholds}",
         f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
-    ]
-
-
-def _numbers_of_fields(card: Scorecard) -> list[str]:
-    counts = card.counts
-    return [
-        "  " + "   ".join(f"{ratio.word} {_three_digits(card.metric(ratio.name))}" for ratio in RATIOS),
-        f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
-        f"  TN {counts.tn}",
-        *_usage_lines(card),
     ]
 
 
@@ -204,25 +199,19 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
-def _outputs(verified: Verified) -> str:
-    """The path of the first output and the names of two more: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
-    if not verified.outputs:
-        return "no output"
-    names = [
-        line(verified.place.project.shown_path(verified.outputs[0])),
-        *(line(path.name, _LONGEST_NAME) for path in verified.outputs[1:3]),
-    ]
-    more = len(verified.outputs) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
-
-
-def _ratio_columns(verified: Verified) -> str:
-    card, interval = verified.result.scorecard, _interval_of_f1(verified)
-    counted = _has_f1(card)
-    return _in_columns(
-        [ratio.of(card.counts) if counted else None for ratio in RATIOS],
-        _ends(interval.low, interval.high) if interval else "",
-    )
+def _row_of_eval(verified: Verified) -> str:
+    """The ratios of an eval with their interval, its errors, and the path of its output with the names of two more."""
+    place, card, outputs = verified.place, verified.result.scorecard, verified.outputs
+    interval = _interval_of_f1(verified)
+    ratios = [ratio.of(card.counts) if _has_f1(card) else None for ratio in RATIOS]
+    columns = _in_columns(ratios, _ends(interval.low, interval.high) if interval else "")
+    names = [line(place.project.shown_path(path)) for path in outputs[:1]]
+    names += [line(path.name, _LONGEST_NAME) for path in outputs[1:3]]
+    more = f" and {len(outputs) - len(names)} more" if len(outputs) > len(names) else ""
+    spec = specs_of(place.kind, (card,))[0]
+    own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
+    own = f"{own} (recorded)" if spec.recorded else "" if spec.name == "f1" else own
+    return f"{columns} {errors(card.counts):7,}  {', '.join(names) or 'no output'}{more}{_remark(card)}{own}"
 
 
 def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
@@ -245,15 +234,6 @@ def _ends(low: float, high: float) -> str:
 
 def _three_digits(value: float | None) -> str:
     return "     —" if value is None else f"{value:6.3f}"
-
-
-def _output_remarks(verified: Verified) -> str:
-    card = verified.result.scorecard
-    spec = specs_of(verified.place.kind, (card,))[0]
-    own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
-    if spec.recorded:
-        own += " (recorded)"
-    return f"{_remark(card)}{'' if spec.name == 'f1' and not spec.recorded else own}"
 
 
 def _remark(card: Scorecard) -> str:

@@ -109,13 +109,6 @@ def is_answered(row: ResponseRow | None) -> bool:
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")
 
 
-def of_another_prompt(template: Prompt, cases: Sequence[PromptCase], file: ResponsesFile) -> int:
-    """Return how many recorded responses were made with another prompt."""
-    case_ids = {case.id for case in cases}
-    rows = [row for slot, row in file.rows.items() if slot.case_id in case_ids and is_answered(row)]
-    return sum(row.get("prompt", template.digest) != template.digest for row in rows)
-
-
 def ask_for_responses(todo: Sequence[Pending], calls: ModelCalls) -> CallOutcome:
     """Ask for each of the responses, and write the file. Raises SitegenError if no call can succeed.
 

@@ -74,8 +74,17 @@ def gate_markdown(report: GateReport) -> str:
     end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
     closing = list(_fitting(end, _END))
-    sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
-    if left_out:
+    # The sections that fit, the worst eval first; tables of cells are added if room remains.
+    characters = LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING
+    fitting = list(_fitting(map(_eval_section, moved), characters))
+    room = characters - sum(len(section) + 2 for section in fitting)
+    sections = []
+    for check, section in zip(moved, fitting, strict=False):
+        cells = _broken_cells_table(check)
+        has_room = bool(cells) and len(cells) + 2 <= room
+        room -= (len(cells) + 2) * has_room
+        sections += [section, cells] if has_room else [section]
+    if left_out := len(moved) - len(fitting):
         closing.append(f"{counted(left_out, 'eval')} more changed: the report is full, and the JSON has all of them.")
     elif len(closing) < len(end):
         closing.append("More instructions were edited than fit here: the JSON has all of them.")
@@ -188,19 +197,6 @@ def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
         yield block
 
 
-def _fitting_sections(evals: Sequence[GateEval], characters: int) -> tuple[list[str], int]:
-    """The sections that fit, the worst eval first, and how many do not. Cells are added if room remains."""
-    fitting = list(_fitting(map(_eval_section, evals), characters))
-    room = characters - sum(len(section) + 2 for section in fitting)
-    blocks = []
-    for check, section in zip(evals, fitting, strict=False):
-        cells = _broken_cells_table(check)
-        has_room = bool(cells) and len(cells) + 2 <= room
-        room -= (len(cells) + 2) * has_room
-        blocks += [section, cells] if has_room else [section]
-    return blocks, len(evals) - len(fitting)
-
-
 def _eval_section(check: GateEval) -> str:
     title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
     title += " (recorded)" if traits_of(check.kind).is_recorded else ""
@@ -229,6 +225,11 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
     side = "≥" if metric.higher_is_better else "≤"
     limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
     limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
+    verdict = f"**{metric.verdict}**" if metric.verdict == "fail" else metric.verdict
+    if metric.verdict == "pass" and metric.reasons:
+        verdict = "still below"
+    if not limits:
+        verdict = NIL
     return (
         _without_mentions(name(metric.label, 40)),
         number(metric.base, unit=unit),
@@ -236,16 +237,8 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
         change_text(metric),
         ", ".join(f"{cause} {signed(amount)}" for cause, amount in parts.items()),
         ", ".join(limits) or NIL,
-        _metric_verdict_words(metric),
+        verdict,
     )
-
-
-def _metric_verdict_words(metric: GateMetric) -> str:
-    if metric.limits == (None, None):
-        return NIL
-    if metric.verdict == "pass" and metric.reasons:
-        return "still below"
-    return f"**{metric.verdict}**" if metric.verdict == "fail" else metric.verdict
 
 
 _EXCHANGED: Final = {

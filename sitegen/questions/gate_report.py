@@ -48,17 +48,15 @@ def read_report(content: bytes) -> GateReport:
     """Read a report, and derive its verdicts again. Raises SitegenError if the document is not a valid report."""
     try:
         said = _checked_document(content)
-        evals = [_derived(gate_eval, strict_floors=said.strict_floors) for gate_eval in said.evals]
+        strict_floors = said.strict_floors
+        evals = [_derived(gate_eval, strict_floors=strict_floors) for gate_eval in said.evals]
+        report = gate_report(said.base, said.head, evals, allow_incomparable=said.passed, strict_floors=strict_floors)
+        if (report.verdict, report.passed, report.matched) != (said.verdict, said.passed, said.matched):
+            raise ValueError("its verdict does not follow from its evals")
     except (ValueError, RecursionError, IndexError) as error:
-        raise _invalid(str(error)) from None
-    report = gate_report(said.base, said.head, evals, allow_incomparable=said.passed, strict_floors=said.strict_floors)
-    if (report.verdict, report.passed, report.matched) != (said.verdict, said.passed, said.matched):
-        raise _invalid("its verdict does not follow from its evals")
+        message = f"The file is not a report of the gate: {error}."
+        raise SitegenError(message, fix="Write one by sitegen check --json.") from None
     return report
-
-
-def _invalid(why: str) -> SitegenError:
-    return SitegenError(f"The file is not a report of the gate: {why}.", fix="Write one by sitegen check --json.")
 
 
 def _checked_document(content: bytes) -> GateReport:

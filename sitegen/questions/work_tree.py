@@ -204,7 +204,14 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             )
         config, of_site = read_site(root)
         if evals_dir is not None:
-            config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
+            # A relative path starts at the current folder if that is in the project, and else at the top.
+            from_here = evals_dir.absolute()
+            folder = from_here if from_here.is_relative_to(root) else root / evals_dir
+            name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
+            if not name or ".." in folder.parts or not is_folder_inside(root, name):
+                fix = "Name a folder below the project's."
+                raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
+            config = replace(config, evals_dir=name)
         searched = work_tree_search(root, kind_of_case_file)
         if head:
             searched = replace(searched, earlier=FilesAt(repository, head).versions)
@@ -360,18 +367,3 @@ def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:
     name = f"{config.evals_dir}/manifest.yaml"
     content = read_rules(root, name, config.limits.max_blob_bytes)
     return Parsed(Manifest()) if content is None else manifest_in_force(content, name, config.evals_dir)
-
-
-def _folder_in_project(root: Path, folder: Path) -> str:
-    """Return a folder's path from the root. A relative path starts at the current folder if that is in the project.
-
-    Raises ConfigurationError if there is no such folder in the project.
-    """
-    from_here = folder.absolute()
-    path = from_here if from_here.is_relative_to(root) else root / folder
-    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
-    if not name or ".." in path.parts or not is_folder_inside(root, name):
-        raise ConfigurationError(
-            "There is no such folder in the project.", where=str(folder), fix="Name a folder below the project's."
-        )
-    return name

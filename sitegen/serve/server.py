@@ -61,8 +61,13 @@ def application(board: Board) -> Starlette:
     async def own(request: Request) -> Response:
         return FileResponse(sources / request.url.path.rpartition("/")[2])
 
+    async def messages() -> AsyncIterator[str]:
+        """The error as a JSON string, one at once and one after each build."""
+        async for error in board.errors():
+            yield f"data: {json.dumps(error)}\n\n"
+
     async def events(request: Request) -> Response:
-        return StreamingResponse(_events(board), media_type="text/event-stream")
+        return StreamingResponse(messages(), media_type="text/event-stream")
 
     return Starlette(
         routes=[
@@ -115,12 +120,6 @@ def listen(port: int | None) -> socket.socket:
         else:
             return bound
     raise failure
-
-
-async def _events(board: Board) -> AsyncIterator[str]:
-    """Server-sent events with the error as a JSON string, one at once and one after each build."""
-    async for error in board.errors():
-        yield f"data: {json.dumps(error)}\n\n"
 
 
 class LayeredFiles(StaticFiles):

@@ -71,10 +71,10 @@ class Followed(Frozen):
         return _is_below_any(path, self.project)
 
 
-def followed(place: RepositoryPlace, templates: Path, cache: Path) -> Followed:
+def followed(place: RepositoryPlace, cache: Path) -> Followed:
     """The paths that the site of a project is built from, as far as its configuration can be read."""
     configured = _configured_places(place.root) if place.root else ()
-    project = frozenset((templates, *configured))
+    project = frozenset((find_templates(), *configured))
     git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in _GIT_FILES)
     paths = project | git
     trees = {path: inode for path in sorted(paths) if (inode := _inode_of_folder(path)) is not None}
@@ -284,7 +284,7 @@ async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[
         while True:
             try:
                 project = open_project(options, "")
-                paths_to_follow = followed(project.place, find_templates(), project.cache)
+                paths_to_follow = followed(project.place, project.cache)
             except (SitegenError, OSError) as error:  # such as while another program moves the repository
                 if board.error != str(error):
                     board.fail(str(error))

@@ -271,6 +271,6 @@ def test_the_blocks_that_the_readme_lists_are_those_that_there_are():
 
 
 def test_a_watch_sees_changes_of_a_project_s_templates(project):
-    seen = followed(find_repository(project.path)[0], find_templates(), project.path / ".sitegen")
+    seen = followed(find_repository(project.path)[0], project.path / ".sitegen")
     assert seen.concerns(project.path / "site_templates" / "theme.css")
     assert not seen.concerns(project.path / "other" / "theme.css")

@@ -40,7 +40,7 @@ def put(repo: GitRepo, path: str, text: str) -> None:
 
 
 def follows(repo: GitRepo) -> Followed:
-    return followed(find_repository(repo.path)[0], find_templates(), repo.path / ".sitegen")
+    return followed(find_repository(repo.path)[0], repo.path / ".sitegen")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_instructions_anywhere_are_followed_but_for_the_memo_and_git(repo):
 
 def test_a_linked_work_tree_is_followed_by_its_own_head_and_the_common_branches(repo, tmp_path):
     repo.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
-    found = followed(find_repository(tmp_path / "linked")[0], find_templates(), tmp_path / "linked" / ".sitegen")
+    found = followed(find_repository(tmp_path / "linked")[0], tmp_path / "linked" / ".sitegen")
     git = repo.path / ".git"
     paths = (git / "worktrees/linked/HEAD", git / "refs/heads/other", tmp_path / "linked" / NEWEST, repo.path / NEWEST)
     assert [found.concerns(path) for path in paths] == [True, True, True, False]
@@ -126,7 +126,7 @@ def test_a_linked_work_tree_is_followed_by_its_own_head_and_the_common_branches(
 
 def test_of_a_bare_repository_the_branches_are_followed(repo, tmp_path):
     repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
-    found = followed(find_repository(tmp_path / "bare")[0], find_templates(), tmp_path / "bare" / ".sitegen")
+    found = followed(find_repository(tmp_path / "bare")[0], tmp_path / "bare" / ".sitegen")
     paths = ("refs/heads/main", "packed-refs", "objects/x", "evals/x")
     assert [found.concerns(tmp_path / "bare" / path) for path in paths] == [True, True, False, False]
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.pages.labels import MINUS, spread_words
-from sitegen.questions.comparison_files.changes import Chance, ResultChange
+from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.significance import ALPHA
@@ -195,8 +195,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         )
         shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
-    if change.chance:
-        yield from (*_chance_lines(change, change.chance), "")
+    yield from _chance_lines(change)
     tests = ((_counted_words(change), change.judgements), ("Documents, by the first metric", change.by_document))
     rows = [
         (label, test.method, number(test.statistic), probability(test.p_value), test.note)
@@ -236,9 +235,11 @@ def _counted_words(change: ResultChange) -> str:
     return f"{'Each list item once' if is_fewer else 'Judgements'}: {fixed} fixed, {broken} broken"
 
 
-def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
+def _chance_lines(change: ResultChange) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
-    metric = change.metrics[0]
+    metric, chance = change.metrics[0], change.chance
+    if chance is None:
+        return
     yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
     yield ""
     stated = (
@@ -253,6 +254,7 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
     if chance.too_few:
         yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
+    yield ""
 
 
 def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:

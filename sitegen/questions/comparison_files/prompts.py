@@ -16,11 +16,10 @@ from typing import Any, Final, TypeAlias
 from sitegen.analysis.variant_tests import Confidence, Tested, VariantComparison
 from sitegen.analysis.variants import sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
-from sitegen.config.models import EvalConfig
 from sitegen.errors import NothingToReportError
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
-from sitegen.questions.work_tree import WorktreeProject, first_file
+from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, Summary, responses_part
 from sitegen.stats.significance import ALPHA
@@ -111,14 +110,15 @@ def evaluate(
         prompt_path=project.shown_path(prompt),
         test_cases_path=project.shown_path(place.ground_truth) if place.ground_truth else "",
         test_cases_count=cases if isinstance(cases, int) else 0,
-        config=_config(project, place.entry, [method for method in METHODS if method in methods]),
+        config=_config(place, [method for method in METHODS if method in methods]),
         results={method: {key: section[key] for key in KEYS[method]} for method, section in results.items()},
         summary=part.summary,
     )
     return verified, document
 
 
-def _config(project: WorktreeProject, entry: EvalConfig, methods: Sequence[str]) -> dict[str, Any]:
+def _config(place: WorktreeEval, methods: Sequence[str]) -> dict[str, Any]:
+    project, entry = place.project, place.entry
     llm = project.config.llm
     least = {spec.name: spec.target(entry.thresholds) for spec in scorer("responses").metrics}
     return {
