@@ -46,13 +46,15 @@ _BESIDES: Final = _ABOUT_THE_VALUE | {
     *("pages", "quotes", "sources", "citations"),  # several of what stands above
 }
 """What an object may have besides a wrapped value."""
-_TRACES: Final = tuple(
-    f'{before}{name}"'.encode()
-    for names, starts in ((_VALUE_KEYS, ('"',)), ((*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS), ('"', "_")))
-    for name in names
-    for before in starts
+_STATED: Final = (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS)
+_OWN: Final = frozenset((*_STATED, *_VALUE_KEYS))
+_BESIDE_A_VALUE: Final = (
+    *(f'"{name}"'.encode() for name in _VALUE_KEYS),
+    *(f'_{name}"'.encode() for name in _STATED),
 )
-"""Without any of them, an output in JSON has no evidence."""
+"""Without any of them, an output in JSON has neither a wrapped value nor evidence beside a value."""
+_TRACES: Final = (*_BESIDE_A_VALUE, *(f'"{name}"'.encode() for name in _STATED))
+"""Without any of them, it has no evidence at all."""
 _SHOWN_QUOTE: Final = 200
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
@@ -85,9 +87,10 @@ def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
     for number, (steps, members) in enumerate(_objects(document)):
         if number == _MOST_VALUES:
             break
-        own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
-        if own:
-            stated[path_text(steps)] = own
+        if not _OWN.isdisjoint(members):
+            own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
+            if own:
+                stated[path_text(steps)] = own
         for key in members if any(name.endswith(_ENDINGS) for name in members) else ():
             if (beside := _beside(key, members)) is not None:
                 stated[path_text((*steps, key))] = beside
@@ -164,9 +167,10 @@ def _quote(value: Value) -> str:
     return value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
 
 
-def may_state_evidence(files: Iterable[File]) -> bool:
-    """Whether an output can have evidence or wrapped values; only then they are looked for."""
-    return any(trace in file.content for file in files if file.content for trace in _TRACES)
+def may_state_evidence(files: Iterable[File], *, beside_values: bool = False) -> bool:
+    """Whether an output can have evidence; with *beside_values*, whether some can be in the way of values."""
+    traces = _BESIDE_A_VALUE if beside_values else _TRACES
+    return any(trace in file.content for file in files if file.content for trace in traces)
 
 
 def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, Value]:
@@ -239,10 +243,13 @@ def with_evidence(
     if not stated:
         return list(judgements)
     pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}
+    ends = {path.rpartition("]")[2] for path in stated}  # which pairing, of indices, leaves as they are
     with_stated = []
     for judgement in judgements:
-        if evidence := stated.get(_path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)):
-            judgement = replace(judgement, evidence=str(evidence))
+        if judgement.path.rpartition("]")[2] in ends:
+            path = _path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)
+            if evidence := stated.get(path):
+                judgement = replace(judgement, evidence=str(evidence))
         with_stated.append(judgement)
     return with_stated
 

@@ -75,7 +75,7 @@ class FieldsScorer:
             return _unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
         if missing:
             return _unscored(rules, findings)  # by other rules, right values would be errors of the model
-        return _FieldsScoring(truth, self._read(inputs, truth), findings).result(may_state_evidence(inputs.outputs))
+        return _FieldsScoring(truth, self._read(inputs, truth), findings).result(inputs.outputs)
 
     def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
         """Return the documents of an output by their expected names. Raises UnreadableError without a ground truth."""
@@ -139,8 +139,10 @@ class _FieldsScoring:
         self._judgements: list[Judgement] = []
         self._panels: list[AlignmentPanel] = []
 
-    def result(self, has_evidence: bool = False) -> Result:
-        """*has_evidence*: whether the output may state evidence, which is not scored."""
+    def result(self, files: Sequence[File]) -> Result:
+        """*files*: those of the output, which may state evidence, which is not scored."""
+        has_evidence = may_state_evidence(files)
+        is_in_the_way = has_evidence and may_state_evidence(files, beside_values=True)
         roots = self._roots()
         expected, rules = self._truth.truth, self._truth.rules
         convention, unreadable = rules.mapping.convention, self._output.unreadable
@@ -158,9 +160,9 @@ class _FieldsScoring:
             else:
                 key = expected.key
                 stated = root if key is None else {k: v for k, v in root.items() if k != key}
-                root = without_evidence(stated, self._truth) if has_evidence else stated
+                root = without_evidence(stated, self._truth) if is_in_the_way else stated
                 judge.document(branch, root)
-                if root is not stated:
+                if has_evidence:
                     judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
             judgements, pairs = with_places(judge.judgements, root or {}, text)
             misplaced += pairs
