@@ -81,8 +81,8 @@ EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 """By the path of the value, or of the object that holds it, in the output."""
 
 
-def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
-    """The evidence of one document."""
+def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) -> EvidenceByPath:
+    """The evidence of one document. Without *beside_values* no key has the name of another one and of evidence."""
     stated: dict[str, Evidence] = {}
     for number, (steps, members) in enumerate(_objects(document)):
         if number == _MOST_VALUES:
@@ -91,7 +91,7 @@ def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
             own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
             if own:
                 stated[path_text(steps)] = own
-        for key in members if any(name.endswith(_ENDINGS) for name in members) else ():
+        for key in members if beside_values else ():
             if (beside := _beside(key, members)) is not None:
                 stated[path_text((*steps, key))] = beside
     return stated
@@ -233,13 +233,13 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
 
 
 def with_evidence(
-    judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel]
+    judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel], *, beside_values: bool
 ) -> list[Judgement]:
     """Return the judgements of a document with the evidence that the output states for its values.
 
     ``panels`` pair the list items of the document, whose indices in the output can be other ones.
     """
-    stated = evidence_in(root)
+    stated = evidence_in(root, beside_values=beside_values)
     if not stated:
         return list(judgements)
     pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}

@@ -163,7 +163,9 @@ class _FieldsScoring:
                 root = without_evidence(stated, self._truth) if is_in_the_way else stated
                 judge.document(branch, root)
                 if has_evidence:
-                    judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
+                    judge.judgements = with_evidence(
+                        judge.judgements, stated, judge.panels, beside_values=is_in_the_way
+                    )
             judgements, pairs = with_places(judge.judgements, root or {}, text)
             misplaced += pairs
             documents.append(DocumentScore(name, status, stats.tally(judgements, convention)))
