@@ -141,14 +141,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     ('FAIL', ('average_quality',))
     """
     files = (_file_of_records(responses, "responses.json"),)
-    inputs = ScoringInputs(
-        outputs=files,
-        ground_truth=_file_of_records(cases, "test_cases.json"),
-        mapping=None,
-        schema=None,
-        settings="{}",
-        embedder=embedder(),
-    )
+    inputs = ScoringInputs(outputs=files, ground_truth=_file_of_records(cases, "test_cases.json"), embedder=embedder())
     result = scorer("responses").score(inputs)
     specs = all_specs(specs_of_results("responses", result))
     judged = verdict(specs, dict(thresholds), result.scorecard.metrics)

@@ -120,7 +120,7 @@ def _with_numbers_of_series(place: WorktreeEval, result: Result) -> Result:
                 File(blob.path, read.content, reason=read.reason)
                 for blob, read in zip(snapshot.outputs, reads, strict=True)
             )
-        inputs = ScoringInputs(outputs=files, ground_truth=None, mapping=None, schema=None, settings=rules)
+        inputs = ScoringInputs(outputs=files, settings=rules)
         cards.append(scorer(place.kind).score(inputs))
     specs = specs_of(place.kind, [card.scorecard for card in (*cards, result)])
     return replace(result, scorecard=replace(in_order_of(specs, result.scorecard), specs=specs))

@@ -75,8 +75,6 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
         ScoringInputs(
             outputs=(output,),
             ground_truth=File("expected.json", _json_text(expected)),
-            mapping=None,
-            schema=None,
             settings=_json_text(settings).decode(),
         )
     )

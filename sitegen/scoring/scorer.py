@@ -48,10 +48,10 @@ class ScoringInputs(Frozen):
 
     outputs: tuple[File, ...]
     """Empty if the output is missing."""
-    ground_truth: File | None
-    mapping: File | None
-    schema: File | None
-    settings: str
+    ground_truth: File | None = None
+    mapping: File | None = None
+    schema: File | None = None
+    settings: str = "{}"
     """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
     embedder: Embedder | None = None
     """Makes vectors of texts if a kind needs them and the files have none; None if there is no model."""

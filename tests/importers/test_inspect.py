@@ -96,19 +96,7 @@ def test_totals_are_those_of_the_tool(ending: str) -> None:
     tokens = usage["input_tokens"] + usage["input_tokens_cache_read"]
     assert sum(case.call.usage.tokens_in or 0 for case in cases) == tokens
     assert sum(case.call.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
-    card = (
-        scorer("judged")
-        .score(
-            ScoringInputs(
-                outputs=(File(f"x.{ending}", content(ending)),),
-                ground_truth=None,
-                mapping=None,
-                schema=None,
-                settings="{}",
-            )
-        )
-        .scorecard
-    )
+    card = scorer("judged").score(ScoringInputs(outputs=(File(f"x.{ending}", content(ending)),))).scorecard
     assert card.metric("score") == pytest.approx(sum(own.values()) / 4)
     accuracy = own["match"]
     assert card.metric("pass_rate") == pytest.approx(accuracy)

@@ -22,15 +22,7 @@ WRONG = Counts(fp=1, fn=1, wrong_value=1)
 
 def test_totals_are_those_of_the_tool() -> None:
     stated = {key: int(number) for key, number in re.findall(r' (tests|failures|errors|skipped)="(\d+)"', str(CONTENT))}
-    card = (
-        scorer("judged")
-        .score(
-            ScoringInputs(
-                outputs=(File("junit.xml", CONTENT),), ground_truth=None, mapping=None, schema=None, settings="{}"
-            )
-        )
-        .scorecard
-    )
+    card = scorer("judged").score(ScoringInputs(outputs=(File("junit.xml", CONTENT),))).scorecard
     cases = read_results("junit.xml", CONTENT).cases
     judged = stated["tests"] - stated["skipped"]
     right = judged - stated["failures"] - stated["errors"]

@@ -28,9 +28,7 @@ def content(name: str) -> bytes:
 
 
 def score(body: bytes) -> Result:
-    return scorer("judged").score(
-        ScoringInputs(outputs=(File("output.json", body),), ground_truth=None, mapping=None, schema=None, settings="{}")
-    )
+    return scorer("judged").score(ScoringInputs(outputs=(File("output.json", body),)))
 
 
 def changed(name: str, **results: Any) -> bytes:

@@ -53,15 +53,7 @@ def test_totals_of_lm_eval_are_those_of_its_own_results() -> None:
     assert [case.input for case in capitals.cases[:3]] == QUESTIONS
     assert answers(capitals)[3:] == [("Paris", "Paris"), ("Vienna", "[invalid]"), ("Oslo", "Oslo")]
     assert cities.findings == capitals.findings == ()
-    recorded = (
-        scorer("recorded")
-        .score(
-            ScoringInputs(
-                outputs=(File("results.json", written),), ground_truth=None, mapping=None, schema=None, settings="{}"
-            )
-        )
-        .scorecard
-    )
+    recorded = scorer("recorded").score(ScoringInputs(outputs=(File("results.json", written),))).scorecard
     assert {each.name: each.value for each in recorded.metrics} == {
         "cities.acc": stated["cities"]["acc,none"],
         "cities.acc_norm": stated["cities"]["acc_norm,none"],

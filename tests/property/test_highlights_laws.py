@@ -81,8 +81,6 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
         ScoringInputs(
             outputs=(File("raw-llm-run.json", json.dumps(given_).encode()),),
             ground_truth=File("gold-standard.json", json.dumps(gold).encode()),
-            mapping=None,
-            schema=None,
             settings=said,
         )
     )
@@ -100,13 +98,7 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
 @example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
 def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
     result = HighlightsScorer().score(
-        ScoringInputs(
-            outputs=(File(name, output),),
-            ground_truth=File("gold.json", gold),
-            mapping=None,
-            schema=None,
-            settings=said,
-        )
+        ScoringInputs(outputs=(File(name, output),), ground_truth=File("gold.json", gold), settings=said)
     )
     card = result.scorecard
     assert card.counts == stats.tally(result.judgements)
@@ -145,12 +137,7 @@ def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> Non
     log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
     files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log, None, "")[0])]
     truth = File("gold.json", json.dumps(gold).encode())
-    first, second = (
-        HighlightsScorer().score(
-            ScoringInputs(outputs=(file,), ground_truth=truth, mapping=None, schema=None, settings="{}")
-        )
-        for file in files
-    )
+    first, second = (HighlightsScorer().score(ScoringInputs(outputs=(file,), ground_truth=truth)) for file in files)
     assert set(first.judgements) == set(second.judgements)
 
 

@@ -105,9 +105,7 @@ class History:
             truth = "field,value\n" + "".join(f"{json.dumps(key)},{value}\n" for key, value in flat.items())
         expected = File(f"ground_truth.{self.ending}", truth.encode())
         output = File("extracted.json", self.text.encode())
-        return ScoringInputs(
-            outputs=(output,), ground_truth=expected, mapping=None, schema=None, settings=json.dumps(self.rules)
-        )
+        return ScoringInputs(outputs=(output,), ground_truth=expected, settings=json.dumps(self.rules))
 
 
 def _changed(side: Any, what: str, key: Any, value: Any) -> Any:
@@ -193,8 +191,6 @@ def test_an_output_is_read_again_if_other_documents_are_expected(output: bytes, 
         ScoringInputs(
             outputs=(File("extracted.json", output),),
             ground_truth=File("ground_truth.json", truth),
-            mapping=None,
-            schema=None,
             settings=json.dumps(rules),
         )
         for truth, rules in (first, second)
@@ -223,9 +219,7 @@ def test_values_that_a_correction_or_other_rules_leave_alone_keep_their_very_jud
 
     def judgements(truth: Any, rules: str) -> dict[str, Judgement]:
         expected = File("ground_truth.json", json.dumps(truth).encode())
-        result = scorer.score(
-            ScoringInputs(outputs=(output,), ground_truth=expected, mapping=None, schema=None, settings=rules)
-        )
+        result = scorer.score(ScoringInputs(outputs=(output,), ground_truth=expected, settings=rules))
         return {judgement.path: judgement for judgement in result.judgements}
 
     first = judgements(truth, "{}")

@@ -46,9 +46,7 @@ def marked(value: Any, side: str, numbers: Any, *, hidden: bool = False) -> Any:
 def scored(truth: Any, output: Any, mapping: bytes | None) -> Result:
     files = (File("t.json", json.dumps(truth).encode()), File("o.json", json.dumps(output).encode()))
     rules = None if mapping is None else File("m.yaml", mapping)
-    return FieldsScorer().score(
-        ScoringInputs(outputs=(files[1],), ground_truth=files[0], mapping=rules, schema=None, settings="{}")
-    )
+    return FieldsScorer().score(ScoringInputs(outputs=(files[1],), ground_truth=files[0], mapping=rules))
 
 
 @settings(max_examples=200)

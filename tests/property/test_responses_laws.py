@@ -42,11 +42,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "É", "-"]), max_size=6).map(" 
 
 def score(cases: bytes, *outputs: tuple[str, bytes]) -> Result:
     files = tuple(File(name, content) for name, content in outputs)
-    return scorer("responses").score(
-        ScoringInputs(
-            outputs=files, ground_truth=File("test_cases.json", cases), mapping=None, schema=None, settings="{}"
-        )
-    )
+    return scorer("responses").score(ScoringInputs(outputs=files, ground_truth=File("test_cases.json", cases)))
 
 
 @given(cases=st.binary(max_size=60), output=st.binary(max_size=60), name=st.sampled_from(["r.json", "r.jsonl", "r"]))

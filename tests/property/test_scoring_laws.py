@@ -37,8 +37,6 @@ def score(expected: Any, given_: Any, **rules: Any) -> Result:
         ScoringInputs(
             outputs=(File("extracted.json", json.dumps(given_).encode()),),
             ground_truth=File("ground_truth.json", json.dumps(expected).encode()),
-            mapping=None,
-            schema=None,
             settings=json.dumps(rules),
         )
     )

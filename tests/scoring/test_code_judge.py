@@ -191,20 +191,10 @@ def test_a_judge_says_what_the_scorer_says_and_its_results_sum_up_to_the_same(
 ) -> None:
     said = judge(expected, candidate)
     files = [File(f"{name}.json", json.dumps(value).encode()) for name, value in (("c", candidate), ("e", expected))]
-    card = (
-        scorer("fields")
-        .score(ScoringInputs(outputs=(files[0],), ground_truth=files[1], mapping=None, schema=None, settings="{}"))
-        .scorecard
-    )
+    card = scorer("fields").score(ScoringInputs(outputs=(files[0],), ground_truth=files[1])).scorecard
     assert said.score == card.metric("macro_f1_attributes")
     line = msgspec.json.encode({"id": "a", "evaluator_results": [said]})
-    judged = (
-        scorer("judged")
-        .score(
-            ScoringInputs(outputs=(File("r.jsonl", line),), ground_truth=None, mapping=None, schema=None, settings="{}")
-        )
-        .scorecard
-    )
+    judged = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", line),))).scorecard
     assert judged.counts[:4] == card.counts[:4]
     assert {each.attribute: each.counts[:4] for each in judged.fields} == {
         each.attribute: each.counts[:4] for each in card.fields

@@ -28,9 +28,7 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
         output = File("raw-llm-run.json", row["given"].encode())
     gold = File("gold-standard.json", row["gold"].encode())
     result = scorer("highlights").score(
-        ScoringInputs(
-            outputs=(output,), ground_truth=gold, mapping=None, schema=None, settings=row.get("settings") or "{}"
-        )
+        ScoringInputs(outputs=(output,), ground_truth=gold, settings=row.get("settings") or "{}")
     )
     card = result.scorecard
     values = (NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics)

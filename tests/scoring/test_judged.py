@@ -32,9 +32,7 @@ JUDGE = "Correct the judge's results."
 
 def score(content: bytes | None) -> Result:
     output = File("results.jsonl", content, "" if content is not None else "a Git LFS pointer")
-    return scorer("judged").score(
-        ScoringInputs(outputs=(output,), ground_truth=None, mapping=None, schema=None, settings="{}")
-    )
+    return scorer("judged").score(ScoringInputs(outputs=(output,)))
 
 
 def lines(*cases: dict[str, Any]) -> bytes:
@@ -83,11 +81,7 @@ COLUMNS = '{"columns": {"id": "id", "expected": "target", "output": "answer", "p
 
 
 def judged_table() -> Result:
-    return scorer("judged").score(
-        ScoringInputs(
-            outputs=(File("results.csv", TABLE),), ground_truth=None, mapping=None, schema=None, settings=COLUMNS
-        )
-    )
+    return scorer("judged").score(ScoringInputs(outputs=(File("results.csv", TABLE),), settings=COLUMNS))
 
 
 def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them() -> None:
@@ -149,11 +143,7 @@ def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: s
 
 
 def test_a_missing_output_has_no_numbers() -> None:
-    card = (
-        scorer("judged")
-        .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
-        .scorecard
-    )
+    card = scorer("judged").score(ScoringInputs(outputs=())).scorecard
     assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
 

@@ -20,9 +20,7 @@ from tests.scoring.test_tables import NOTHING, tables
 
 def score(content: bytes | None, settings: str = "{}", name: str = "metrics.json") -> Result:
     output = File(name, content, "" if content is not None else "a Git LFS pointer")
-    return scorer("recorded").score(
-        ScoringInputs(outputs=(output,), ground_truth=None, mapping=None, schema=None, settings=settings)
-    )
+    return scorer("recorded").score(ScoringInputs(outputs=(output,), settings=settings))
 
 
 def rows() -> list[tuple[str, dict[str, str]]]:

@@ -42,9 +42,7 @@ def score(row: dict[str, str]) -> Result:
     else:
         output = File("responses.json", row["given"].encode())
     cases = File("test_cases.json", (row.get("cases") or json.dumps(CASES)).encode())
-    return scorer("responses").score(
-        ScoringInputs(outputs=(output,), ground_truth=cases, mapping=None, schema=None, settings="{}")
-    )
+    return scorer("responses").score(ScoringInputs(outputs=(output,), ground_truth=cases))
 
 
 def said(result: Result, row: dict[str, str]) -> dict[str, str]:

@@ -112,7 +112,7 @@ def row_case(title: str, row: dict[str, str]) -> Case:
     assert checks, row
     return Case(
         f"{title}: {row['case']}",
-        ScoringInputs(outputs=(given,), ground_truth=truth, mapping=None, schema=None, settings=json.dumps(settings)),
+        ScoringInputs(outputs=(given,), ground_truth=truth, settings=json.dumps(settings)),
         checks,
     )
 

@@ -202,9 +202,7 @@ def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_t
 
 def scored(kind: str, truth: object, output: object) -> Any:
     files = [File("x.json", as_json(each)) for each in (truth, output)]
-    return scorer(kind).score(
-        ScoringInputs(outputs=(files[1],), ground_truth=files[0], mapping=None, schema=None, settings=SETTINGS)
-    )
+    return scorer(kind).score(ScoringInputs(outputs=(files[1],), ground_truth=files[0], settings=SETTINGS))
 
 
 def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file() -> None:

@@ -36,9 +36,6 @@ def scored(truth: object, output: object) -> Result:
     inputs = ScoringInputs(
         outputs=(File("extracted.json", json.dumps(output).encode()),),
         ground_truth=File("ground_truth.json", json.dumps(truth).encode()),
-        mapping=None,
-        schema=None,
-        settings="{}",
     )
     return scorer("fields").score(inputs)
 

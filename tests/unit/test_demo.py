@@ -192,7 +192,7 @@ def scored(folder: Path, eval_id: str) -> list[Scorecard]:
     truth, mapping = file(next(home.glob("ground_truth.*"))), file(home / "field_mapping.yaml")
     results = [
         scorer("fields").score(
-            ScoringInputs(outputs=(file(each),), ground_truth=truth, mapping=mapping, schema=None, settings=settings)
+            ScoringInputs(outputs=(file(each),), ground_truth=truth, mapping=mapping, settings=settings)
         )
         for each in outputs
     ]
@@ -249,11 +249,7 @@ def test_evals_of_other_kinds_get_better_from_run_to_run(
         newest = given if kind == "responses" else given[-1:]
         if newest:
             gold = file(home + truth) if truth else None
-            card = (
-                scorer(kind)
-                .score(ScoringInputs(outputs=newest, ground_truth=gold, mapping=None, schema=None, settings="{}"))
-                .scorecard
-            )
+            card = scorer(kind).score(ScoringInputs(outputs=newest, ground_truth=gold)).scorecard
             assert [card.status, [each for each in card.findings if each.severity == "error"]] == ["scored", []]
             series.append(card.metric(metric))
     assert series == pytest.approx(values)

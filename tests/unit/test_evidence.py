@@ -16,9 +16,7 @@ from tests.sites import build_site, content
 
 def evidence(expected: Any, given: Any) -> dict[str, str]:
     files = File("extracted.json", json.dumps(given).encode()), File("ground_truth.json", json.dumps(expected).encode())
-    result = FieldsScorer().score(
-        ScoringInputs(outputs=(files[0],), ground_truth=files[1], mapping=None, schema=None, settings="{}")
-    )
+    result = FieldsScorer().score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
     return {f"{each.path} {each.outcome}": each.evidence for each in result.judgements if each.evidence}
 
 

@@ -167,9 +167,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str,
         of_documents=None if by_document is None else lambda _: by_document,
     )
     monkeypatch.setattr("sitegen.scoring.kinds.own_metrics", lambda _: (own,))
-    inputs = ScoringInputs(
-        outputs=(File("o.json", output),), ground_truth=File("t.json", truth), mapping=None, schema=None, settings="{}"
-    )
+    inputs = ScoringInputs(outputs=(File("o.json", output),), ground_truth=File("t.json", truth))
     return scored_with_own_metrics(scorer("fields"), inputs).scorecard
 
 

@@ -44,13 +44,7 @@ def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:
     def chunk(terms: tuple[str, ...], name: str) -> File:
         return File(name, json.dumps({"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": terms}]}).encode())
 
-    inputs = ScoringInputs(
-        outputs=(chunk(texts, "log.ndjson"),),
-        ground_truth=chunk(gold, "gold.json"),
-        mapping=None,
-        schema=None,
-        settings="{}",
-    )
+    inputs = ScoringInputs(outputs=(chunk(texts, "log.ndjson"),), ground_truth=chunk(gold, "gold.json"))
     return [(one.path, one.outcome) for one in scorer("highlights").score(inputs).judgements]
 
 
@@ -88,13 +82,7 @@ def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it
     tracker = CellTracker()
     for output in (before, after, before):
         scored = scorer(kind).score(
-            ScoringInputs(
-                outputs=(File("output.json", output),),
-                ground_truth=File(next(iter(files)), truth),
-                mapping=None,
-                schema=None,
-                settings="{}",
-            )
+            ScoringInputs(outputs=(File("output.json", output),), ground_truth=File(next(iter(files)), truth))
         )
         assert [document.id for document in scored.scorecard.documents] == ["p1", "p2"]
         tracker.follow_result(scored)

@@ -49,15 +49,7 @@ def results(right: int, judge: str | None = "j-1", *, prompt: str = "", rubric: 
 
 def card(*args: Any, **options: Any) -> Scorecard:
     content = results(*args, **options).encode()
-    return (
-        scorer("judged")
-        .score(
-            ScoringInputs(
-                outputs=(File("o.json", content),), ground_truth=None, mapping=None, schema=None, settings="{}"
-            )
-        )
-        .scorecard
-    )
+    return scorer("judged").score(ScoringInputs(outputs=(File("o.json", content),))).scorecard
 
 
 def judges(before: Scorecard, after: Scorecard) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -98,9 +90,7 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
 
 def judged_by(content: str, settings: str = "{}", file: str = "o.jsonl") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The judges of an output, and the metrics that their opinions are part of."""
-    inputs = ScoringInputs(
-        outputs=(File(file, content.encode()),), ground_truth=None, mapping=None, schema=None, settings=settings
-    )
+    inputs = ScoringInputs(outputs=(File(file, content.encode()),), settings=settings)
     usage = scorer("judged").score(inputs).scorecard.usage
     return (usage.judges, usage.graded) if usage else ((), ())
 
@@ -177,11 +167,7 @@ def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -
 
     def scored(rubric: str) -> Scorecard:
         file = File("o.csv", table("j-1", rubric).encode())
-        return (
-            scorer("judged")
-            .score(ScoringInputs(outputs=(file,), ground_truth=None, mapping=None, schema=None, settings=settings))
-            .scorecard
-        )
+        return scorer("judged").score(ScoringInputs(outputs=(file,), settings=settings)).scorecard
 
     found = exchanges(scored("kind"), scored("curt"))[1]
     assert found is not None

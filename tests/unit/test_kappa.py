@@ -66,9 +66,7 @@ def test_a_report_says_how_far_the_judge_agrees_with_people() -> None:
     cases = [{"id": row["case_id"], "input": "?"} for row in rows]
     rows[0]["human_quality"] = "four"
     files = [File(name, json.dumps(body).encode()) for name, body in (("responses.json", rows), ("c.json", cases))]
-    result = ResponsesScorer().score(
-        ScoringInputs(outputs=(files[0],), ground_truth=files[1], mapping=None, schema=None, settings="{}")
-    )
+    result = ResponsesScorer().score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
     assert result.panels[0] == NotePanel(
         "note",
         "The judge and people graded 34 of 49 responses alike: Cohen's kappa 0.390, 95 % interval 0.138 to 0.642.",

@@ -25,8 +25,6 @@ def _inputs(truth: list[object], output: list[object], mapping: str = "") -> Sco
         outputs=(File("extracted.json", items(output)),),
         ground_truth=File("ground_truth.json", items(truth)),
         mapping=File("field_mapping.yaml", mapping.encode()) if mapping else None,
-        schema=None,
-        settings="{}",
     )
 
 

@@ -61,11 +61,7 @@ def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Sc
     truth_file = File("truth.json", json.dumps(truth).encode())
     output_file = File("output.json", json.dumps(output).encode())
     return (
-        scorer(kind)
-        .score(
-            ScoringInputs(outputs=(output_file,), ground_truth=truth_file, mapping=None, schema=None, settings=settings)
-        )
-        .scorecard
+        scorer(kind).score(ScoringInputs(outputs=(output_file,), ground_truth=truth_file, settings=settings)).scorecard
     )
 
 
@@ -108,18 +104,14 @@ def test_few_documents_drawn_again_give_the_ends_that_methods_name():
 def test_an_undefined_headline_has_no_interval():
     assert (
         interval_of(
-            scorer("fields")
-            .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
-            .scorecard,
+            scorer("fields").score(ScoringInputs(outputs=())).scorecard,
             "fields",
         )
         is None
     )
     assert (
         interval_of(
-            scorer("responses")
-            .score(ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}"))
-            .scorecard,
+            scorer("responses").score(ScoringInputs(outputs=())).scorecard,
             "responses",
         )
         is None
@@ -147,33 +139,13 @@ def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
     cases = json.dumps([{"id": str(index), "expected": "yes"} for index in range(20)]).encode()
     answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
     files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
-    both = (
-        scorer("responses")
-        .score(
-            ScoringInputs(
-                outputs=files, ground_truth=File("cases.json", cases), mapping=None, schema=None, settings="{}"
-            )
-        )
-        .scorecard
-    )
+    both = scorer("responses").score(ScoringInputs(outputs=files, ground_truth=File("cases.json", cases))).scorecard
     assert interval_of(both, "responses") == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
 def judged(*scores: float | None) -> Scorecard:
     lines = [json.dumps({"id": str(index), "score": score}) for index, score in enumerate(scores)]
-    return (
-        scorer("judged")
-        .score(
-            ScoringInputs(
-                outputs=(File("j.jsonl", "\n".join(lines).encode()),),
-                ground_truth=None,
-                mapping=None,
-                schema=None,
-                settings="{}",
-            )
-        )
-        .scorecard
-    )
+    return scorer("judged").score(ScoringInputs(outputs=(File("j.jsonl", "\n".join(lines).encode()),))).scorecard
 
 
 def test_the_scores_of_a_judge_are_a_mean_over_cases():

@@ -235,11 +235,7 @@ def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
     truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
 
     def run(output: bytes) -> Result:
-        return scorer("fields").score(
-            ScoringInputs(
-                outputs=(File("o.json", output),), ground_truth=truth, mapping=None, schema=None, settings="{}"
-            )
-        )
+        return scorer("fields").score(ScoringInputs(outputs=(File("o.json", output),), ground_truth=truth))
 
     all_right, last_wrong = (json.dumps(dict(zip("abcd", values, strict=True))).encode() for values in ("abcd", "abcx"))
     found = noise_of([repeats_of_runs([run(all_right), run(b"{"), run(last_wrong), run(last_wrong)])])

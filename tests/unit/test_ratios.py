@@ -117,9 +117,7 @@ def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(
         "responses": ("test_cases.json", "responses.json"),
     }
     files = [File(name, json.dumps(body).encode()) for name, body in zip(names[kind], (truth, output), strict=True)]
-    result = scorer(kind).score(
-        ScoringInputs(outputs=(files[1],), ground_truth=files[0], mapping=None, schema=None, settings="{}")
-    )
+    result = scorer(kind).score(ScoringInputs(outputs=(files[1],), ground_truth=files[0]))
     card = result.scorecard
     assert dict(card.metrics)["accuracy"] == ACCURACY.of(card.counts) == accuracy
     written = json.loads(to_json_bytes(results_document(kind, result, eval_id="e", metadata=Metadata())))

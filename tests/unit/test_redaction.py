@@ -35,9 +35,7 @@ def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
         )
         for path, value in result_of.items()
     )
-    inputs = ScoringInputs(
-        outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"), mapping=None, schema=None, settings="{}"
-    )
+    inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
     result = replace(FieldsScorer().score(inputs), judgements=judged)
     return [each.actual for each in Redaction(globs).applied(result, kind="fields").judgements]
 
@@ -71,11 +69,7 @@ def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
 def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
     output = b'{"owner": {"value": "Ann", "page": 3, "quote": "Ann Lee"}, "town": {"value": "Ely", "quote": "Ely, UK"}}'
     truth = File("ground_truth.json", b'{"owner": "Ben", "town": "Ayr"}')
-    result = FieldsScorer().score(
-        ScoringInputs(
-            outputs=(File("extracted.json", output),), ground_truth=truth, mapping=None, schema=None, settings="{}"
-        )
-    )
+    result = FieldsScorer().score(ScoringInputs(outputs=(File("extracted.json", output),), ground_truth=truth))
     hiding = redaction(("owner",))
     assert hiding is not None
     assert [each.evidence for each in result.judgements] == ["page 3, “Ann Lee”", "“Ely, UK”"]
@@ -84,9 +78,7 @@ def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
 
 def test_nothing_stays_nothing():
     judged = Judgement(document="d", path="name", attribute="name", outcome="omission", expected="Ann", actual=None)
-    inputs = ScoringInputs(
-        outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"), mapping=None, schema=None, settings="{}"
-    )
+    inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
     result = replace(FieldsScorer().score(inputs), judgements=(judged,))
     (found,) = Redaction(("name",)).applied(result, kind="fields").judgements
     assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")

@@ -34,13 +34,7 @@ def read(path: str, content: bytes | str, **settings: Any) -> JudgedResults:
 
 
 def card(path: str, content: str, **settings: Any) -> Scorecard:
-    inputs = ScoringInputs(
-        outputs=(File(path, content.encode()),),
-        ground_truth=None,
-        mapping=None,
-        schema=None,
-        settings=json.dumps(settings),
-    )
+    inputs = ScoringInputs(outputs=(File(path, content.encode()),), settings=json.dumps(settings))
     return scorer("judged").score(inputs).scorecard
 
 
@@ -235,15 +229,7 @@ def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> No
     settings = json.dumps({"columns": columns})
     tables = ("id,ok\na,1\na,0\nb,1\n", "id,ok\na,1\na,0\na,1\na,0\nb,1\nb,1\n")
     results = [
-        scorer("judged").score(
-            ScoringInputs(
-                outputs=(File("r.csv", table.encode()),),
-                ground_truth=None,
-                mapping=None,
-                schema=None,
-                settings=settings,
-            )
-        )
+        scorer("judged").score(ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=settings))
         for table in tables
     ]
     before, after = (result.scorecard for result in results)

@@ -113,9 +113,7 @@ def test_a_ground_truth_that_changes_forth_and_back_is_compiled_for_each_output(
     rest = {"b": [1] * others}
     files = [File("ground_truth.json", json.dumps({"a": value, **rest}).encode()) for value in (1, 1, 2, 1, 2)]
     for file in files:
-        inputs = ScoringInputs(
-            outputs=(File("extracted.json", b'{"a": 1}'),), ground_truth=file, mapping=None, schema=None, settings="{}"
-        )
+        inputs = ScoringInputs(outputs=(File("extracted.json", b'{"a": 1}'),), ground_truth=file)
         assert scorer.score(inputs).scorecard.counts.tp == (file is not files[2] and file is not files[4])
 
 

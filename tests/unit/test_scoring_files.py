@@ -18,9 +18,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def score(*outputs: File, truth: File | None, settings: str = "{}") -> Result:
-    return scorer("fields").score(
-        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=None, schema=None, settings=settings)
-    )
+    return scorer("fields").score(ScoringInputs(outputs=outputs, ground_truth=truth, settings=settings))
 
 
 TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
@@ -112,7 +110,6 @@ def test_a_byte_order_mark_is_accepted_everywhere() -> None:
             ground_truth=File("t.csv", bom + b"a\n1\n"),
             mapping=File("m.yaml", bom + b"csv_to_json: {a: x}"),
             schema=File("s.json", bom + b"{}"),
-            settings="{}",
         )
     )
     assert [(each.path, each.outcome) for each in result.judgements] == [("x", "correct")]
@@ -167,11 +164,7 @@ def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves
         return json.dumps({"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}).encode()
 
     inputs = ScoringInputs(
-        outputs=(File("e.json", items("expected ", 201)),),
-        ground_truth=File("t.json", items("?", 200)),
-        mapping=None,
-        schema=None,
-        settings="{}",
+        outputs=(File("e.json", items("expected ", 201)),), ground_truth=File("t.json", items("?", 200))
     )
     result = scorer("fields").score(inputs)
     assert result.alignments[0].pairs == ()

@@ -56,9 +56,7 @@ BROKEN = (
 def score(log: bytes | None = LOG, settings: str = "{}", reason: str = "") -> Result:
     gold = File("gold-standard.json", json.dumps(GOLD).encode())
     return scorer("highlights").score(
-        ScoringInputs(
-            outputs=(File("log.ndjson", log, reason),), ground_truth=gold, mapping=None, schema=None, settings=settings
-        )
+        ScoringInputs(outputs=(File("log.ndjson", log, reason),), ground_truth=gold, settings=settings)
     )
 
 
@@ -305,9 +303,7 @@ def test_the_document_has_every_number_and_every_text():
 
 
 def test_a_document_without_gold_has_no_numbers():
-    nothing = scorer("highlights").score(
-        ScoringInputs(outputs=(), ground_truth=None, mapping=None, schema=None, settings="{}")
-    )
+    nothing = scorer("highlights").score(ScoringInputs(outputs=()))
     document: Any = written("highlights", nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]

@@ -179,7 +179,6 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
         outputs=(),
         ground_truth=File("ground_truth.csv", b""),
         mapping=File("m.yaml", mapping),
-        schema=None,
         settings='{"csv_to_json": {"City": "city"}}',
     )
     assert mapped_columns(inputs) == (

@@ -33,9 +33,7 @@ def file(name: str, *responses: tuple[str, str], **more: object) -> File:
 
 def score(*files: File, embedder: Embedder | None = None) -> Result:
     cases = File("evals/x/test_cases.json", json.dumps(CASES).encode())
-    return scorer("responses").score(
-        ScoringInputs(outputs=files, ground_truth=cases, mapping=None, schema=None, settings="{}", embedder=embedder)
-    )
+    return scorer("responses").score(ScoringInputs(outputs=files, ground_truth=cases, embedder=embedder))
 
 
 def by_length(texts: Sequence[str], /) -> list[list[float]]:
@@ -68,14 +66,7 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
     result = scorer("responses").score(
-        ScoringInputs(
-            outputs=(answered,),
-            ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()),
-            mapping=None,
-            schema=None,
-            settings="{}",
-            embedder=None,
-        )
+        ScoringInputs(outputs=(answered,), ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()))
     )
     assert result.questions == {"sky": "Which colour?", "sky #2": "Which colour?", "joke": '{"topic": "cats"}'}
 

@@ -20,9 +20,6 @@ RESULT = scorer("fields").score(
             File("e.json", b'{"area": 160.50, "bad": NaN, "note": "x", "walls": [{"name": "N"}, {"name": "E"}]}'),
         ),
         ground_truth=File("t.json", b'{"area": 600.0, "bad": 1, "ok": null, "walls": [{"name": "S"}, {"name": "N"}]}'),
-        mapping=None,
-        schema=None,
-        settings="{}",
     )
 )
 METADATA = Metadata(
@@ -122,11 +119,7 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
 
 def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
-    result = scorer("fields").score(
-        ScoringInputs(
-            outputs=(File("e.json", both),), ground_truth=File("t.json", both), mapping=None, schema=None, settings="{}"
-        )
-    )
+    result = scorer("fields").score(ScoringInputs(outputs=(File("e.json", both),), ground_truth=File("t.json", both)))
     assert alignments(result) == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 
 

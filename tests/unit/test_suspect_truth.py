@@ -95,8 +95,6 @@ def _corrected(
         outputs=(File("extracted.json", json.dumps(output).encode()),),
         ground_truth=File(path, truth.encode()),
         mapping=File("field_mapping.yaml", MAPPING),
-        schema=None,
-        settings="{}",
     )
     document, _, where = field.rpartition(":")
     suspect = SuspectTruth(

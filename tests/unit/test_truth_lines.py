@@ -45,10 +45,6 @@ def test_a_line_that_moved_is_the_new_one_although_nothing_is_judged_again() -> 
     output = (File("extracted.json", b'[{"id": "b", "w": {"n": 2}}]'),)
     lines = []
     for truth in (b"id,w.n\nb,N/A\n", b"id,w.n\nc,1\nb,N/A\n"):
-        result = scorer.score(
-            ScoringInputs(
-                outputs=output, ground_truth=File("ground_truth.csv", truth), mapping=None, schema=None, settings="{}"
-            )
-        )
+        result = scorer.score(ScoringInputs(outputs=output, ground_truth=File("ground_truth.csv", truth)))
         lines += [each.line for each in result.scorecard.findings if each.path]
     assert lines == [2, 3]

@@ -27,9 +27,7 @@ CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "inp
 
 def score(scorer: Scorer, output: bytes, truth: bytes | None = None, name: str = "output.json") -> Result:
     given = File("truth.json", truth) if truth else None
-    return scorer.score(
-        ScoringInputs(outputs=(File(name, output),), ground_truth=given, mapping=None, schema=None, settings="{}")
-    )
+    return scorer.score(ScoringInputs(outputs=(File(name, output),), ground_truth=given))
 
 
 def responses(*rows: object, **beside: object) -> Result:
@@ -288,9 +286,7 @@ def test_results_of_other_kinds_say_what_the_output_took() -> None:
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
-    inputs = ScoringInputs(
-        outputs=(File(name, content.encode()),), ground_truth=None, mapping=None, schema=None, settings=settings
-    )
+    inputs = ScoringInputs(outputs=(File(name, content.encode()),), settings=settings)
     result = JudgedScorer().score(inputs)
     document = results_document("judged", result, eval_id="e", metadata=Metadata())
     row = json.loads(to_json_bytes(document))["agreement_with_people"]
