@@ -553,9 +553,9 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
         AlignmentRow(
             expected=1, actual=2, similarity=0.857142, paired_by="agreement", label="Stockfish <first quality>"
         ),
-        AlignmentRow(expected=2, actual=None, similarity=None, paired_by=None, label="Cod roe"),
-        AlignmentRow(expected=None, actual=1, similarity=None, paired_by=None, label="Pallets"),
-        AlignmentRow(expected=None, actual=3, similarity=None, paired_by=None, label=""),
+        AlignmentRow(expected=2, label="Cod roe"),
+        AlignmentRow(actual=1, label="Pallets"),
+        AlignmentRow(actual=3),
     )
     own: tuple[Panel, ...] = (
         AlignmentPanel(document="", path="cargo", algorithm="greedy", threshold=0.8, rows=rows),
@@ -606,8 +606,6 @@ PROBLEMS = (
         message=f"A stranger in the folder: {SCRIPT}",
         fix="Nothing.",
         path="evals/waybills/results/old\udcff",
-        line=None,
-        commit=None,
         eval_id="waybills",
     ),
     Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),

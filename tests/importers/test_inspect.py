@@ -145,7 +145,7 @@ def test_the_run_says_its_time_and_commit() -> None:
         run = Recorded(timestamp=log["created"], git_commit=log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
         assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded(
-            iteration=None, timestamp=run.timestamp, git_commit=run.git_commit, instruction_hashes=()
+            timestamp=run.timestamp, git_commit=run.git_commit
         )
 
 

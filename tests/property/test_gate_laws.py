@@ -22,19 +22,7 @@ VALUES = st.floats(0, 1)
 LIMITS = st.builds(MetricLimits, st.none() | VALUES, st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(
-    lambda decision: (
-        lambda spec: ChangeVerdict(
-            decision=decision,
-            why="beyond chance",
-            change=None,
-            interval=None,
-            fixed=0,
-            broken=0,
-            p_value=None,
-            detectable=None,
-            lost_fields=(),
-        )
-    )
+    lambda decision: lambda spec: ChangeVerdict(decision=decision, why="beyond chance")
 )
 OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a",)), overlap("refused", 0, ("a",))])
 

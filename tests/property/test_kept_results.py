@@ -23,7 +23,7 @@ PANELS: tuple[Panel, ...] = (
         path="items",
         algorithm="greedy",
         threshold=0.5,
-        rows=(AlignmentRow(expected=0, actual=None, similarity=0.25, paired_by="key", label="a"),),
+        rows=(AlignmentRow(expected=0, similarity=0.25, paired_by="key", label="a"),),
     ),
     NotePanel(severity="warning", text="w"),
 )

@@ -22,7 +22,7 @@ WRONG = Counts(fp=1, fn=1, wrong_value=1)
 
 COUNTS = st.builds(
     lambda tp, wrong, omitted, made_up: Counts(
-        tp=tp, fp=wrong + made_up, fn=wrong + omitted, tn=0, omission=omitted, hallucination=made_up, wrong_value=wrong
+        tp=tp, fp=wrong + made_up, fn=wrong + omitted, omission=omitted, hallucination=made_up, wrong_value=wrong
     ),
     *[st.integers(0, 30)] * 4,
 )

@@ -35,15 +35,7 @@ NONE = MetricLimits()
 def chance(decision: Decision, lost_fields: Tally = ()):
     """Noise that always says the same."""
     return lambda spec: ChangeVerdict(
-        decision=decision,
-        why="beyond chance",
-        change=-0.1,
-        interval=None,
-        fixed=0,
-        broken=3,
-        p_value=0.01,
-        detectable=None,
-        lost_fields=lost_fields,
+        decision=decision, why="beyond chance", change=-0.1, broken=3, p_value=0.01, lost_fields=lost_fields
     )
 
 

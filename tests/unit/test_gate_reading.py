@@ -27,15 +27,7 @@ from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
 CHANCE = ChangeVerdict(
-    decision="cannot tell",
-    why="flips may be chance",
-    change=-0.01,
-    interval=None,
-    fixed=1,
-    broken=2,
-    p_value=0.4,
-    detectable=0.1,
-    lost_fields=(),
+    decision="cannot tell", why="flips may be chance", change=-0.01, fixed=1, broken=2, p_value=0.4, detectable=0.1
 )
 
 

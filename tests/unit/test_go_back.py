@@ -18,16 +18,7 @@ from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 
 F1 = MetricSpec("f1", "F1", "")
-WORSE = ChangeVerdict(
-    decision="worse",
-    why="beyond chance",
-    change=-0.25,
-    interval=None,
-    fixed=0,
-    broken=9,
-    p_value=0.01,
-    detectable=None,
-)
+WORSE = ChangeVerdict(decision="worse", why="beyond chance", change=-0.25, broken=9, p_value=0.01)
 
 
 def commit(position: int) -> Commit:

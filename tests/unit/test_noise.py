@@ -319,9 +319,7 @@ def test_what_broke_alone_is_never_undecided_if_that_is_rarer_than_one_in_a_hund
 def test_a_change_that_repeats_differ_by_is_not_sure_however_sure_the_cells_are():
     before, after = ["+" * 14 + "-" * 26], ["+" * 24 + "-" * 16]
     assert verdict(before, after).decision == "better"
-    found = verdict(
-        before, after, Noise(groups=1, outputs=3, deviation=0.1, limit=0.277, pooled=FlipRate("", 5, 40), fields=())
-    )
+    found = verdict(before, after, Noise(groups=1, outputs=3, deviation=0.1, limit=0.277, pooled=FlipRate("", 5, 40)))
     assert (found.decision, found.why) == ("likely better", "within the noise of repeats")
     assert ends(found.interval) == (0.110, 0.390)
     # Found 8 times in 10: Student's t with 2 degrees of freedom is 4.303 at 95 %, the noise limit, and 1.061 at 60 %.
@@ -344,7 +342,7 @@ def test_flips_and_repeats_decide_and_the_interval_does_not(fixed, broken, limit
     found = verdict(
         before,
         after,
-        limit and Noise(groups=1, outputs=3, deviation=0.1, limit=limit, pooled=FlipRate("", 5, 40), fields=()),
+        limit and Noise(groups=1, outputs=3, deviation=0.1, limit=limit, pooled=FlipRate("", 5, 40)),
     )
     alone = verdict(before, after)
     assert found.p_value is not None

@@ -33,7 +33,7 @@ from sitegen.stats.intervals import mean, student
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
 EDIT = Edit(
-    commit=Commit(sha="e" * 40, position=0, author="", committed_at="", subject="", body=""),
+    commit=Commit(sha="e" * 40, position=0, author="", committed_at="", subject=""),
     path="a.md",
     status="modified",
     old=None,
@@ -55,7 +55,7 @@ def point(
         iteration=1,
         label="iteration-001",
         slug=commit,
-        commit=Commit(sha=commit * 40, position=0, author="", committed_at="", subject="", body=""),
+        commit=Commit(sha=commit * 40, position=0, author="", committed_at="", subject=""),
         cause=cause or ("outputs",),
         outputs=(Blob("extracted.json", output or commit),),
         ground_truth=Blob("truth.json", truth),

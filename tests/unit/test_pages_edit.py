@@ -94,7 +94,6 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
         interval=Ends(-0.2, -0.05),
         unit="fields",
         n=9,
-        fixed=0,
         broken=6,
         p_value=0.03,
         counted=(0, 6),

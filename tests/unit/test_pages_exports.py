@@ -77,9 +77,7 @@ def _why() -> Series:
         change=Change(
             Overlap(common=3, only_before=("f-1",), only_after=("f-4", "f-5")),
             metrics,
-            flips=Flips(
-                fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=()
-            ),
+            flips=Flips(fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),)),
         ),
         stale=True,
         first_with_output=0,

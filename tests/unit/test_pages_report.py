@@ -211,9 +211,7 @@ def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
         errors=("no answer", "", "wrong answer", ""),
         ratios=("accuracy",),
     )
-    score = FieldScore(
-        "prices", Counts(tp=3, fp=1, fn=1, tn=0, omission=0, hallucination=0, wrong_value=1, format_error=0)
-    )
+    score = FieldScore("prices", Counts(tp=3, fp=1, fn=1, wrong_value=1))
     heads = tables.heads(report_rows.columns("field", "category", nouns))
     names = [
         name.strip() for name in re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", heads)
@@ -226,7 +224,7 @@ def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
     score = DocumentScore(
         id="short",
         status="scored",
-        counts=Counts(tp=3, fp=1, fn=1, tn=0, omission=0, hallucination=0, wrong_value=1, format_error=0),
+        counts=Counts(tp=3, fp=1, fn=1, wrong_value=1),
         metrics=(Metric("quality", 4.25),),
     )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))

@@ -33,7 +33,7 @@ from tests import pages_sample as sample
 from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
-COST = MetricSpec(name="cost", label="Cost <per page>", explanation="", low=0.0, high=4.0, higher_is_better=False)
+COST = MetricSpec(name="cost", label="Cost <per page>", explanation="", high=4.0, higher_is_better=False)
 CITY = Judgement(
     document="",
     path="consignee.city",
@@ -150,7 +150,6 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
         broken=(("consignee.city", 1),),
         still=(("remarks", 4),),
         appeared=(("route.eta", 3),),
-        vanished=(),
         by_truth=1,
     )
     assert why_rows.fates(flips) == [("consignee.city", 2, 1, 0, 0), ("route.eta", 0, 0, 0, 3)]

@@ -40,9 +40,9 @@ PAIRED = AlignmentPanel(
     threshold=0.8,
     rows=(
         AlignmentRow(expected=0, actual=3, similarity=0.9, paired_by="key", label="Cod"),
-        AlignmentRow(expected=2, actual=2, similarity=0.5, paired_by="agreement", label=""),
-        AlignmentRow(expected=1, actual=None, similarity=None, paired_by=None, label="Ling"),
-        AlignmentRow(expected=None, actual=1, similarity=None, paired_by=None, label="Eel"),
+        AlignmentRow(expected=2, actual=2, similarity=0.5, paired_by="agreement"),
+        AlignmentRow(expected=1, label="Ling"),
+        AlignmentRow(actual=1, label="Eel"),
     ),
 )
 

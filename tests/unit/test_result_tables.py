@@ -146,9 +146,7 @@ def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> 
     results = read("r.csv", "case,rating,question\na,1,why\n", columns=columns)
     what = "The table has no column 'context'"
     assert results.findings == (
-        Finding(
-            severity="error", message=what, fix="Its columns are: case, rating, question.", line=None, about="settings"
-        ),
+        Finding(severity="error", message=what, fix="Its columns are: case, rating, question.", about="settings"),
     )
     assert (results.cases[0].input, results.cases[0].score) == ("why", 1.0)
     assert refused("r.csv", "a,b\n1,2\n", columns={"id": "a", "score": "c"}) == (

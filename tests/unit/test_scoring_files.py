@@ -75,7 +75,6 @@ def test_a_missing_ground_truth_says_so() -> None:
             severity="error",
             message="The ground truth cannot be read: the file is missing",
             fix="Add the ground truth.",
-            line=None,
             about="ground_truth",
         ),
     )
@@ -134,11 +133,7 @@ def test_findings_are_bounded_and_the_rest_is_counted() -> None:
     card = score(File("e.json", b"[]"), truth=truth, settings=settings).scorecard
     assert len(card.findings) == 101
     assert card.findings[-1] == Finding(
-        severity="warning",
-        message="200 more findings are not listed",
-        fix="Correct those above first.",
-        line=None,
-        about="output",
+        severity="warning", message="200 more findings are not listed", fix="Correct those above first."
     )
 
 
@@ -173,8 +168,6 @@ def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves
             severity="note",
             message="In l more items are missing and extra than are paired by the values they agree in",
             fix="Name the fields that tell its items apart in match_fields.",
-            line=None,
-            about="output",
         ),
     )
 

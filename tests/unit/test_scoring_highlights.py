@@ -104,7 +104,7 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():
     assert score().scorecard.findings == (
-        Finding(severity="error", message=BROKEN, fix="Write valid JSON.", line=2, about="output"),
+        Finding(severity="error", message=BROKEN, fix="Write valid JSON.", line=2),
         Finding("note", "1 paragraph is in more than one chunk, highlights united: p-1", "Write each paragraph once."),
         Finding(
             "warning", "1 paragraph is missing from the output, all highlights missed: p-3", "Make the output of them."

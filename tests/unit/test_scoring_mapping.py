@@ -134,7 +134,6 @@ def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
                 severity="error",
                 message="Unknown key 'convension'",
                 fix="Write 'convention' instead.",
-                line=None,
                 about="settings",
             ),
         ),

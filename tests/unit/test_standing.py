@@ -52,17 +52,7 @@ def scored_in(repo: GitRepo, eval_id: str) -> ResultsOf:
 
 
 def verdict(decision: Decision) -> ChangeVerdict:
-    return ChangeVerdict(
-        decision=decision,
-        why="beyond chance",
-        change=None,
-        interval=None,
-        fixed=0,
-        broken=9,
-        p_value=0.01,
-        detectable=None,
-        lost_fields=(),
-    )
+    return ChangeVerdict(decision=decision, why="beyond chance", broken=9, p_value=0.01)
 
 
 def fallen(name: str, best: float, newest: float | None, decision: Decision, **more: Any) -> EvalSummary:

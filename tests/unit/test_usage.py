@@ -45,13 +45,13 @@ def responses(*rows: object, **beside: object) -> Result:
         ({"tokenUsage": {"prompt": 3, "completion": 4, "total": 7}}, Usage(3, 4)),
         (
             {"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500},
-            Usage(tokens_in=3, tokens_out=4, cost=None, latency=1.5),
+            Usage(tokens_in=3, tokens_out=4, latency=1.5),
         ),
-        ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(tokens_in=None, tokens_out=None, cost=0.25, latency=0.25)),
-        ({"cost": 0, "latency": 2}, Usage(tokens_in=None, tokens_out=None, cost=0.0, latency=2.0)),
+        ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(cost=0.25, latency=0.25)),
+        ({"cost": 0, "latency": 2}, Usage(cost=0.0, latency=2.0)),
         (
             {"elapsed_seconds": 2.5, "metrics": {"cost": 9}},
-            Usage(tokens_in=None, tokens_out=None, cost=None, latency=2.5),
+            Usage(latency=2.5),
         ),
         ({"tokens": 12}, Usage()),
         ({"input": "a text", "output": "another", "prompt": 3, "completion": 4}, Usage()),
@@ -94,9 +94,7 @@ def test_sums_are_of_all_answers_or_undefined() -> None:
         latency_p95=4.0,
     )
     unstated = Call(Usage(10, 1), "n", '{"t": 1}')
-    assert run_usage([*calls, unstated]) == RunUsage(
-        answers=5, models=("m", "n"), parameters="", tokens_in=50, tokens_out=5
-    )
+    assert run_usage([*calls, unstated]) == RunUsage(answers=5, models=("m", "n"), tokens_in=50, tokens_out=5)
     assert [finding.message for finding in missing_usage([*calls, unstated])] == [
         "Some of 5 answers do not state what they took: cost (1), latency (1)"
     ]
@@ -126,7 +124,6 @@ def test_responses_state_their_model_and_what_they_took() -> None:
     assert card.usage == RunUsage(
         answers=2,
         models=("m",),
-        parameters="",
         tokens_in=18,
         tokens_out=4,
         cost=0.2,
@@ -159,14 +156,7 @@ def test_lines_of_a_judge_state_what_the_answers_took() -> None:
     ]
     card = score(JudgedScorer(), "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
     assert card.usage == RunUsage(
-        answers=2,
-        models=("m",),
-        parameters="",
-        tokens_in=15,
-        tokens_out=3,
-        cost=None,
-        latency_median=0.6,
-        latency_p95=0.7,
+        answers=2, models=("m",), tokens_in=15, tokens_out=3, latency_median=0.6, latency_p95=0.7
     )
 
 
@@ -176,14 +166,7 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     log = json.dumps({**line, "usage": {"input_tokens": 7, "output_tokens": 1}, "elapsed_ms": 40}).encode()
     card = score(HighlightsScorer(), log, gold, "processing-log.ndjson").scorecard
     assert card.usage == RunUsage(
-        answers=1,
-        models=("m",),
-        parameters="",
-        tokens_in=7,
-        tokens_out=1,
-        cost=None,
-        latency_median=0.04,
-        latency_p95=0.04,
+        answers=1, models=("m",), tokens_in=7, tokens_out=1, latency_median=0.04, latency_p95=0.04
     )
 
 
@@ -193,14 +176,12 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
         (
             {},
             (1, 1),
-            RunUsage(answers=2, models=("m",), parameters="", tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0),
+            RunUsage(answers=2, models=("m",), tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0),
         ),
         (
             {"model": "own", "cost": 0.1},
             (1, 1),
-            RunUsage(
-                answers=2, models=("own",), parameters="", tokens_in=70, tokens_out=9, cost=0.2, latency_median=4.0
-            ),
+            RunUsage(answers=2, models=("own",), tokens_in=70, tokens_out=9, cost=0.2, latency_median=4.0),
         ),
         ({}, (1, 2), None),
     ],
@@ -220,15 +201,13 @@ def test_a_record_beside_an_output_states_what_the_run_took() -> None:
     body = {"metadata": {"model": "m", "tokens_in": 5, "duration_seconds": 8}, "total_cost": 1.5, "metrics": {"f1": 1}}
     recorded = read_recorded(json.dumps(body).encode())
     assert recorded
-    assert recorded.usage == RunUsage(
-        answers=0, models=("m",), parameters="", tokens_in=5, tokens_out=None, cost=1.5, latency_median=8.0
-    )
+    assert recorded.usage == RunUsage(models=("m",), tokens_in=5, cost=1.5, latency_median=8.0)
     other = read_recorded(b'{"metrics": {"cost": 3}}')
     assert other
     assert other.usage is None
     result = responses({"case_id": "a", "output": "x", "model": "own", "cost": 0})
     assert with_stated(result, recorded.usage, "responses").scorecard.usage == RunUsage(
-        answers=1, models=("own",), parameters="", tokens_in=5, tokens_out=None, cost=0.0, latency_median=8.0
+        answers=1, models=("own",), tokens_in=5, cost=0.0, latency_median=8.0
     )
 
 
@@ -320,16 +299,7 @@ def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> 
 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
     result = responses({"case_id": "a", "output": "x"})
-    before = RunUsage(
-        answers=0,
-        models=("m",),
-        parameters="",
-        tokens_in=5,
-        tokens_out=6,
-        cost=1.5,
-        latency_median=8.0,
-        latency_p95=9.0,
-    )
+    before = RunUsage(models=("m",), tokens_in=5, tokens_out=6, cost=1.5, latency_median=8.0, latency_p95=9.0)
     saved = results_document("responses", with_stated(result, before, "responses"), eval_id="e", metadata=Metadata())
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded

@@ -153,7 +153,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     every = [edit(position) for position in (1, 4, 6, 8)]
     assert windows(points, edits_of_outputs(places, every).made_with, "fields") == (
         Window(1, None, 0),
-        Window(edit=4, before=1, after=2, by_rules=0.0),
+        Window(edit=4, before=1, after=2),
         Window(edit=6, before=2, after=3, by_rules=0.25),
         Window(edit=8, before=3, after=4, by_rules=None),
     )
