@@ -237,7 +237,7 @@ def test_texts_are_scored_as_responses() -> None:
         ("a", True, False),
         ("b", None, True),
     ]
-    assert result.questions == (("a", "2 + 2"), ("b", "3 + 3"))
+    assert result.questions == {"a": "2 + 2", "b": "3 + 3"}
 
 
 def test_what_cases_and_their_file_state_of_usage_is_read() -> None:

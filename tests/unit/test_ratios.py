@@ -38,7 +38,7 @@ from msgspec.structs import replace
 from sitegen.questions import exporting
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages.data import series
-from sitegen.pages.report.page import note_of, report_page
+from sitegen.pages.report.page import report_page
 from sitegen.pages.report.report_rows import count_columns, fields
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
@@ -60,7 +60,7 @@ print(json.dumps({
     "judged": [spec.name for spec in scorer("judged").metrics],
     "document": [written["metrics"]["jaccard"], written["by_field"]["c"]["jaccard"]],
     "table": ["Jaccard" in [column.head for column in count_columns(Nouns(), ratios=True)], row.count("<td>1.000")],
-    "note": note_of(report, jaccard_spec),
+    "note": report.note_of(jaccard_spec),
     "files": [series._RATIOS, exporting._RATIOS],
     "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
     "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
