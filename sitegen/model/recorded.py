@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sitegen.model.frozen import Frozen, field
 from sitegen.model.outcomes import LARGEST_NUMBER
-from sitegen.model.usage import BESIDE, RunUsage, stated
+from sitegen.model.usage import BESIDE, RunUsage, stated_run
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000
@@ -58,7 +58,7 @@ def read_recorded(content: bytes) -> Recorded | None:
         git_commit=origin.git_commit,
         instruction_hashes=origin.instruction_hashes,
         prompt_version=origin.prompt_version,
-        usage=stated(metadata, root, _usage_of_own_results(root), *map(root.get, BESIDE)).of_run,
+        usage=stated_run(metadata, root, _usage_of_own_results(root), *map(root.get, BESIDE)),
     )
 
 

@@ -8,7 +8,7 @@ Tools use different names for the same value, so names are compared without case
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -111,56 +111,19 @@ _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
 _UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
 
 
-class Stated(Frozen):
-    """The usage and model that an object states; empty or None where it does not."""
+def stated(*objects: Any) -> Call:
+    """The model, parameters and usage that objects state together; the first that states a value counts.
 
-    model: str
-    parameters: str
-    """Canonical JSON."""
-    usage: Usage
-    latency_median: float | None = None
-    latency_p95: float | None = None
-    judge: str = ""
-    """The model that graded, if the object names one as such."""
-
-    @property
-    def call(self) -> Call:
-        """The call that the object is about."""
-        return Call(usage=self.usage, model=self.model, parameters=self.parameters)
-
-    @property
-    def of_run(self) -> RunUsage | None:
-        """The totals of a run; None if nothing is stated. A single latency is taken as the median."""
-        usage = self.usage
-        run_usage = RunUsage(
-            models=(self.model,) if self.model else (),
-            parameters=self.parameters,
-            tokens_in=usage.tokens_in,
-            tokens_out=usage.tokens_out,
-            cost=usage.cost,
-            latency_median=usage.latency if self.latency_median is None else self.latency_median,
-            latency_p95=self.latency_p95,
-            judges=(self.judge,) if self.judge else (),
-        )
-        return None if run_usage == RunUsage() else run_usage
-
-
-def stated(*objects: Any) -> Stated:
-    """The usage and model that objects state together; the first that states a value counts. Never raises."""
-    members: dict[str, Any] = {}
-    tokens: dict[str, Any] = {}
-    for value in objects:
-        for name, member in _members_by_plain_name(value):
-            members.setdefault(name, member)
-    for key in ("usage", "tokenusage", "tokens", "llmusage"):
-        for name, member in _members_by_plain_name(members.get(key)):
-            tokens.setdefault(name, member)
+    Never raises.
+    """
+    members = _members(objects)
+    tokens = _members(map(members.get, ("usage", "tokenusage", "tokens", "llmusage")))
     both = {**tokens, **members}
     tokens_in = _first_whole_number(both, _TOKENS_IN)
     tokens_out = _first_whole_number(both, _TOKENS_OUT)
     if tokens_in is not None:
         tokens_in += sum(_first_whole_number(both, (name,)) or 0 for name in _CACHED)
-    return Stated(
+    return Call(
         model=_model(members),
         parameters=_parameters(members),
         usage=Usage(
@@ -169,28 +132,41 @@ def stated(*objects: Any) -> Stated:
             cost=_first_number(both, _COST),
             latency=_seconds(both, _LATENCY),
         ),
-        latency_median=_seconds(members, _MEDIAN),
-        latency_p95=_seconds(members, _P95),
-        judge=_model(members, JUDGES),
     )
+
+
+def stated_run(*objects: Any) -> RunUsage | None:
+    """The totals of a run that objects state together; None if they state nothing. Never raises.
+
+    A single latency is taken as the median.
+    """
+    call, members = stated(*objects), _members(objects)
+    median, judge = _seconds(members, _MEDIAN), _model(members, JUDGES)
+    run_usage = RunUsage(
+        models=(call.model,) if call.model else (),
+        parameters=call.parameters,
+        tokens_in=call.usage.tokens_in,
+        tokens_out=call.usage.tokens_out,
+        cost=call.usage.cost,
+        latency_median=call.usage.latency if median is None else median,
+        latency_p95=_seconds(members, _P95),
+        judges=(judge,) if judge else (),
+    )
+    return None if run_usage == RunUsage() else run_usage
 
 
 def stated_judge(value: Any) -> str:
     """The model that graded, as an object, or an object in it that states how it was made, names it. Never raises."""
+    return _model(_members((value, *map(value.get, BESIDE))) if isinstance(value, dict) else {}, JUDGES)
+
+
+def _members(objects: Iterable[Any]) -> dict[str, Any]:
+    """The members of objects, of each name the first: in lower case, without punctuation and a leading *total*."""
     members: dict[str, Any] = {}
-    for below in (value, *map(value.get, BESIDE)) if isinstance(value, dict) else ():
-        for name, member in _members_by_plain_name(below):
-            members.setdefault(name, member)
-    return _model(members, JUDGES)
-
-
-def _members_by_plain_name(value: Any) -> list[tuple[str, Any]]:
-    """The members of an object with their names in lower case, without punctuation and a leading *total*."""
-    if not isinstance(value, dict):
-        return []
-    return [
-        ("".join(filter(str.isalnum, str(key).lower())).removeprefix("total"), member) for key, member in value.items()
-    ]
+    for value in objects:
+        for key, member in value.items() if isinstance(value, dict) else ():
+            members.setdefault("".join(filter(str.isalnum, str(key).lower())).removeprefix("total"), member)
+    return members
 
 
 def _model(members: dict[str, Any], names: Sequence[str] = _MODEL) -> str:

@@ -21,7 +21,7 @@ from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.usage import RunUsage, stated
+from sitegen.model.usage import RunUsage, stated, stated_run
 from sitegen.scoring.case_lists import (
     EXPECTED,
     OUTPUT,
@@ -187,6 +187,7 @@ def sides_of(path: str, content: bytes, settings: str) -> tuple[str, str] | None
             isinstance(case.expected, dict | list),
             [case.member.get(key) for key in _GRADED],
             stated(case.member),
+            stated_run(case.member),
         )
         for case in file.cases
     ]
@@ -224,7 +225,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         findings += odd
         members = [(member, None) for member in list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
-            beside = stated(root, root.get("metadata")).of_run
+            beside = stated_run(root, root.get("metadata"))
     objects = [(member, line) for member, line in members if isinstance(member, dict)]
     if not is_two_sided([member for member, _ in objects], keys):
         raise NoCasesError(

@@ -32,7 +32,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.usage import Call, RunUsage, stated
+from sitegen.model.usage import Call, RunUsage, stated, stated_run
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
 """Category -> texts, which are the keys of a dictionary: a set in the order of the file."""
@@ -223,7 +223,7 @@ class ChunkReader:
         """Read the chunks of a whole file. Raises UnreadableError if it has another shape."""
         if isinstance(value, dict) and "chunks" in value:
             chunks = value["chunks"]
-            self.beside = stated(value, value.get("metadata")).of_run
+            self.beside = stated_run(value, value.get("metadata"))
             if not isinstance(chunks, dict | list):
                 raise UnreadableError("'chunks' is not a list", _SHAPE)
             run = self._run(value)
@@ -268,7 +268,7 @@ class ChunkReader:
             number=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
             run=run if own_run is None else own_run,
             paragraphs=below.all(),
-            call=stated(value).call,
+            call=stated(value),
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:

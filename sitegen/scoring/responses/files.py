@@ -25,7 +25,7 @@ from sitegen.data_files.reading import UnreadableError, json_lines, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.usage import LONGEST, Call, RunUsage, stated
+from sitegen.model.usage import LONGEST, Call, RunUsage, stated, stated_run
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.case_lists import id_text, text_of_value
 from sitegen.scoring.judged.usual_columns import response_states_a_result
@@ -239,7 +239,7 @@ class _ResponsesReader:
         if isinstance(value, dict):
             below = value.get("responses")
             if isinstance(below, list | dict):
-                self.beside = stated(value, value.get("metadata")).of_run
+                self.beside = stated_run(value, value.get("metadata"))
                 value = below
         if isinstance(value, dict):
             value = [  # of an object by case id: a text, a response, or a list of these if a case has several
@@ -284,7 +284,7 @@ class _ResponsesReader:
                 response,
                 quality=stated_values.get("quality", stated_values.get("judge_answer")),
                 embedding=stated_values.get("embedding"),
-                call=replace(stated(stated_values).call, judge=judge, failed=bool(response.error)),
+                call=replace(stated(stated_values), judge=judge, failed=bool(response.error)),
                 human_quality=stated_values.get("human_quality"),
             )
         )

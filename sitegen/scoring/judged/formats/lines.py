@@ -154,7 +154,7 @@ class _LinesReader:
             output=text(value.get("output")),
             error=failure,
             unjudged=unjudged,
-            call=stated(value).call,
+            call=stated(value),
         )
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
