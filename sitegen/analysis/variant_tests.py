@@ -222,15 +222,10 @@ _TWO_JUDGES: Final = "another judge"
 
 
 class VariantSample(Frozen):
-    """A variant, with the values that are tested."""
+    """A variant of the prompt to be compared with others: its numbers, and the values that are tested."""
 
     measured: VariantNumbers
     cases: dict[str, CaseOutcome]
-
-
-def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
-    """Collect a variant's cases, without failed calls."""
-    return VariantSample(measured=measured, cases=cases_by_id(answers))
 
 
 def variant_pairs(

@@ -24,11 +24,10 @@ from sitegen.analysis.variant_tests import (
     VariantPair,
     VariantSample,
     agreed,
+    cases_by_id,
     variant_pairs,
-    variant_sample,
 )
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer, Result
 from sitegen.model.series import VariantSpread
@@ -127,28 +126,41 @@ _SAME_NAMES: Final = (
 )
 
 
-class ComparedVariant(Frozen):
-    """One variant of the prompt, to be compared with others."""
+def variant_sample(
+    name: str, answers: Sequence[Answer], metrics: Iterable[Metric], averaged: VariantSpread | None = None
+) -> VariantSample:
+    """Measure a variant. ``metrics``: as the kind ``responses`` names them; ``averaged``: as in ``VariantNumbers``."""
+    values = dict(metrics)
+    answered = [answer for answer in answers if not answer.failed]
+    verdicts = [answer.correct for answer in answered if answer.correct is not None]
+    measured = VariantNumbers(
+        name=name,
+        consistency=values.get("consistency_score"),
+        quality=values.get("average_quality"),
+        responses=len(answers),
+        scored=len(verdicts),
+        right=sum(verdicts),
+        graded=sum(answer.quality is not None for answer in answered),
+        failed=len(answers) - len(answered),
+        models=tuple(sorted({answer.model for answer in answered if answer.model})),
+        judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
+        averaged=averaged,
+        **{same: values.get(same) for same in _SAME_NAMES},
+    )
+    return VariantSample(measured=measured, cases=cases_by_id(answers))
 
-    name: str
-    answers: tuple[Answer, ...]
-    metrics: tuple[Metric, ...]
-    """Named as by the kind ``responses``: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
-    averaged: VariantSpread | None = None
-    """As in ``VariantNumbers``."""
 
-
-def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
+def variants_of(result: Result) -> tuple[VariantSample, ...]:
     """Return the variants of a result of kind ``responses``, in its order."""
     return tuple(
-        ComparedVariant(
+        variant_sample(
             document.id, tuple(answer for answer in result.answers if answer.variant == document.id), document.metrics
         )
         for document in result.scorecard.documents
     )
 
 
-def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> ComparedVariant:
+def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:
     """Treat all answers of a result as answers of one prompt, whatever their variants.
 
     If this result, or one that it is compared with (*beside*), has several variants, cases are told apart by variant.
@@ -157,12 +169,12 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> C
     if any(len({answer.variant for answer in each.answers}) > 1 for each in (result, *beside)):
         answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
     averaged = variant_spread("responses", METRICS[0], result.scorecard)
-    return ComparedVariant(name=name, answers=answers, metrics=result.scorecard.metrics, averaged=averaged)
+    return variant_sample(name, answers, result.scorecard.metrics, averaged)
 
 
 def variant_comparison(
     eval_id: str,
-    variants: Sequence[ComparedVariant],
+    variants: Sequence[VariantSample],
     alpha: float = ALPHA,
     verdicts: Sequence[ChangeVerdict | None] = (),
 ) -> VariantComparison:
@@ -170,11 +182,10 @@ def variant_comparison(
 
     *verdicts*: as for ``variant_pairs``.
     """
-    measured = tuple(measure(variant) for variant in variants)
+    measured = tuple(variant.measured for variant in variants)
     judges = _judge_warnings(measured)
-    samples = [variant_sample(numbers, variant.answers) for numbers, variant in zip(measured, variants, strict=True)]
-    tested = variant_pairs(samples, alpha, verdicts)
-    names = [variant.name for variant in variants]
+    tested = variant_pairs(variants, alpha, verdicts)
+    names = [numbers.name for numbers in measured]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
     if not all(pair.common for pair in tested):  # scores of different cases have no order
@@ -191,29 +202,8 @@ def variant_comparison(
         ranking=rows,
         confidence=confidence(rows, tested, winner),
         recommendation=_recommendation(rows, tested, winner),
-        warnings=(*judges, *_overlap_warnings(samples, tested), *_variant_warnings(measured, tested, rows)),
+        warnings=(*judges, *_overlap_warnings(variants, tested), *_variant_warnings(measured, tested, rows)),
         alpha=alpha,
-    )
-
-
-def measure(variant: ComparedVariant) -> VariantNumbers:
-    """Compute the numbers of a variant."""
-    metrics = dict(variant.metrics)
-    answered = [answer for answer in variant.answers if not answer.failed]
-    verdicts = [answer.correct for answer in answered if answer.correct is not None]
-    return VariantNumbers(
-        name=variant.name,
-        consistency=metrics.get("consistency_score"),
-        quality=metrics.get("average_quality"),
-        responses=len(variant.answers),
-        scored=len(verdicts),
-        right=sum(verdicts),
-        graded=sum(answer.quality is not None for answer in answered),
-        failed=len(variant.answers) - len(answered),
-        models=tuple(sorted({answer.model for answer in answered if answer.model})),
-        judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
-        averaged=variant.averaged,
-        **{name: metrics.get(name) for name in _SAME_NAMES},
     )
 
 

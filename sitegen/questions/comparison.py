@@ -47,7 +47,7 @@ def compare_variants(
             f"The eval {eval_id!r} is of kind {verified.place.kind}, which has no variants to compare.",
             fix=f"Compare two of its iterations: sitegen compare {eval_id}@1 {eval_id}@2",
         )
-    variants = {variant.name: variant for variant in variants_of(verified.result)}
+    variants = {variant.measured.name: variant for variant in variants_of(verified.result)}
     fix = f"The variants of {eval_id}: {', '.join(name for name in variants if name) or 'none'}."
     for name in names:
         if name not in variants:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitegen.analysis.variant_tests import VariantComparison
-from sitegen.analysis.variants import ComparedVariant, variant_comparison
+from sitegen.analysis.variant_tests import VariantComparison, VariantSample
+from sitegen.analysis.variants import variant_comparison, variant_sample
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import holm
@@ -15,14 +15,14 @@ ANSWER = st.tuples(st.integers(0, 12), st.sampled_from([True, False, None]), st.
 
 
 @st.composite
-def variants(draw: st.DrawFn) -> list[ComparedVariant]:
+def variants(draw: st.DrawFn) -> list[VariantSample]:
     names = draw(st.lists(st.text(max_size=4), min_size=2, max_size=4, unique=True))
     return [
         variant(name, draw(st.lists(ANSWER, max_size=30)), draw(st.sampled_from([None, 0.4, 0.9]))) for name in names
     ]
 
 
-def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> ComparedVariant:
+def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> VariantSample:
     answers = tuple(
         Answer(variant=name, case_id=f"case-{case}", category="", correct=right, quality=grade)
         for case, right, grade in given_
@@ -34,7 +34,7 @@ def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consis
         Metric("consistency_score", consistency),
         Metric("average_quality", sum(grades) / len(grades) if grades else None),
     )
-    return ComparedVariant(name, answers, metrics)
+    return variant_sample(name, answers, metrics)
 
 
 def p_values(found: VariantComparison) -> list[tuple[float | None, float | None]]:

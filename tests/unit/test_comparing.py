@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.variant_tests import VariantComparison
-from sitegen.analysis.variants import ComparedVariant, variant_comparison
+from sitegen.analysis.variant_tests import VariantComparison, VariantSample
+from sitegen.analysis.variants import variant_comparison, variant_sample
 from sitegen.model.changes import Interval
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
@@ -39,13 +39,13 @@ HOSTILE = (
 )
 
 
-def variant(label: str, right: int, quality: float | None = None) -> ComparedVariant:
+def variant(label: str, right: int, quality: float | None = None) -> VariantSample:
     answers = tuple(
         Answer(variant=label, case_id=f"case-{index}", category=label, correct=index < right, quality=None)
         for index in range(12)
     )
     metrics = (Metric("accuracy", right / 12), Metric("consistency_score", 0.5), Metric("average_quality", quality))
-    return ComparedVariant(label, answers, metrics)
+    return variant_sample(label, answers, metrics)
 
 
 def comparison(first: str = "plain", second: str = "kind") -> VariantComparison:
@@ -264,7 +264,7 @@ def test_a_picture_has_no_date_and_is_the_same_every_time():
 
 
 def test_a_picture_of_nothing_measured_can_be_drawn():
-    empty = variant_comparison("faq", (ComparedVariant("a", (), ()), ComparedVariant("b", (), ())))
+    empty = variant_comparison("faq", (variant_sample("a", (), ()), variant_sample("b", (), ())))
     picture = picture_of(ComparisonDocument(variants=(empty,)), thresholds={"faq": {"accuracy": 0.85}})
     assert picture.startswith(b"<?xml")
 

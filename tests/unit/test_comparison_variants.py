@@ -7,17 +7,27 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from sitegen.analysis.variant_tests import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
-from sitegen.analysis.variants import ComparedVariant, measure, ranking, variant_comparison
+from sitegen.analysis.variant_tests import (
+    CaseFlip,
+    MetricTest,
+    Ranked,
+    VariantComparison,
+    VariantNumbers,
+    VariantSample,
+)
+from sitegen.analysis.variants import ranking, variant_comparison, variant_sample
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.questions.comparison_files.markdown import variants_lines
 
 
 def variant(
-    name: str, right: str = "", grades: str = "", consistency: float | None = None, category: str = ""
-) -> ComparedVariant:
-    """A character a case: ``+`` right, ``-`` wrong, ``x`` failed, ``?`` not scored; a digit a grade, ``.`` none."""
+    name: str, right: str = "", grades: str = "", consistency: float | None = None, category: str = "", times: int = 1
+) -> VariantSample:
+    """A character a case: ``+`` right, ``-`` wrong, ``x`` failed, ``?`` not scored; a digit a grade, ``.`` none.
+
+    Each response was given so many *times*.
+    """
     answers = []
     for index in range(max(len(right), len(grades))):
         verdict = right[index : index + 1] or "?"
@@ -39,7 +49,7 @@ def variant(
         Metric("consistency_score", consistency),
         Metric("average_quality", sum(graded) / len(graded) if graded else None),
     )
-    return ComparedVariant(name, tuple(answers), metrics)
+    return variant_sample(name, [answer for answer in answers for _ in range(times)], metrics)
 
 
 def accuracy_test(comparison: VariantComparison) -> MetricTest:
@@ -145,17 +155,18 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
         Answer(variant="a", case_id="one", category="", correct=correct, quality=quality)
         for correct, quality in ((True, 5), (True, 4), (False, 3))
     ]
-    first = ComparedVariant(
+    first = variant_sample(
         "a",
         (*answers, Answer(variant="a", case_id="two", category="", correct=True, quality=2)),
         (Metric("accuracy", 0.75), Metric("average_quality", 3.5)),
     )
-    second = structs.replace(
-        variant("b"),
-        answers=(
+    second = variant_sample(
+        "b",
+        (
             Answer(variant="b", case_id="one", category="", correct=False, quality=4),
             Answer(variant="b", case_id="two", category="", correct=True, quality=2),
         ),
+        (),
     )
     test, grades = variant_comparison("faq", (first, second)).pairs[0].tests
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
@@ -163,13 +174,13 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
 
 
 def test_a_case_is_worse_if_fewer_of_its_responses_are_right():
-    def answered(name: str, *shares: int) -> ComparedVariant:
+    def answered(name: str, *shares: int) -> VariantSample:
         answers = tuple(
             Answer(variant=name, case_id=f"c{case}", category="", correct=number < right, quality=None)
             for case, right in enumerate(shares)
             for number in range(5)
         )
-        return ComparedVariant(name=name, answers=answers, metrics=(Metric("accuracy", sum(shares) / 20),))
+        return variant_sample(name, answers, (Metric("accuracy", sum(shares) / 20),))
 
     pair = variant_comparison("faq", (answered("a", 5, 5, 4, 3), answered("b", 5, 4, 0, 1))).pairs[0]
     test = pair.tests[0]
@@ -179,11 +190,18 @@ def test_a_case_is_worse_if_fewer_of_its_responses_are_right():
 
 
 def test_more_responses_to_the_same_cases_are_no_more_evidence():
-    pair = (variant("a", "++------", grades="44343434"), variant("b", "++++++--", grades="55454545"))
-    repeated = [
-        structs.replace(side, answers=tuple(answer for answer in side.answers for _ in range(5))) for side in pair
-    ]
-    once, five_times = (variant_comparison("faq", sides).pairs[0].tests for sides in (pair, repeated))
+    once, five_times = (
+        variant_comparison(
+            "faq",
+            (
+                variant("a", "++------", grades="44343434", times=times),
+                variant("b", "++++++--", grades="55454545", times=times),
+            ),
+        )
+        .pairs[0]
+        .tests
+        for times in (1, 5)
+    )
     for test, again in zip(once, five_times, strict=True):
         assert again.independent == test.independent
         assert (again.paired, again.sample) == (test.paired, test.sample)
@@ -239,10 +257,11 @@ def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
     )
 
 
-def of_cases(one: ComparedVariant, start: int) -> ComparedVariant:
+def of_cases(one: VariantSample, start: int) -> VariantSample:
     """The same variant, whose cases are numbered from *start* on."""
-    answers = (structs.replace(answer, case_id=f"case-{number:03}") for number, answer in enumerate(one.answers, start))
-    return structs.replace(one, answers=tuple(answers))
+    return structs.replace(
+        one, cases={f"case-{number:03}": case for number, case in enumerate(one.cases.values(), start)}
+    )
 
 
 def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_recommendation():
@@ -290,7 +309,7 @@ def test_nothing_measured_is_nothing_to_recommend():
     )
 
 
-NOTHING = measure(variant("nothing"))
+NOTHING = variant("nothing").measured
 
 
 def measured(
