@@ -16,8 +16,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec.structs import astuple, replace
 
-from sitegen.analysis.cached import CachedKind
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.engine.cached import CachedKind
 from sitegen.engine.memo import Memo
 from sitegen.history.timeline import FoldEnd
 from sitegen.model.cells import CellMap

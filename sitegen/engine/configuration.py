@@ -7,11 +7,11 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CacheStore
 from sitegen.config.findings import error_in
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.site import read_rules, read_site, site_config_bytes
+from sitegen.engine.cached import CacheStore
 from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest

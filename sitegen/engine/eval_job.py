@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.blame import by_attribute
-from sitegen.analysis.cached import TaskCache, encode
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import changes
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
@@ -22,6 +21,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.engine.cached import TaskCache, encode
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import (
     effects_of_commits,

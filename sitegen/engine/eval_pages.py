@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sitegen.analysis.blame import Blame, by_attribute
-from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
+from sitegen.engine.cached import TaskCache
 from sitegen.engine.configuration import recall_mapping, without_settings
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
 from sitegen.engine.failures import attempt, write_in_its_place

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise, repeat
 
-from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points, scorecard_key
+from sitegen.engine.cached import CacheStore
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, ResultDecoder, encoded_result
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CacheStore
+from sitegen.engine.cached import CacheStore
 from sitegen.engine.cached_kinds import VECTORS
 from sitegen.engine.configuration import recall_mapping
 from sitegen.engine.failures import if_possible, working_on

@@ -9,8 +9,8 @@ from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 
-from sitegen.analysis.cached import decode, encode
 from sitegen.engine.built_site import FolderState, LastBuild, Site
+from sitegen.engine.cached import decode, encode
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
     files_not_in_memo,

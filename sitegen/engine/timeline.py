@@ -9,13 +9,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen import __version__
-from sitegen.analysis.cached import CacheStore
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
+from sitegen.engine.cached import CacheStore
 from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings, manifest_of
 from sitegen.engine.memo import Memo

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from sitegen.analysis.cached import encode
+from sitegen.engine.cached import encode
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import TEMPORARY, FileList, Parents, content_digest, read_regular
 from sitegen.errors import OutputFolderError

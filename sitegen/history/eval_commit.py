@@ -25,11 +25,10 @@ from sitegen.history.layout import (
     runs_of,
 )
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.contents import Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded, states
+from sitegen.model.recorded import Contents, Recorded, states
 from sitegen.model.timeline import Blob
 from sitegen.text.plain import natural_order
 

@@ -43,7 +43,7 @@ from sitegen.history.snapshots import (
     start_snapshots,
 )
 from sitegen.model.commits import ChangedPath
-from sitegen.model.contents import GRADES
+from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
 from sitegen.text.plain import natural_order
 

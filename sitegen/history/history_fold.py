@@ -26,9 +26,9 @@ from sitegen.history.repository import ReadAhead, Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
-from sitegen.model.contents import Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.model.recorded import Contents
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval, last_id
 
 _TOGETHER: Final = 8

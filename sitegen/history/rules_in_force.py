@@ -16,9 +16,9 @@ from sitegen.history.eval_fold import ground_truth
 from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.contents import Contents
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
+from sitegen.model.recorded import Contents
 from sitegen.model.timeline import Blob
 
 _DEFAULT_RULES: Final = EntryRules()

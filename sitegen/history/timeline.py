@@ -23,10 +23,10 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
 from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import Commit, Revision
-from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
+from sitegen.model.recorded import NO_CONTENTS, Contents
 from sitegen.model.timeline import (
     CommitRecord,
     EvalHistory,

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from sitegen.config.extensions import METRICS, metric_object
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
-from sitegen.model.contents import Contents
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import Contents
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in

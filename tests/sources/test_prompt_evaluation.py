@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from sitegen.analysis.cached import TaskCache
 from sitegen.commands.signatures import app
 from sitegen.config.models import Llm
+from sitegen.engine.cached import TaskCache
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME

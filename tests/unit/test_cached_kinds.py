@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.cached import CachedKind, TaskCache
 from sitegen.engine import cached_kinds
+from sitegen.engine.cached import CachedKind, TaskCache
 from sitegen.engine.cached_kinds import (
     CELLS,
     COUNTED_EDITS,

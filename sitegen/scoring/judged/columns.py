@@ -13,10 +13,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.model.contents import GRADES
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
+from sitegen.model.recorded import GRADES
 from sitegen.scoring.scorer import read_keys, settings_finding, unknown_key
 from sitegen.scoring.values import as_float
 

@@ -6,11 +6,14 @@ All kinds are declared in ``sitegen/engine/cached_kinds.py``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
-from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
+
+if TYPE_CHECKING:
+    from sitegen.engine.memo import Memo
 
 from sitegen.history.memo_rows import CachedRow, stored
 
@@ -34,13 +37,6 @@ class CacheStore(Protocol):
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Store content, replacing any existing content."""
-
-
-class AllByKind(Protocol):
-    """A store that can list all values of a kind: the memo."""
-
-    def all(self, kind: str) -> Sequence[bytes]:
-        """Return the contents of a kind, sorted by key."""
 
 
 class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
@@ -70,7 +66,7 @@ class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
         except ValueError:  # stored in an older format: the caller computes the value again
             return None
 
-    def all(self, memo: AllByKind) -> Iterator[T]:
+    def all(self, memo: Memo) -> Iterator[T]:
         """Yield every value of the kind, sorted by key; only for kinds that are stored without inputs."""
         return map(self._decoded, memo.all(self.name))
 
