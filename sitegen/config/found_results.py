@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from sitegen.config.findings import folder_path
 from sitegen.config.models import EvalConfig, files_of
 from sitegen.config.searched_files import LARGEST_READ, OTHER_KINDS, Search
@@ -118,23 +116,20 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
         names = search.names(folder)
         # An eval in a folder above other evals would own their files.
         holds_evals = folder and f"{search.evals_dir}/".startswith(f"{folder}/")
-        if folder not in search.homes and not holds_evals and OTHER_KINDS.isdisjoint(names):
-            yield from _baselines_in(folder, names)
+        if folder in search.homes or holds_evals or not OTHER_KINDS.isdisjoint(names):
+            continue
+        # A baseline beside AgentV's evals is overwritten from commit to commit.
+        for name in sorted(name for name, is_folder in names.items() if name.endswith(_BASELINE) and not is_folder):
+            stem = name.removesuffix(_BASELINE).removesuffix(".eval")
+            eval_id = basename(folder) if stem == "suite" and folder else stem
+            if eval_id:
+                yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=name)
 
 
 def _has_run(search: Search, glob: str) -> bool:
     above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
     runs = sorted(run for run, is_folder in search.names(above).items() if is_folder)[-_MOST_RUNS:]
     return any(search.is_file(f"{above}/{run}/{inside}") for run in runs)
-
-
-def _baselines_in(folder: str, names: dict[str, bool]) -> Iterator[EvalConfig]:
-    """Yield the baselines beside AgentV's evals. Each is overwritten from commit to commit."""
-    for name in sorted(name for name, is_folder in names.items() if name.endswith(_BASELINE) and not is_folder):
-        stem = name.removesuffix(_BASELINE).removesuffix(".eval")
-        eval_id = basename(folder) if stem == "suite" and folder else stem
-        if eval_id:
-            yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=name)
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:
@@ -162,31 +157,29 @@ _MEASURE: Final = (
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield the evals of kind ``recorded``, except prompt evaluations."""
     for folder in search.folders:
-        if folder not in search.homes:
-            yield from _of_tools(search, folder)
-            yield from _beside_instructions(search, folder)
+        names = search.names(folder)
+        if folder in search.homes:
+            continue
+        if basename(folder) == _DVCLIVE:  # DVCLive overwrites its file
+            path = next((name for name in files_of("recorded").outputs if names.get(name) is False), "")
+            if path.startswith("metrics."):
+                eval_id = basename(dirname(folder)) or _DVCLIVE
+                yield EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=path)
+        if any(re.fullmatch(_LM_EVAL, name) and not names[name] for name in names):  # a file for each run
+            eval_id = basename(folder) or "lm-eval"
+            yield EvalConfig(id=eval_id, kind="recorded", dir=folder or ".", outputs="results_20*.json")
+        if folder.partition("/")[0] in _INSTRUCTIONS and names.get("metrics.json") is False:
+            written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
+            if written and _measures(search, join(folder, "metrics.json")):
+                yield EvalConfig(
+                    id=basename(folder),
+                    kind="recorded",
+                    dir=folder,
+                    outputs="metrics.json",
+                    instructions=(f"{folder}/**/*.md",),
+                )
     yield from _folders_of_numbers(search)
     yield from _runs_over_highlights(search)
-
-
-def _of_tools(search: Search, folder: str) -> Iterator[EvalConfig]:
-    """Yield the file that DVCLive overwrites, and the results of lm-evaluation-harness with a file for each run."""
-    names = search.names(folder)
-    if basename(folder) == _DVCLIVE:
-        overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
-        if overwritten and overwritten.startswith("metrics."):
-            yield recorded_entry(basename(dirname(folder)) or _DVCLIVE, folder, overwritten)
-    if any(re.fullmatch(_LM_EVAL, name) and not names[name] for name in names):
-        yield recorded_entry(basename(folder) or "lm-eval", folder or ".", "results_20*.json")
-
-
-def _beside_instructions(search: Search, folder: str) -> Iterator[EvalConfig]:
-    names = search.names(folder)
-    if folder.partition("/")[0] not in _INSTRUCTIONS or names.get("metrics.json") is not False:
-        return
-    written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
-    if written and _measures(search, join(folder, "metrics.json")):
-        yield recorded_entry(basename(folder), folder, "metrics.json", (f"{folder}/**/*.md",))
 
 
 def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
@@ -213,7 +206,7 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
             continue
         if is_marked or any(name in OTHER_KINDS for name in names):
             yield EvalConfig(id=eval_id)  # two evals share a folder only if both are named
-            yield recorded_entry(f"{eval_id}-runs", folder, "results/run-*.json")
+            yield EvalConfig(id=f"{eval_id}-runs", kind="recorded", dir=folder, outputs="results/run-*.json")
         else:
             yield EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json")
 
@@ -229,11 +222,6 @@ def _measures(search: Search, path: str) -> bool:
         return "measured" if re.search(_MEASURE, content) else ""
 
     return bool(search.answer("accuracy of highlights", path, LARGEST_READ, mark))
-
-
-def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:
-    """Return an entry of kind ``recorded`` in a folder of its own."""
-    return EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=outputs, instructions=instructions)
 
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"
@@ -269,7 +257,16 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         where = json.dumps(
             {"where": {"prompt_path": prompt}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
-        yield replace(recorded_entry(eval_id, _PROMPT_EVALUATIONS, "**/*.json", _glob_of(prompt)), settings=where)
+        path = normpath(prompt)  # without a glob for a file outside the project, or with a name that none can express
+        is_inexpressible = path.startswith(("/", "..")) or re.search(_NOT_IN_A_GLOB, path) or not path.isprintable()
+        yield EvalConfig(
+            id=eval_id,
+            kind="recorded",
+            dir=_PROMPT_EVALUATIONS,
+            outputs="**/*.json",
+            instructions=() if is_inexpressible else (path,),
+            settings=where,
+        )
 
 
 def _prompts_of(content: bytes) -> str:
@@ -286,12 +283,3 @@ def _prompts_of(content: bytes) -> str:
             stated = root.get("prompt_paths")
             paths = stated if isinstance(stated, list) else []
     return json.dumps([path for path in paths if isinstance(path, str)])
-
-
-def _glob_of(prompt: str) -> tuple[str, ...]:
-    """Return the glob of a file; none for a file outside the project, or with a name that no glob can express."""
-    path = normpath(prompt)
-    is_inexpressible = (
-        path.startswith(("/", "..")) or re.search(_NOT_IN_A_GLOB, path) or "\0" in path or not path.isprintable()
-    )
-    return () if is_inexpressible else (path,)

@@ -20,7 +20,6 @@ from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage, stated_judge
 from sitegen.scoring.recorded_layouts import (
     RecordedNumber,
-    first_of_each_name,
     headline_rank,
     is_count,
     is_measure,
@@ -203,7 +202,10 @@ class RecordedScorer:
             judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
-        distinct = first_of_each_name(numbers)
+        by_name: dict[str, RecordedNumber] = {}
+        for number in numbers:  # the key ``a.b`` has the same name as the key ``b`` below ``a``
+            by_name.setdefault(number.name, number)
+        distinct = list(by_name.values())
         if missing := settings.missing_headline(distinct):
             distinct.insert(0, missing)
             message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"

@@ -12,7 +12,7 @@ Guesses from the name of a recorded number which direction is better, its range,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, combinations
 from math import floor, log10
@@ -83,14 +83,6 @@ def joined_name(*names: str) -> str:
     return ".".join(name for name in names if name)
 
 
-def first_of_each_name(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:
-    """Keep the first number of each name: the key ``a.b`` has the same name as the key ``b`` below ``a``."""
-    by_name: dict[str, RecordedNumber] = {}
-    for number in numbers:
-        by_name.setdefault(number.name, number)
-    return list(by_name.values())
-
-
 def _naming_keys(rows: list[Value]) -> tuple[str, ...]:
     """Return the keys of the texts that tell all rows of a list apart: one, else two; none if there are none.
 
@@ -150,7 +142,11 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
         root, findings = parse_json(lines[-1]) if lines else Parsed(None)
     elif ending == ".csv":
         names, rows = csv_table(content)
-        root = [dict(zip(names, map(_cell_value, row), strict=False)) for row in rows]
+        cells = (
+            [Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell for cell in row]
+            for row in rows
+        )
+        root = [dict(zip(names, row, strict=False)) for row in cells]
     elif ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)
@@ -160,10 +156,6 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
     return Parsed(root, findings)
-
-
-def _cell_value(cell: str) -> Value:
-    return Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell
 
 
 def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:

@@ -21,26 +21,20 @@ SHARE: Final = 0.95
 """The share of answers that take no longer than ``latency_p95``."""
 
 
-def _amount(name: str, label: str, explanation: str, unit: str) -> MetricSpec:
-    return MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=unit)
-
-
-USAGE_METRICS: Final = (
-    _amount("cost", "Total cost", "The sum of the costs of the answers, as the files state them.", "USD"),
-    _amount("tokens_in", "Tokens in", "The sum of the tokens that the model read, from a cache or not.", "tokens"),
-    _amount("tokens_out", "Tokens out", "The sum of the tokens that the model wrote.", "tokens"),
-    _amount(
-        "latency_median",
-        "Median latency",
-        "The median time of an answer; with two middle values, their mean.",
-        "s",
-    ),
-    _amount(
-        "latency_p95",
-        "95th percentile of latency",
-        "The shortest time within which 95 % of the answers arrived (nearest rank).",
-        "s",
-    ),
+USAGE_METRICS: Final = tuple(
+    MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=unit)
+    for name, label, explanation, unit in (
+        ("cost", "Total cost", "The sum of the costs of the answers, as the files state them.", "USD"),
+        ("tokens_in", "Tokens in", "The sum of the tokens that the model read, from a cache or not.", "tokens"),
+        ("tokens_out", "Tokens out", "The sum of the tokens that the model wrote.", "tokens"),
+        ("latency_median", "Median latency", "The median time of an answer; with two middle values, their mean.", "s"),
+        (
+            "latency_p95",
+            "95th percentile of latency",
+            "The shortest time within which 95 % of the answers arrived (nearest rank).",
+            "s",
+        ),
+    )
 )
 UNITS: Final = {spec.name: spec.unit for spec in USAGE_METRICS}
 TOTALS: Final = frozenset({"cost", "tokens_in", "tokens_out"})

@@ -214,29 +214,21 @@ class _TableReader:
         if not columns:
             columns = {name: name for name in (self._parts.get("score") or self._parts.get("passed") or ())[:1]}
         if columns:
-            grader = self._grader(row)
-            return tuple(
-                graded(
-                    name,
-                    (self._grade(column, value_at(row, column)),),
-                    reasoning=self._reason(row, name, column, is_only=len(columns) == 1),
-                    grader=grader,
-                )
-                for name, column in columns.items()
-            )
+            grader, opinions = self._grader(row), []
+            for name, column in columns.items():
+                cell = value_at(row, column)
+                reason = next((text(members(cell)[key]) for key in _REASONS if key in members(cell)), "")
+                if name in self._reasons:
+                    reason = _cell_text(value_at(row, self._reasons[name]))
+                elif not reason and len(columns) == 1:
+                    reason = self._text(row, "reasoning")
+                opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=grader))
+            return tuple(opinions)
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return ()
         same = expected.strip().casefold() == output.strip().casefold()
         return (graded(_EXACT_MATCH, (RIGHT if same else WRONG,)),)
-
-    def _reason(self, row: Mapping[str, Value], name: str, column: str, *, is_only: bool) -> str:
-        if name in self._reasons:
-            return _cell_text(value_at(row, self._reasons[name]))
-        cell = members(value_at(row, column))
-        if reason := next((text(cell[key]) for key in _REASONS if key in cell), ""):
-            return reason
-        return self._text(row, "reasoning") if is_only else ""
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""

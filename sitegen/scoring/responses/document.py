@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Verdict, VerdictStatus
-from sitegen.model.outcomes import Value
+from sitegen.model.metrics import VerdictStatus
 from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.scoring.scorer import verdict
@@ -142,8 +141,49 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
         {metric: least for metric, least in thresholds.items() if metric in judged},
         result.scorecard.metrics,
     )
+    card, data = result.scorecard, result.data if isinstance(result.data, dict) else {}
+    counts, vectors, source = card.counts, data.get("vectors"), data.get("embeddings")
+    by_case, dropped = data.get("within_cases", []), data.get("grades_dropped", 0)
+    responses = vectors if isinstance(vectors, int) else 0
+    grades = tuple(answer.quality for answer in result.answers if answer.quality is not None)
+
+    def target(metric: str) -> dict[str, Any]:
+        """Return the threshold of a metric, and whether the metric meets it."""
+        row = verdict_on_methods.row(metric)
+        met = None if row is None or row.status == "SKIP" else row.status == "PASS"
+        return {"threshold": row.threshold if row else None, "meets_threshold": met}
+
+    sections: dict[str, MethodSection] = {
+        "exact_match": ExactMatch(
+            accuracy=card.metric("accuracy"),
+            correct=counts.tp,
+            total=counts.tp + counts.omission + counts.wrong_value,
+            excluded=sum(answer.failed for answer in result.answers),
+            not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
+            **target("accuracy"),
+        ),
+        "consistency": Consistency(
+            consistency_score=card.metric("consistency_score"),
+            total_comparisons=responses * (responses - 1) // 2,
+            responses=responses,
+            embeddings=source if isinstance(source, str) else None,
+            case_consistency=card.metric("case_consistency"),
+            by_case=tuple(row for row in by_case if isinstance(row, dict)) if isinstance(by_case, list) else (),
+            **target("consistency_score"),
+        ),
+        "quality": Quality(
+            average_quality=card.metric("average_quality"),
+            quality_scores=grades,
+            total_evaluated=len(grades),
+            graded=len(grades),
+            dropped=dropped if isinstance(dropped, int) else 0,
+            agreement_with_people=result.agreement,
+            **target("average_quality"),
+        ),
+        "rouge": RougeScores(*map(card.metric, METHODS["rouge"])),
+    }
     return ResponsesPart(
-        results={method: make(result, verdict_on_methods) for method, make in _SECTIONS.items() if method in methods},
+        results={method: section for method, section in sections.items() if method in methods},
         summary=Summary(
             overall_status=verdict_on_methods.overall_status,
             failed_criteria=verdict_on_methods.failed_criteria,
@@ -154,64 +194,3 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
             for document in result.scorecard.documents
         ),
     )
-
-
-def _exact_match_section(result: Result, verdict: Verdict) -> ExactMatch:
-    counts = result.scorecard.counts
-    return ExactMatch(
-        accuracy=result.scorecard.metric("accuracy"),
-        correct=counts.tp,
-        total=counts.tp + counts.omission + counts.wrong_value,
-        excluded=sum(answer.failed for answer in result.answers),
-        not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
-        **_target(verdict, "accuracy"),
-    )
-
-
-def _consistency_section(result: Result, verdict: Verdict) -> Consistency:
-    data = _result_data(result)
-    by_case = data.get("within_cases", [])
-    vectors, source = data.get("vectors"), data.get("embeddings")
-    count = vectors if isinstance(vectors, int) else 0
-    return Consistency(
-        consistency_score=result.scorecard.metric("consistency_score"),
-        total_comparisons=count * (count - 1) // 2,
-        responses=count,
-        embeddings=source if isinstance(source, str) else None,
-        case_consistency=result.scorecard.metric("case_consistency"),
-        by_case=tuple(row for row in by_case if isinstance(row, dict)) if isinstance(by_case, list) else (),
-        **_target(verdict, "consistency_score"),
-    )
-
-
-def _quality_section(result: Result, verdict: Verdict) -> Quality:
-    dropped = _result_data(result).get("grades_dropped", 0)
-    grades = tuple(answer.quality for answer in result.answers if answer.quality is not None)
-    return Quality(
-        average_quality=result.scorecard.metric("average_quality"),
-        quality_scores=grades,
-        total_evaluated=len(grades),
-        graded=len(grades),
-        dropped=dropped if isinstance(dropped, int) else 0,
-        agreement_with_people=result.agreement,
-        **_target(verdict, "average_quality"),
-    )
-
-
-_SECTIONS: Final[dict[str, Callable[[Result, Verdict], MethodSection]]] = {
-    "exact_match": _exact_match_section,
-    "consistency": _consistency_section,
-    "quality": _quality_section,
-    "rouge": lambda result, _: RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"])),
-}
-
-
-def _result_data(result: Result) -> dict[str, Value]:
-    return result.data if isinstance(result.data, dict) else {}
-
-
-def _target(verdict: Verdict, metric: str) -> dict[str, Any]:
-    """Return the threshold of a metric, and whether the metric meets it."""
-    row = verdict.row(metric)
-    met = None if row is None or row.status == "SKIP" else row.status == "PASS"
-    return {"threshold": row.threshold if row else None, "meets_threshold": met}

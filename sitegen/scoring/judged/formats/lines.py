@@ -89,6 +89,8 @@ class _LinesReader:
         self.at = ""
         """The time of the first line that states one."""
         self._line = 0
+        self._name = ""
+        """The name of the case of the line."""
 
     def results(self) -> tuple[JudgedCase, ...]:
         """Return the cases, named by test, and by eval and target if the file has several of these."""
@@ -110,6 +112,7 @@ class _LinesReader:
             self._report("error", f"Line {number} is not an object")
             return
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
+        self._name = name
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
         sample = whole(value.get("sample_index")) or -number
         key = name_of(value.get("eval_path")), name, target, sample
@@ -126,16 +129,16 @@ class _LinesReader:
         if unjudged or failure:
             self._report("warning", f"The judge failed at the case {name[:80]!r}", (unjudged or failure)[:200])
         self.at = self.at or text(value.get("timestamp"))
-        opinions = [self._opinion(judge, name) for judge in items(judges) if isinstance(judge, dict)]
+        opinions = [self._opinion(judge) for judge in items(judges) if isinstance(judge, dict)]
         if not opinions:
             scores = (members(value.get("scores")) or members(value.get("named_scores"))).items()
             opinions = [
-                self._opinion({**score, "name": judge}, name)
+                self._opinion({**score, "name": judge})
                 if isinstance(score, dict)
-                else Opinion(judge, self._score(score, name))
+                else Opinion(judge, self._score(score))
                 for judge, score in scores
             ]
-        overall = self._opinion(value, name)
+        overall = self._opinion(value)
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
             overall = replace(overall, counts=())
         if judge := stated_judge(value):
@@ -157,7 +160,7 @@ class _LinesReader:
             call=stated(value),
         )
 
-    def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
+    def _opinion(self, value: dict[str, Value]) -> Opinion:
         details = value.get("details")
         hits, misses = _texts(value.get("hits")), _texts(value.get("misses"))
         for assertion in map(members, items(value.get("assertions"))):
@@ -166,25 +169,27 @@ class _LinesReader:
                 hits, misses = (hits + stated_text, misses) if passed else (hits, misses + stated_text)
         return Opinion(
             name=name_of(value.get("name")),
-            score=self._score(value.get("score"), case),
+            score=self._score(value.get("score")),
             hits=hits,
             misses=misses,
             reasoning=text(value.get("reasoning")),
-            counts=tuple(self._counts(details, case)) if isinstance(details, dict) else (),
+            counts=tuple(self._counts(details)) if isinstance(details, dict) else (),
             details=details,
             grader=_grader_of_evaluator(value),
         )
 
-    def _score(self, value: Value, case: str) -> float | None:
+    def _score(self, value: Value) -> float | None:
         if value is None:
             return None
         score = share(value)
         if score is None:
-            self._report("error", f"The score of the case {case[:80]!r} is not a number from 0 to 1, and is left out")
+            self._report(
+                "error", f"The score of the case {self._name[:80]!r} is not a number from 0 to 1, and is left out"
+            )
             return None
         return score
 
-    def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[FieldScore]:
+    def _counts(self, details: Mapping[str, Value]) -> Iterator[FieldScore]:
         """Yield the counts of each attribute, or the totals if no attribute has counts.
 
         Attributes are below ``metrics``, else directly in the details.
@@ -195,14 +200,12 @@ class _LinesReader:
         }  # {"total_tp": 1} as {"tp": 1}
         totals = (("", details.get("metrics")), ("", summary))
         for entries, most in ((by_attribute, None), (totals, 1)):
-            counts = [
-                FieldScore(name, cells) for name, value in entries if (cells := self._cells(value, case)) is not None
-            ]
+            counts = [FieldScore(name, cells) for name, value in entries if (cells := self._cells(value)) is not None]
             if counts:
                 yield from counts[:most]
                 return
 
-    def _cells(self, value: Value, case: str) -> Counts | None:
+    def _cells(self, value: Value) -> Counts | None:
         """The counts that an object holds. None if it holds none.
 
         A single false positive and a single false negative are one wrong value: one value was expected, and another was
@@ -213,7 +216,7 @@ class _LinesReader:
         numbers = [_count(value.get(key, 0)) for key in _CELLS]
         if None in numbers:
             self._report(
-                "error", f"Counts of the case {case[:80]!r} are not whole numbers of at least 0, and are left out"
+                "error", f"Counts of the case {self._name[:80]!r} are not whole numbers of at least 0, and are left out"
             )
             return None
         tp, fp, fn, tn = (number or 0 for number in numbers)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError, json_lines
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -43,15 +42,12 @@ _JUDGE: Final = ("modelgraded_spec", "modelgraded_spec_args", "eval_type", "eval
 """Arguments of an eval that define what its grader is asked, and how its answer is read."""
 
 
-class SampleEvents(NamedTuple):
-    """The events of one sample."""
+SampleEvents: TypeAlias = tuple[dict[str, list[AnswerGrade]], dict[str, str], list[Mapping[str, Value]]]
+"""The events of one sample.
 
-    grades: dict[str, list[AnswerGrade]]
-    """By metric, of which ``match`` is one."""
-    texts: dict[str, str]
-    """expected, output, error, and the reasoning of a grader: the last of each."""
-    samplings: list[Mapping[str, Value]]
-    """The calls that gave an answer, except calls of a grader."""
+The grades by metric, of which ``match`` is one. The last of each text: expected, output, error, and the reasoning of a
+grader. The calls that gave an answer, except calls of a grader.
+"""
 
 
 def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
@@ -76,24 +72,24 @@ class _OpenaiEvalsReader:
         name, kind, data = name_of(event.get("sample_id")), text(event.get("type")), members(event.get("data"))
         if not name:
             return
-        sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))
+        grades, texts, samplings = self.samples.setdefault(name, ({}, {}, []))
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:
-            sample.grades.setdefault(MATCH, []).append(AnswerGrade(float(right), right))
-            sample.texts["expected"] = written(lone_item(data.get("expected")))
+            grades.setdefault(MATCH, []).append(AnswerGrade(float(right), right))
+            texts["expected"] = written(lone_item(data.get("expected")))
             if answer := written(lone_item(data.get("sampled", data.get("picked")))):
-                sample.texts["output"] = answer
+                texts["output"] = answer
         elif kind == "metrics":
-            if self._grader and sample.samplings:
-                sample.texts["reasoning"] = _answer(sample.samplings.pop())
+            if self._grader and samplings:
+                texts["reasoning"] = _answer(samplings.pop())
             for name, value in data.items():
                 if (grade := grade_of(value, {})) is not None:
-                    sample.grades.setdefault(name, []).append(grade)
+                    grades.setdefault(name, []).append(grade)
                 elif not isinstance(value, str):
                     self._off_scale[name] += 1
         elif kind == "sampling":
-            sample.samplings.append(data)
+            samplings.append(data)
         elif kind == "error":
-            sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
+            texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
 
     def cases(self) -> list[JudgedCase]:
         """Return a case for each sample, in the order of their names: events are written as answers arrive."""

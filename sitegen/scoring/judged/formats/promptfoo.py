@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Final
 
@@ -130,13 +130,10 @@ def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
             file = _FILE.match(label)
             states_text = not label or label == raw or "\n" in label or len(label) > _ID
             name = file[1] if file else f"prompt {len(names) + 1}" if states_text else label
-            names[label, raw] = _numbered(name, names.values())
+            numbered = (f"{name} ({place})" for place in count(2))
+            names[label, raw] = next(unique for unique in chain([name], numbered) if unique not in names.values())
         columns.append((names[label, raw], name_of(prompt.get("provider"))))
     return columns
-
-
-def _numbered(name: str, used: Collection[str]) -> str:
-    return next(unique for unique in chain([name], (f"{name} ({place})" for place in count(2))) if unique not in used)
 
 
 class _PromptfooReader:
@@ -181,6 +178,14 @@ class _PromptfooReader:
         config = _members_at(row, "prompt", "config").items()
         parameters = {key: value for key, value in config if key not in ("provider", "rubricPrompt")}
         options = {**self._default_options, **_members_at(row, "testCase", "options")}
+        tokens, latency = members(row.get("tokenUsage")), number(row.get("latencyMs"))
+        has_tokens = bool(whole(tokens.get("total")))  # promptfoo writes 0 if it does not know their number
+        usage = Usage(
+            tokens_in=whole(tokens.get("prompt")) if has_tokens else None,
+            tokens_out=whole(tokens.get("completion")) if has_tokens else None,
+            cost=number(row.get("cost")),
+            latency=None if latency is None else latency / 1000,
+        )
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
@@ -193,7 +198,7 @@ class _PromptfooReader:
             error=error,
             unjudged=unjudged,
             call=Call(
-                usage=_usage_of_row(row),
+                usage=usage,
                 model=name_of(provider.get("id")),
                 parameters=canonical(parameters),
             ),
@@ -278,18 +283,6 @@ def _verdicts(results: Iterable[Mapping[str, Value]]) -> tuple[bool, bool] | Non
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == _HUMAN and passed is not None]
     return (all(judge), person[-1]) if judge and person else None
-
-
-def _usage_of_row(row: Mapping[str, Value]) -> Usage:
-    """The usage of a row. promptfoo writes 0 tokens in total if it does not know their number."""
-    tokens, latency = members(row.get("tokenUsage")), number(row.get("latencyMs"))
-    has_tokens = bool(whole(tokens.get("total")))
-    return Usage(
-        tokens_in=whole(tokens.get("prompt")) if has_tokens else None,
-        tokens_out=whole(tokens.get("completion")) if has_tokens else None,
-        cost=number(row.get("cost")),
-        latency=None if latency is None else latency / 1000,
-    )
 
 
 PROMPTFOO: Final = ResultFormat(
