@@ -29,7 +29,7 @@ from importlib import metadata
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock, Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -44,7 +44,6 @@ from sitegen.history.process import share_processes
 from sitegen.history.repository import HistoryRead, PackedHistory, can_read, packed, unpacked
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
-from sitegen.model.frozen import Frozen
 
 
 def installed_here() -> dict[str, str]:
@@ -87,14 +86,9 @@ def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], wor
         )
 
 
-class WorktreeFile(Frozen):
-    """A file of the work tree, in the form in which it is sent to workers."""
-
-    oid: str
-    size: int | None
-    """None: it could not be opened."""
-    content: bytes
-    """Empty if the file is larger than what a build reads."""
+WorktreeFile: TypeAlias = tuple[str, int | None, bytes]
+"""A file of the work tree, in the form in which it is sent to workers: its blob id; its size, None if it could not be
+opened; and its content, empty if it is larger than what a build reads."""
 
 
 def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
@@ -102,9 +96,9 @@ def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
         with open_file(blob.file) as stream:
             size = stream.seek(0, 2)
             stream.seek(0)
-            return WorktreeFile(blob.oid, size, stream.read(limit) if size <= limit else b"")
+            return blob.oid, size, stream.read(limit) if size <= limit else b""
     except OSError:
-        return WorktreeFile(blob.oid, None, b"")
+        return blob.oid, None, b""
 
 
 @dataclass(eq=False)
@@ -159,7 +153,7 @@ class BuildFiles:
             self._write(folder)
             self._folder = folder
         folder = self._folder
-        worktree = (WorktreeBlob(file.oid, folder / file.oid) for file in self.worktree)
+        worktree = (WorktreeBlob(oid, folder / oid) for oid, _, _ in self.worktree)
         return replace(
             context,
             place=self._place or context.place,
@@ -179,11 +173,11 @@ class BuildFiles:
             file = folder / "templates" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        for sent in self.worktree:
-            if sent.size is not None:
-                with (folder / sent.oid).open("wb") as stream:
-                    stream.write(sent.content)
-                    stream.truncate(sent.size)  # of a file that is too large to be read, only the size is reported
+        for oid, size, content in self.worktree:
+            if size is not None:
+                with (folder / oid).open("wb") as stream:
+                    stream.write(content)
+                    stream.truncate(size)  # of a file that is too large to be read, only the size is reported
 
 
 CONNECT: Final = 5
@@ -323,16 +317,9 @@ def _connected(address: str) -> Any:
         ) from None
 
 
-class WorkerAnswer(Frozen):
-    """The state of a worker that decides whether it can take part."""
-
-    installed: Mapping[str, str]
-    has_history: bool
-
-
-def look_at_worker(history: HistoryRead) -> WorkerAnswer:
+def look_at_worker(history: HistoryRead) -> tuple[dict[str, str], bool]:
     """Return the versions that this worker has installed, and whether it can read the history by its path."""
-    return WorkerAnswer(installed_here(), can_read(history))
+    return installed_here(), can_read(history)
 
 
 @contextmanager
@@ -348,7 +335,7 @@ def cluster_workers(
     with _connected(address) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")  # a task contains its eval's cached values
         answers = _answers(client, address, history)
-        by_path = all(answer.has_history for answer in answers)
+        by_path = all(has_history for _, has_history in answers)
         files = BuildFiles.of(context, history, by_path=by_path)
         with _cluster_answers(address):
             sent = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
@@ -359,7 +346,7 @@ def cluster_workers(
                 _within(PATIENCE, address, lambda: client.run(remove_folders, files.build, on_error="ignore"))
 
 
-def _answers(client: Any, address: str, history: HistoryRead) -> list[WorkerAnswer]:
+def _answers(client: Any, address: str, history: HistoryRead) -> list[tuple[dict[str, str], bool]]:
     """Return the answer of each worker, at least one. Raises WorkerError if a worker cannot take part."""
     with _cluster_answers(address):
         _within(SILENCE, address, lambda: client.wait_for_workers(1, timeout=CONNECT))
@@ -369,11 +356,11 @@ def _answers(client: Any, address: str, history: HistoryRead) -> list[WorkerAnsw
             raise TimeoutError
     here = installed_here()
     for worker, answer in answers.items():
-        if not isinstance(answer, WorkerAnswer):
+        if not isinstance(answer, tuple):
             raise WorkerError(
                 f"A dask worker cannot run this version of sitegen: {answer}",
                 where=worker,
                 fix=f"Install sitegen {__version__} there, in the environment that runs dask worker.",
             )
-        refuse_other_versions(here, answer.installed, worker)
+        refuse_other_versions(here, answer[0], worker)
     return list(answers.values())

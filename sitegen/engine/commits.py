@@ -99,8 +99,8 @@ class CommitList:
         rows, self._rows = self._rows[: self._end - first], self._rows[self._end - first :]
         page = commits_page(rows, self._end, self._commits)
         key = digest_of_inputs("list", "page of commits", templates=self._context.templates, commits=page.view)
-        if not self._writer.is_fresh(_COMMIT_LIST, page.path, key):
-            self._writer.write(_COMMIT_LIST, page.path, self._context.renderer().render(page), key)
+        if not self._writer.is_fresh(page.path, key):
+            self._writer.write(page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
             self._tail = first, (*reversed(rows), *self._tail[1])
         self._end = first
@@ -118,7 +118,7 @@ def write_search_log(build: Build, evals: Evals) -> tuple[int, tuple[SearchEntry
     writer = build.files.writer(_SEARCH_LOG)
     while entries := list(islice(log, SHARD)):
         file = shard(shard_of(count), entries)
-        writer.write(_SEARCH_LOG, file.path, file.content)
+        writer.write(file.path, file.content)
         count += len(entries)
         last = tuple(entries) if len(entries) < SHARD else ()
     build.files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
@@ -307,7 +307,7 @@ def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[C
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are out of date. The page of uncommitted changes is always made; its view is returned."""
-    writer, renderer = task.context.writer(task.pages), task.context.renderer()
+    writer, renderer = task.context.writer(OWNER, task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     failures: list[Problem] = []
@@ -315,7 +315,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         commit = inputs.record.commit
         path = links.commit(commit.sha)
         key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=inputs)
-        fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
+        fresh = commit.sha != WORKTREE and writer.is_fresh(path, key)
         result = attempt(
             "the page of this commit",
             partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
@@ -324,13 +324,13 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         if isinstance(result, Problem):
             failures.append(result)
             rows.append(listed_commit(commit, None))
-            write_in_its_place(writer, renderer, OWNER, path, result)
+            write_in_its_place(writer, renderer, path, result)
             continue
         view, content = result
         rows.append(listed_commit(commit, view))
         uncommitted = view if commit.sha == WORKTREE else uncommitted
         if content is not None:
-            writer.write(OWNER, path, content, key)
+            writer.write(path, content, key)
     return CommitsDone(
         files=writer.files,
         uncommitted=uncommitted,

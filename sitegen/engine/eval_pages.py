@@ -177,9 +177,8 @@ class _EvalPages:
         self._info = info = task.info
         self._history = task.history
         self._keys = task.keys
-        self._owner = owner(info.id)
         self._renderer = task.context.renderer()
-        self._writer = task.context.writer(task.pages)
+        self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._edits = output_edits(task)
@@ -197,22 +196,22 @@ class _EvalPages:
         series = self._cards.series(info, self._edits, self._cells, derived)
         summary = task.record.summary
         for file in series_files(series, summary.patterns):
-            writer.write(self._owner, file.path, file.content)
+            writer.write(file.path, file.content)
         newest, short = len(series.points) - 1, number_of_short_reports(task)
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
         self._write_variants(series)
         self._write_trend(series)
-        write_older_points(writer, self._owner, series, keys)
-        write_comparison(writer, self._renderer, self._owner, series, summary.steps, keys)
+        write_older_points(writer, series, keys)
+        write_comparison(writer, self._renderer, series, summary.steps, keys)
         for index in range(short):
             path, key = (
                 links.report(info.id, series.points[index].snapshot.slug),
                 digest_of_inputs("eval", "short report", report=keys[index]),
             )
-            if not writer.is_fresh(self._owner, path, key):
-                writer.write(self._owner, path, self._renderer.render(short_report(series, index)), key)
+            if not writer.is_fresh(path, key):
+                writer.write(path, self._renderer.render(short_report(series, index)), key)
         self._write_fields(series)
         older = tuple(index for index in reversed(stale) if index < newest)
         return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older, pictures=self._pictures)
@@ -225,10 +224,10 @@ class _EvalPages:
                 links.field(self._info.id, attribute),
                 digest_of_inputs("eval", "field", report=self._keys[last_change(cells)], cells=cells),
             )
-            if not self._writer.is_fresh(self._owner, path, key):
+            if not self._writer.is_fresh(path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
                 page = field_page(series, blame, attribute, cells)
-                self._writer.write(self._owner, path, self._renderer.render(page), key)
+                self._writer.write(path, self._renderer.render(page), key)
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
@@ -246,7 +245,7 @@ class _EvalPages:
             if isinstance(done, Problem):
                 failures.append(done)
                 path = links.report(self._info.id, snapshot.slug)
-                write_in_its_place(self._writer, self._renderer, self._owner, path, done)
+                write_in_its_place(self._writer, self._renderer, path, done)
         return PagesDone(
             files=self._writer.files, cached=self._cache.new, failures=tuple(failures), pictures=self._pictures
         )
@@ -259,35 +258,35 @@ class _EvalPages:
         view = page.view
         assert isinstance(view, ReportView)
         if rows := rows_file(view):
-            writer.write(self._owner, rows.path, rows.content, key)
+            writer.write(rows.path, rows.content, key)
         tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
         if self._sources:
             self._pictures[key] = pictures
             self._write_pictures(self._sources, pictures)
         if tree:
-            writer.write(self._owner, tree.path, self._renderer.render(tree), key)
+            writer.write(tree.path, self._renderer.render(tree), key)
         if result.data is not None or view.leaves_anything_out:
             data = results_json(result, self._info, snapshot)
-            writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
-        writer.write(self._owner, page.path, self._renderer.render(page), key)
+            writer.write(links.report_data(self._info.id, snapshot.slug), data, key)
+        writer.write(page.path, self._renderer.render(page), key)
 
     def _is_fresh(self, index: int) -> bool:
         """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""
         slug, key = self._history.snapshots[index].slug, self._keys[index]
         page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
         pictures = self._task.record.pictures.get(key)
-        if (self._sources and pictures is None) or not self._writer.is_fresh(self._owner, page, key):
+        if (self._sources and pictures is None) or not self._writer.is_fresh(page, key):
             return False
         if self._sources and pictures:
             self._write_pictures(self._sources, pictures)
         for path in beside:
-            self._writer.is_fresh(self._owner, path, key)
+            self._writer.is_fresh(path, key)
         return True
 
     def _write_pictures(self, sources: EvalSources, pictures: Iterable[PagePicture]) -> None:
         for path, oid, *_ in pictures:
-            if path not in self._placed and not self._writer.is_fresh(self._owner, path, oid):
-                self._writer.write(self._owner, path, sources.content(oid), oid)
+            if path not in self._placed and not self._writer.is_fresh(path, oid):
+                self._writer.write(path, sources.content(oid), oid)
             self._placed.add(path)
 
     def _write_variants(self, series: Series) -> None:
@@ -300,12 +299,12 @@ class _EvalPages:
         ):
             return
         path, key = links.variants(self._info.id), self._keys[-1]
-        if not self._writer.is_fresh(self._owner, path, key):
+        if not self._writer.is_fresh(path, key):
             from sitegen.pages.variants import variants_page  # imports statistics that few evals need
 
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
             page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))
-            self._writer.write(self._owner, path, self._renderer.render(page), key)
+            self._writer.write(path, self._renderer.render(page), key)
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""
@@ -314,10 +313,10 @@ class _EvalPages:
         trend = trend_page(series, summary.steps, len(summary.suspects), columns, summary.patterns)
         if summary.suspects:
             suspects = suspect_truth_page(summary)
-            self._writer.write(self._owner, suspects.path, self._renderer.render(suspects))
+            self._writer.write(suspects.path, self._renderer.render(suspects))
         if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
-            self._writer.write(self._owner, rows.path, rows.content)
-        self._writer.write(self._owner, trend.path, self._renderer.render(trend))
+            self._writer.write(rows.path, rows.content)
+        self._writer.write(trend.path, self._renderer.render(trend))
 
 
 def newest_inputs(task: EvalTask) -> ScoringInputs | None:
@@ -333,19 +332,19 @@ def newest_inputs(task: EvalTask) -> ScoringInputs | None:
 
 
 def write_comparison(
-    writer: Writer, renderer: Renderer, owner: str, series: Series, steps: tuple[Step, ...], page_keys: Sequence[str]
+    writer: Writer, renderer: Renderer, series: Series, steps: tuple[Step, ...], page_keys: Sequence[str]
 ) -> None:
     """Write the page that compares two points and the files that it loads, unless they show no more than before.
 
     It shows nothing that the reports do not, so their digests ``page_keys`` together decide what it shows.
     """
     path, key = links.compare(series.info.id), digest_of_inputs("eval", "comparison", reports=page_keys)
-    if len(series.points) < 2 or writer.are_fresh(owner, path, key):
+    if len(series.points) < 2 or writer.are_fresh(path, key):
         return
     data = compare_data(series, steps)
-    writer.write(owner, path, renderer.render(compare_page(series, data)), key)
+    writer.write(path, renderer.render(compare_page(series, data)), key)
     for piece in data.pieces:
-        writer.write(owner, piece.path, piece.content, key)
+        writer.write(piece.path, piece.content, key)
 
 
 def number_of_short_reports(task: EvalTask) -> int:
@@ -359,7 +358,7 @@ def derived_values(series: Series) -> tuple[Derived, ...]:
     return tuple((point.change, point.interval, point.noise) for point in series.points)
 
 
-def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
+def write_older_points(writer: Writer, series: Series, page_keys: Sequence[str]) -> None:
     """Write the files of older points that do not stand yet; most builds read and make none of them."""
     eval_id, history = series.info.id, series.history
     newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
@@ -374,7 +373,7 @@ def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Se
             columns=columns,
         )
         paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
-        fresh = [writer.is_fresh(owner, path, key) for path in paths]  # each of them is recorded
+        fresh = [writer.is_fresh(path, key) for path in paths]  # each of them is recorded
         if not all(fresh):
             for file in older_points(series, number):
-                writer.write(owner, file.path, file.content, key)
+                writer.write(file.path, file.content, key)

@@ -189,7 +189,7 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
     """Write pages of an owner that say why it failed, because other pages lead to them."""
     writer, renderer = build.files.writer(owner), build.timeline.context.renderer()
     for path in paths:
-        write_in_its_place(writer, renderer, owner, path, problem)
+        write_in_its_place(writer, renderer, path, problem)
     build.files.record(owner, writer.files)
 
 

@@ -105,9 +105,9 @@ def if_possible(make: Callable[[], R]) -> R | None:
         return None
 
 
-def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str, problem: Problem) -> None:
+def write_in_its_place(writer: Writer, renderer: Renderer, path: str, problem: Problem) -> None:
     """Write a page that explains why sitegen could not make the page at this address."""
-    writer.write(owner, path, renderer.render(failed_page(path, problem)))
+    writer.write(path, renderer.render(failed_page(path, problem)))
 
 
 def _problem(part: str, error: Exception, problem: Problem) -> Problem:

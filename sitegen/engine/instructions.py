@@ -77,9 +77,8 @@ class _InstructionWork:
         self._task = task
         self._history = task.history
         self._edits = task.history.edits
-        self._owner = owner(task.history.path)
         self._repository = task.context.open()
-        self._writer = task.context.writer(task.pages)
+        self._writer = task.context.writer(owner(task.history.path), task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
@@ -98,7 +97,7 @@ class _InstructionWork:
         page = InstructionView(
             file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
         ).page
-        self._writer.write(self._owner, page.path, self._renderer.render(page))
+        self._writer.write(page.path, self._renderer.render(page))
         return counted, self._writer.files
 
     def _count(self, indices: Sequence[int]) -> None:
@@ -144,7 +143,7 @@ class _InstructionWork:
         return thickens(self._edits[index], self._task.apart)
 
     def _is_fresh(self, index: int) -> bool:
-        return self._writer.is_fresh(self._owner, self._pages[index], self._keys[index])
+        return self._writer.is_fresh(self._pages[index], self._keys[index])
 
     def _text(self) -> DisplayedFile | None:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
@@ -164,7 +163,7 @@ class _InstructionWork:
             after=sizes[index],
             thickens=self._thickens(index),
         ).page
-        self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
+        self._writer.write(page.path, self._renderer.render(page), self._keys[index])
 
 
 def _patch_counts(patch: bytes) -> PatchCounts | None:

@@ -78,23 +78,11 @@ def make_folder(folder: str) -> None:
             ) from None
 
 
-class Parents:
-    """The folders below an output folder that were checked and are real folders."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._made: set[str] = set()
-
-    def of(self, path: str) -> str:
-        """The parent of a file, which is made if there is none. Raises OutputFolderError as ``make_folder`` does."""
-        parent = path.rpartition("/")[0]
-        if parent not in self._made:
-            if not self._made:
-                os.makedirs(self._folder, exist_ok=True)
-            for place in _parents(self._folder, path):
-                make_folder(place)
-            self._made.add(parent)
-        return f"{self._folder}/{parent}" if parent else self._folder
+def make_parents(folder: str, path: str) -> None:
+    """Make the folders of a file. Raises OutputFolderError as ``make_folder`` does."""
+    os.makedirs(folder, exist_ok=True)
+    for place in _parents(folder, path):
+        make_folder(place)
 
 
 def remove(folder: Path, sizes: Mapping[str, int | None]) -> tuple[int, tuple[str, ...]]:
@@ -246,39 +234,32 @@ def files_not_in_memo(
     ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files individually, even in folders that
     contain no other files, so that a message can name the files to be replaced.
     """
-    ours = _Ours(folder, frozenset(memo_paths))
-    foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
-    return tuple(sorted(foreign)), tuple(ours.unlisted)
+    known, key = frozenset(memo_paths), user_key()
+    listed: dict[str, list[str]] | None = None if key else {}
+    unlisted: list[str] = []
 
+    def is_signed(path: str) -> bool:
+        nonlocal listed
+        if listed is None:  # it is read only if the memo does not have a file
+            listed = read_list(folder)
+        signatures = listed.get(path, ())
+        content = read_file(folder, path) if signatures else None
+        return content is not None and _signature(content_digest(content), path, key) in signatures
 
-class _Ours:
-    """Decides whether a build wrote a file. The list is read only if the memo does not have the file."""
-
-    def __init__(self, folder: Path, memo_paths: frozenset[str]) -> None:
-        self._folder = folder
-        self._known = memo_paths
-        self._key = user_key()
-        self._listed: dict[str, list[str]] | None = None if self._key else {}
-        self.unlisted: list[str] = []
-
-    def has(self, path: str) -> bool:
-        """Whether a build wrote the file. Collects the files that are not in the memo."""
-        if path in self._known or path in (MARKER, LIST) or path in PLACEHOLDERS:
+    def is_ours(path: str) -> bool:
+        """Decide whether a build wrote a file, and collect the files that are not in the memo."""
+        if path in known or path in (MARKER, LIST) or path in PLACEHOLDERS:
             return True
-        if not re.fullmatch(_TEMPORARY_NAME, path.rpartition("/")[2]) and not self._is_listed(path):
+        if not re.fullmatch(_TEMPORARY_NAME, path.rpartition("/")[2]) and not is_signed(path):
             return False
-        self.unlisted.append(path)
+        unlisted.append(path)
         return True
 
-    def _is_listed(self, path: str) -> bool:
-        if self._listed is None:
-            self._listed = read_list(self._folder)
-        signatures = self._listed.get(path, ())
-        content = read_file(self._folder, path) if signatures else None
-        return content is not None and _signature(content_digest(content), path, self._key) in signatures
+    foreign, _ = _strangers(str(folder), "", is_ours, name_each=name_each)
+    return tuple(sorted(foreign)), tuple(unlisted)
 
 
-def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tuple[list[str], bool]:
+def _strangers(folder: str, prefix: str, is_ours: Callable[[str], bool], *, name_each: bool) -> tuple[list[str], bool]:
     """The foreign files in a folder, and whether any file there is ours."""
     foreign: list[str] = []
     any_ours = False
@@ -289,14 +270,14 @@ def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tup
     for entry in entries:
         path = prefix + entry.name
         if not entry.is_dir(follow_symlinks=False):
-            if entry.is_file(follow_symlinks=False) and ours.has(path):
+            if entry.is_file(follow_symlinks=False) and is_ours(path):
                 any_ours = True
             else:
                 foreign.append(path)
         elif entry.name == ".git":
             foreign.append(f"{path}/")
         else:
-            inside, has_ours = _strangers(entry.path, f"{path}/", ours, name_each=name_each)
+            inside, has_ours = _strangers(entry.path, f"{path}/", is_ours, name_each=name_each)
             any_ours = any_ours or has_ours
             foreign += inside if name_each or has_ours or not inside else [f"{path}/"]
     return foreign, any_ours
@@ -307,32 +288,7 @@ def content_digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-class FileList:
-    """The list of an output folder, to which a writer adds files. It stays open: a build adds tens of thousands."""
-
-    def __init__(self, folder: str) -> None:
-        self._place = f"{folder}/{LIST}"
-        self._descriptor: int | None = None
-        self._key: bytes | None = None
-
-    def add(self, paths: Iterable[str], digest: str) -> None:
-        """Add files with the same content, before they are moved into their places.
-
-        ``digest``: the ``content_digest`` of these files.
-        """
-        if self._descriptor is None:
-            self._descriptor = os.open(self._place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-            self._key = user_key()
-        view = memoryview(b"".join([_list_line(digest, path, self._key) for path in paths]))
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-
-    def __del__(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-
-
-def _list_line(digest: str, path: str, key: bytes | None) -> bytes:
+def list_line(digest: str, path: str, key: bytes | None) -> bytes:
     """The line of a file in the list. The line end is first, so that a line cut off by a full disk damages no other."""
     return f"\n{_signature(digest, path, key)} {path}".encode("utf-8", "surrogateescape")
 
@@ -369,7 +325,7 @@ def shorten_list(folder: Path, files: Callable[[], Iterable[PageRow]], before: i
     temporary.unlink(missing_ok=True)
     key = user_key()
     with open(temporary, "xb") as file:
-        file.writelines(_list_line(row.content, row.path, key) for row in files())
+        file.writelines(list_line(row.content, row.path, key) for row in files())
     size = temporary.stat().st_size
     temporary.replace(folder / LIST)
     return size

@@ -258,15 +258,15 @@ class SiteWriter:
         key = digest_of_inputs("site", "assets", templates=self._timeline.context.templates)
         if rows := self._writer.up_to_date_rows(key):  # they are read only if any of them, or a template, changed
             for row in rows:
-                self._writer.is_fresh(OWNER, row.path, key)
+                self._writer.is_fresh(row.path, key)
         else:
             for asset in self._renderer.assets():
-                self._writer.write(OWNER, asset.path, asset.content, key)
+                self._writer.write(asset.path, asset.content, key)
         files = attempt("the files for machines and for search", lambda: tuple(self.other_files(causes)))
         if isinstance(files, Problem):
             return (files,)
         for file in files:
-            self._writer.write(OWNER, file.path, file.content)
+            self._writer.write(file.path, file.content)
         return ()
 
     def _write_pages(self, makers: Mapping[str, Callable[[], Page]]) -> tuple[Problem, ...]:
@@ -274,13 +274,13 @@ class SiteWriter:
         failures = []
         for path, make in makers.items():
             key = self._keys.get(path)
-            if key and self._writer.is_fresh(OWNER, path, key):
+            if key and self._writer.is_fresh(path, key):
                 continue
             content = attempt(f"the page {path}", partial(self._rendered, make))
             if isinstance(content, Problem):
                 failures.append(content)
                 content, key = self._renderer.render(failed_page(path, content)), None
-            self._writer.write(OWNER, path, content, key)
+            self._writer.write(path, content, key)
         return tuple(failures)
 
     def _rendered(self, make: Callable[[], Page]) -> bytes:

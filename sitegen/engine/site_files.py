@@ -22,16 +22,6 @@ from sitegen.engine.output_folder import (
 from sitegen.engine.writer import Writer, WrittenFiles
 from sitegen.errors import Notice
 from sitegen.history.memo_rows import stored
-from sitegen.model.named_tuple import NamedTuple
-
-
-class ListChanges(NamedTuple):
-    """The differences between the recorded files and those that the memo lists."""
-
-    added: list[PageRow]
-    """Recorded files that the memo does not list as they are now."""
-    outdated: list[PageRow]
-    """Files as the memo lists them that are not recorded in this way."""
 
 
 class RecordedFiles:
@@ -72,17 +62,21 @@ class RecordedFiles:
         owners, recorded = set(map(stored, self._whole)), {row.path for row in self.all()}
         return (row for row in listed if row.owner not in owners and row.path not in recorded)
 
-    def compare(self, listed: Iterable[PageRow]) -> ListChanges:
-        """Compare the recorded files with listed ones, which are in the order of their owners."""
-        changes = ListChanges([], [])
+    def compare(self, listed: Iterable[PageRow]) -> tuple[list[PageRow], list[PageRow]]:
+        """Compare the recorded files with listed ones, which are in the order of their owners.
+
+        Returns the recorded files that are not listed as they are now, and the listed ones that are not recorded so.
+        """
+        added: list[PageRow] = []
+        outdated: list[PageRow] = []
         others = dict.fromkeys(self._records)
         for owner, rows in groupby(listed, key=attrgetter("owner")):
             before, now = set(rows), self.of(owner)
-            changes.added.extend(row for row in now if row not in before)
-            changes.outdated.extend(sorted(before.difference(now)))
+            added.extend(row for row in now if row not in before)
+            outdated.extend(sorted(before.difference(now)))
             others.pop(owner, None)
-        changes.added.extend(chain.from_iterable(map(self.of, others)))
-        return changes
+        added.extend(chain.from_iterable(map(self.of, others)))
+        return added, outdated
 
     def stale(self, outdated: Collection[PageRow]) -> list[PageRow]:
         """Return the outdated files whose paths the site no longer has."""
@@ -139,7 +133,7 @@ class SiteFiles:
 
     def writer(self, owner: str) -> Writer:
         """Return a writer for the files of one owner."""
-        return Writer(self._into, self.present_files(owner), self.foreign)
+        return Writer(self._into, owner, self.present_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
         """Record files of an owner. Files that were made on another machine are written.
@@ -171,12 +165,12 @@ class SiteFiles:
         """
         memo, name, folder = self._memo, self._site, self._into
         unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
-        changes = self._changes(complete)
-        stale = {row.path: row.size for row in self.recorded.stale(changes.outdated)}
+        added, outdated = self._changes(complete)
+        stale = {row.path: row.size for row in self.recorded.stale(outdated)}
         removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
         remove(folder, dict.fromkeys(self._unfinished()))
-        memo.forget_pages(name, changes.outdated)
-        memo.keep_pages(name, changes.added)
+        memo.forget_pages(name, outdated)
+        memo.keep_pages(name, added)
         foreign = self._warn_of_foreign(changed)
         list_size = 0 if site.must_be_made_again else self._shorten_list()
         memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
@@ -227,7 +221,7 @@ class SiteFiles:
         before = self._last.state.list_size if self._last.state and self._last.is_trusted else None
         return shorten_list(self._into, lambda: self._memo.each_page(self._site), before)
 
-    def _changes(self, complete: bool) -> ListChanges:
+    def _changes(self, complete: bool) -> tuple[list[PageRow], list[PageRow]]:
         """Compare the recorded files with the memo: with all files of the last build, if this one is ``complete``.
 
         Otherwise with the files of the owners that were recorded whole.
@@ -260,7 +254,7 @@ class LayerFiles(SiteFiles):
         """Delete the files of this folder that the site below has as well, and those that the previous build left."""
         below = {row.path: row.key for row in self._memo.each_page(self._site)} if self._last.is_trusted else {}
         differ = [row for row in self.recorded.all() if below.get(row.path) != row.key]
-        self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete).outdated))
+        self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete)[1]))
         paths = {row.path for row in differ}
         _, left = files_not_in_memo(self._into, paths)
         removed, _ = remove(self._into, dict.fromkeys(left))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from sitegen.engine.configuration import KeptMappings
 from sitegen.engine.memo import PageRow
 from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
-from sitegen.engine.writer import ContentsWriter, Writer
+from sitegen.engine.writer import Writer
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
@@ -189,9 +189,9 @@ class WorkerContext(Frozen):
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
-    def writer(self, present: Iterable[PageRow] = ()) -> Writer:
+    def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""
-        return ContentsWriter(present) if self.out is None else Writer(self.out, present, self.foreign)
+        return Writer(self.out, owner, present, self.foreign)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

@@ -15,8 +15,9 @@ from typing import Final
 
 from sitegen.engine.cached import encode
 from sitegen.engine.memo import PageRow
-from sitegen.engine.output_folder import TEMPORARY, FileList, Parents, content_digest, read_regular
+from sitegen.engine.output_folder import LIST, TEMPORARY, content_digest, list_line, make_parents, read_regular
 from sitegen.errors import OutputFolderError
+from sitegen.history.cache_folder import user_key
 from sitegen.model.frozen import Frozen
 
 QUICK: Final = 1
@@ -62,14 +63,6 @@ def digest(*parts: bytes | str) -> str:
     return state.hexdigest()
 
 
-class CompressedFile(Frozen):
-    """A file that was made on another machine."""
-
-    path: str
-    content: bytes
-    """Compressed by zlib."""
-
-
 class WrittenFiles(Frozen):
     """The files of one owner after a writer brought them up to date."""
 
@@ -77,25 +70,38 @@ class WrittenFiles(Frozen):
     """All files of the owner, including files that were up to date."""
     written: int
     """Number of these files that the folder did not have with this content."""
-    contents: tuple[CompressedFile, ...] = ()
-    """Files that are not written yet, because they were made on another machine."""
+    contents: tuple[tuple[str, bytes], ...] = ()
+    """Paths and contents, compressed by zlib, of files that are not written yet: they were made on another machine."""
 
 
 class Writer:
-    """Writes files into an output folder, and records each with its owner."""
+    """Writes the files of one owner into an output folder, and records them."""
 
     def __init__(
-        self, folder: Path, present: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
+        self,
+        folder: Path | None,
+        owner: str = "",
+        present: Iterable[PageRow] = (),
+        foreign: Collection[str] = (),
+        *,
+        listed: bool = True,
     ) -> None:
-        """``present``: files known to be in the folder; ``foreign``: files that no build wrote.
+        """``present``: files of the owner that are known to be in the folder; ``foreign``: files that no build wrote.
 
+        ``folder``: None on a machine without the output folder, where files are collected for the machine that has it.
         ``listed``: whether the folder has a list of its files; needed only if a build may delete files.
         """
-        self._folder = str(folder)
+        self._folder = None if folder is None else str(folder)
+        self._owner = owner
         self._present = {row.path: row for row in present}
         self._foreign = foreign
-        self._list = FileList(self._folder) if listed else None
-        self._parents = Parents(self._folder)
+        self._is_listed = listed
+        self._list: int | None = None
+        """The descriptor of the list of the folder. It stays open: a build adds tens of thousands of files."""
+        self._key: bytes | None = None
+        self._real_folders: set[str] = set()
+        """The folders below the output folder that were checked."""
+        self._contents: list[tuple[str, bytes]] = []
         self._temporary = f"{TEMPORARY}-{os.getpid()}"
         self.rows: list[PageRow] = []
         self._written: set[str] = set()
@@ -104,12 +110,11 @@ class Writer:
     def files(self) -> WrittenFiles:
         """The files that the writer wrote or found up to date so far, each as it was written last."""
         rows = {row.path: row for row in self.rows}
-        return WrittenFiles(tuple(rows.values()), len(self._written))
+        return WrittenFiles(tuple(rows.values()), len(self._written), tuple(self._contents))
 
-    @property
-    def written(self) -> int:
-        """How many files were not in the folder with their content."""
-        return len(self._written)
+    def __del__(self) -> None:
+        if self._list is not None:
+            os.close(self._list)
 
     def up_to_date_row(self, path: str, key: str) -> PageRow | None:
         """The record of a file, if it is known that the folder has it, made from these inputs."""
@@ -120,23 +125,23 @@ class Writer:
         """The records of all files that the folder is known to have and that were made from these inputs."""
         return [row for row in self._present.values() if row.key == key]
 
-    def is_fresh(self, owner: str, path: str, key: str) -> bool:
+    def is_fresh(self, path: str, key: str) -> bool:
         """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
         row = self.up_to_date_row(path, key)
         if row is None:
             return False
         # Recorded like a written file, because unrecorded files are deleted at the end of the build.
-        self.rows.append(row._replace(owner=owner))
+        self.rows.append(row)
         return True
 
-    def are_fresh(self, owner: str, path: str, key: str) -> bool:
+    def are_fresh(self, path: str, key: str) -> bool:
         """``is_fresh`` for a page and all files that were made from the same inputs."""
         if self.up_to_date_row(path, key) is None:
             return False
-        self.rows.extend(row._replace(owner=owner) for row in self.up_to_date_rows(key))
+        self.rows.extend(self.up_to_date_rows(key))
         return True
 
-    def write(self, owner: str, path: str, content: bytes, key: str | None = None) -> None:
+    def write(self, path: str, content: bytes, key: str | None = None) -> None:
         """Write a file, unless it has this content already.
 
         ``key``: the digest of its inputs; default: that of the content. Raises OutputFolderError if a folder, or a
@@ -145,27 +150,29 @@ class Writer:
         of_content = content_digest(content) if not key else ""
         key = key or of_content
         if present := self.up_to_date_row(path, key):
-            self.rows.append(present._replace(owner=owner))
+            self.rows.append(present)
             return
         of_content = of_content or content_digest(content)
-        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), content=of_content))
+        self.rows.append(PageRow(owner=self._owner, path=path, key=key, size=len(content), content=of_content))
         self._present.pop(path, None)
         self._store(path, content, of_content)
 
     def write_contents(self, files: WrittenFiles) -> int:
         """Write the files that are not written yet. Returns how many were not in the folder already."""
-        for file in files.contents:
-            content = zlib.decompress(file.content)
-            self._store(file.path, content, content_digest(content))
-        return self.written
+        for path, compressed in files.contents:
+            content = zlib.decompress(compressed)
+            self._store(path, content, content_digest(content))
+        return len(self._written)
 
     def _store(self, path: str, content: bytes, of_content: str) -> None:
         """Put a file in its place, unless it has this content already."""
-        parent = self._parents.of(path)
+        if self._folder is None:
+            self._contents.append((path, zlib.compress(content, QUICK)))
+            return
+        parent = self._parent_of(path)
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
-            if self._list:
-                self._list.add([path], of_content)
+            self._add_to_list([path], of_content)
             return
         if os.path.isdir(target) and not os.path.islink(target):
             raise OutputFolderError(
@@ -177,10 +184,26 @@ class Writer:
                 where=target,
                 fix="Move it away, or choose another -o; --force replaces such files, and keeps all others.",
             )
-        if self._list:
-            self._list.add([path], of_content)
+        self._add_to_list([path], of_content)
         self._put(f"{parent}/{self._temporary}", target, content)
         self._written.add(path)
+
+    def _add_to_list(self, paths: Iterable[str], of_content: str) -> None:
+        """Add files with the same content to the list of the folder, before they are moved into their places."""
+        if not self._is_listed:
+            return
+        if self._list is None:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+            self._list, self._key = os.open(f"{self._folder}/{LIST}", flags, 0o644), user_key()
+        _write_all(self._list, b"".join([list_line(of_content, path, self._key) for path in paths]))
+
+    def _parent_of(self, path: str) -> str:
+        """Return the parent of a file, which is made if there is none. Raises OutputFolderError if it is no folder."""
+        parent = path.rpartition("/")[0]
+        if parent not in self._real_folders:
+            make_parents(str(self._folder), path)
+            self._real_folders.add(parent)
+        return f"{self._folder}/{parent}" if parent else str(self._folder)
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> list[str]:
         """Give one content to those of these paths that are free, as one file with many names. Returns the paths.
@@ -191,8 +214,7 @@ class Writer:
         if not free:
             return free
         content, source = make(), None
-        if self._list:
-            self._list.add(free, content_digest(content))
+        self._add_to_list(free, content_digest(content))
         for path in free:
             target = f"{self._folder}/{path}"
             try:
@@ -201,12 +223,12 @@ class Writer:
                     continue
             except OSError:  # too many names, or the file system has no such links
                 pass
-            self._put(f"{self._parents.of(path)}/{self._temporary}", target, content)
+            self._put(f"{self._parent_of(path)}/{self._temporary}", target, content)
             source = target
         return free
 
     def _exists(self, path: str) -> bool:
-        self._parents.of(path)  # makes it, and refuses a link
+        self._parent_of(path)  # makes it, and refuses a link
         return os.path.lexists(f"{self._folder}/{path}")
 
     @staticmethod
@@ -215,20 +237,10 @@ class Writer:
         os.replace(temporary, target)
 
 
-class ContentsWriter(Writer):
-    """Collects files on a machine without the output folder, for the machine that has it to write."""
-
-    def __init__(self, present: Iterable[PageRow]) -> None:
-        super().__init__(Path(), present)
-        self._contents: list[CompressedFile] = []
-
-    @property
-    def files(self) -> WrittenFiles:
-        """The files that the folder must have, and the contents that it lacks."""
-        return WrittenFiles(super().files.rows, 0, tuple(self._contents))
-
-    def _store(self, path: str, content: bytes, of_content: str) -> None:
-        self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))
+def _write_all(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def _write_new(place: str, content: bytes) -> None:
@@ -240,9 +252,7 @@ def _write_new(place: str, content: bytes) -> None:
         os.unlink(place)
         descriptor = os.open(place, flags, 0o644)
     try:
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        _write_all(descriptor, content)
     except OSError as error:  # such as that of a full disk, which does not name the file
         raise OSError(error.errno, error.strerror, place) from None
     finally:

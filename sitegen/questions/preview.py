@@ -106,9 +106,9 @@ def write_preview(verified: Verified) -> Path:
     there = frozenset((*(sheet.path for sheet in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
     for sheet in pages:
-        writer.write("", sheet.path, without_links(renderer.render(sheet), sheet.path, there))
+        writer.write(sheet.path, without_links(renderer.render(sheet), sheet.path, there))
     for file in assets:
-        writer.write("", file.path, file.content)
+        writer.write(file.path, file.content)
     return folder / page.path
 
 

@@ -20,7 +20,7 @@ from sitegen.engine.output_folder import (
     same_times,
     shorten_list,
 )
-from sitegen.engine.writer import ContentsWriter, Writer, WrittenFiles, digest
+from sitegen.engine.writer import Writer, WrittenFiles, digest
 from sitegen.errors import OutputFolderError
 from sitegen.project import MARKER
 
@@ -32,19 +32,19 @@ def test_parts_of_a_digest_cannot_run_into_each_other():
 
 def test_a_new_file_is_written_and_an_equal_one_kept(tmp_path):
     writer = Writer(tmp_path)
-    writer.write("eval:a", "evals/a/index.html", b"one")
+    writer.write("evals/a/index.html", b"one")
     assert (tmp_path / "evals/a/index.html").read_bytes() == b"one"
     again = Writer(tmp_path)
     before = (tmp_path / "evals/a/index.html").stat().st_ino
-    again.write("eval:a", "evals/a/index.html", b"one")
-    assert (writer.written, len(writer.rows), again.written, len(again.rows)) == (1, 1, 0, 1)
+    again.write("evals/a/index.html", b"one")
+    assert (writer.files.written, len(writer.rows), again.files.written, len(again.rows)) == (1, 1, 0, 1)
     assert (tmp_path / "evals/a/index.html").stat().st_ino == before
 
 
 def test_each_file_is_in_the_list_of_the_folder_as_soon_as_it_stands(tmp_path):
     writer, listed = Writer(tmp_path), []
     for path in ("a.html", "evals/b.html"):
-        writer.write("", path, path.encode())
+        writer.write(path, path.encode())
         listed.append(read_list(tmp_path).keys())
     assert listed == [{"a.html"}, {"a.html", "evals/b.html"}]
     (tmp_path / "evals/b.html").write_bytes(b"changed")
@@ -52,18 +52,18 @@ def test_each_file_is_in_the_list_of_the_folder_as_soon_as_it_stands(tmp_path):
 
 
 def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
-    writer = Writer(tmp_path, [PageRow(owner="", path="a.html", key="key", size=7)])
-    assert writer.is_fresh("", "a.html", "key")
-    assert not writer.is_fresh("", "a.html", "other")
-    assert not writer.is_fresh("", "b.html", "key")
+    writer = Writer(tmp_path, present=[PageRow(owner="", path="a.html", key="key", size=7)])
+    assert writer.is_fresh("a.html", "key")
+    assert not writer.is_fresh("a.html", "other")
+    assert not writer.is_fresh("b.html", "key")
     assert writer.rows == [PageRow(owner="", path="a.html", key="key", size=7)]
 
 
 def test_a_file_that_is_written_twice_has_the_second_content_and_counts_once(tmp_path):
-    Writer(tmp_path).write("", "a.html", b"old", "key")
-    writer = Writer(tmp_path, [PageRow(owner="", path="a.html", key="key", size=3)])
-    writer.write("", "a.html", b"early")
-    writer.write("", "a.html", b"old", "key")
+    Writer(tmp_path).write("a.html", b"old", "key")
+    writer = Writer(tmp_path, present=[PageRow(owner="", path="a.html", key="key", size=3)])
+    writer.write("a.html", b"early")
+    writer.write("a.html", b"old", "key")
     assert (tmp_path / "a.html").read_bytes() == b"old"
     assert writer.files == WrittenFiles(
         (PageRow(owner="", path="a.html", key="key", size=3, content=content_digest(b"old")),), 1
@@ -76,7 +76,7 @@ def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(
     writer = Writer(tmp_path, foreign=["notes/"])
     assert writer.reserve(["a.html", "b.html", "c.html", "notes/d.html"], lambda: b"soon") == ["a.html", "c.html"]
     assert os.path.samefile(tmp_path / "a.html", tmp_path / "c.html")
-    writer.write("", "a.html", b"page")
+    writer.write("a.html", b"page")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html", "c.html")] == [b"page", b"there", b"soon"]
     assert files_not_in_memo(tmp_path, ["a.html"])[1] == ("c.html",)
 
@@ -97,14 +97,14 @@ def test_an_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch):
     writer = Writer(tmp_path, listed=False)
     monkeypatch.setattr(os, "write", write)
     with pytest.raises(OSError, match="No space left") as raised:
-        writer.write("", "evals/a.html", b"page")
+        writer.write("evals/a.html", b"page")
     assert Path(raised.value.filename).parent == tmp_path / "evals"
 
 
 def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
-    Writer(tmp_path).write("", "a.html", b"old" * 10)
+    Writer(tmp_path).write("a.html", b"old" * 10)
     with open(tmp_path / "a.html", "rb") as reader:
-        Writer(tmp_path).write("", "a.html", b"new" * 10)
+        Writer(tmp_path).write("a.html", b"new" * 10)
         assert reader.read() == b"old" * 10, "a reader that has the file open sees the whole old one"
     assert (tmp_path / "a.html").read_bytes() == b"new" * 10
     assert sorted(os.listdir(tmp_path)) == [LIST, "a.html"]
@@ -129,8 +129,8 @@ def test_an_empty_folder_that_git_keeps_is_ours_to_use(tmp_path, placeholder):
 
 
 def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
-    Writer(tmp_path).write("", "evals/a/index.html", b"ours, by the list")
-    Writer(tmp_path).write("", "evals/a/changed.html", b"ours, and then written over")
+    Writer(tmp_path).write("evals/a/index.html", b"ours, by the list")
+    Writer(tmp_path).write("evals/a/changed.html", b"ours, and then written over")
     for path in ("evals/a/changed.html", "evals/a/mine.txt", "index.html", "CNAME", ".git/HEAD", "mine/deep/a.txt"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("theirs")
@@ -143,12 +143,12 @@ def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
 
 
 def test_a_list_that_another_key_signed_speaks_for_no_file(tmp_path, monkeypatch):
-    Writer(tmp_path).write("", "a.html", b"ours")
+    Writer(tmp_path).write("a.html", b"ours")
     assert files_not_in_memo(tmp_path, ()) == ((), ("a.html",))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path.with_name("another")))
     assert files_not_in_memo(tmp_path, ()) == (("a.html",), ())
     monkeypatch.setenv("XDG_STATE_HOME", os.devnull)  # no key can be kept there
-    Writer(tmp_path).write("", "b.html", b"ours")
+    Writer(tmp_path).write("b.html", b"ours")
     assert files_not_in_memo(tmp_path, ()) == (("a.html", "b.html"), ())
 
 
@@ -160,10 +160,10 @@ def test_an_odd_list_speaks_for_no_file(tmp_path, line):
 
 
 def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content(tmp_path):
-    Writer(tmp_path).write("", "a.html", b"of an earlier build")
+    Writer(tmp_path).write("a.html", b"of an earlier build")
     writer = Writer(tmp_path)
     for path in ("a.html", "b.html"):
-        writer.write("", path, b"new")
+        writer.write(path, b"new")
     length = shorten_list(tmp_path, lambda: writer.rows, None)
     assert length == (tmp_path / LIST).stat().st_size
     assert {path: len(signatures) for path, signatures in read_list(tmp_path).items()} == {"a.html": 1, "b.html": 1}
@@ -172,14 +172,14 @@ def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content
 
 def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
     writer = Writer(tmp_path)
-    writer.write("eval:a", "evals/a/0001.html", b"1")
-    writer.write("eval:b", "evals/b/0001.html", b"1")
+    writer.write("evals/a/0001.html", b"1")
+    writer.write("evals/b/0001.html", b"1")
     assert remove(tmp_path, {"evals/a/0001.html": 1, "evals/a/gone.html": 1}) == (1, ())
     assert [path.name for path in (tmp_path / "evals").iterdir()] == ["b"]
 
 
 def test_a_file_that_was_added_or_removed_shows_in_the_times_of_its_folder(tmp_path):
-    Writer(tmp_path).write("", "evals/a/0001.html", b"1")
+    Writer(tmp_path).write("evals/a/0001.html", b"1")
     times = folder_times(tmp_path, ["gone"], ["evals/a/0001.html"])
     assert list(times) == ["", "evals", "evals/a"]
     assert same_times(tmp_path, times)
@@ -229,8 +229,8 @@ def test_no_link_is_followed_to_write(tmp_path):
     (out / "index.html").symlink_to(elsewhere / "a.html")
     writer = Writer(out)
     with pytest.raises(OutputFolderError, match="is a link or a file"):
-        writer.write("", "evals/b.html", b"ours")
-    writer.write("", "index.html", b"ours")
+        writer.write("evals/b.html", b"ours")
+    writer.write("index.html", b"ours")
     assert (out / "index.html").is_symlink() is False
     assert [(path.name, path.read_text()) for path in elsewhere.iterdir()] == [("a.html", "theirs")]
 
@@ -238,7 +238,7 @@ def test_no_link_is_followed_to_write(tmp_path):
 def test_a_temporary_file_is_never_written_through(tmp_path):
     (tmp_path / "theirs").write_text("theirs")
     os.link(tmp_path / "theirs", tmp_path / f".~sitegen-{os.getpid()}")
-    Writer(tmp_path).write("", "a.html", b"ours")
+    Writer(tmp_path).write("a.html", b"ours")
     assert (tmp_path / "theirs").read_text() == "theirs"
 
 
@@ -246,14 +246,14 @@ def test_a_file_of_others_is_not_replaced_by_a_page(tmp_path):
     (tmp_path / "index.html").write_text("theirs")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "page.html").write_text("theirs")
-    writer = Writer(tmp_path, (), ("index.html", "mine/"))
+    writer = Writer(tmp_path, foreign=("index.html", "mine/"))
     for path in ("index.html", "mine/page.html"):
         with pytest.raises(OutputFolderError, match="that no build wrote stands where a page goes"):
-            writer.write("", path, b"ours")
+            writer.write(path, b"ours")
         assert (tmp_path / path).read_text() == "theirs"
-        writer.write("", path, b"theirs")
-    writer.write("", "mine/other.html", b"ours")
-    assert writer.written == 1
+        writer.write(path, b"theirs")
+    writer.write("mine/other.html", b"ours")
+    assert writer.files.written == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no JSON", '{"foreign": 3}', "\0" * 9])
@@ -283,11 +283,11 @@ def test_a_marker_or_list_that_is_a_link_or_a_pipe_is_refused(tmp_path, name, li
 
 def test_a_writer_without_a_folder_collects_what_the_folder_lacks_for_another_one_to_write(tmp_path):
     standing = [PageRow(owner="x", path=path, key=content_digest(b"same"), size=4) for path in ("a.html", "b.html")]
-    far = ContentsWriter(standing)
+    far = Writer(None, "x", standing)
     for path, content in (("a.html", b"same"), ("b.html", b"new"), ("c/d.html", b"new")):
-        far.write("x", path, content)
+        far.write(path, content)
     assert far.files.written == 0
-    assert [file.path for file in far.files.contents] == ["b.html", "c/d.html"]
+    assert [path for path, _ in far.files.contents] == ["b.html", "c/d.html"]
     near = Writer(tmp_path, foreign={"c/"})
     (tmp_path / "b.html").write_bytes(b"new")
     assert near.write_contents(far.files) == 1
