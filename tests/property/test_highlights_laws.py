@@ -13,7 +13,6 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
 from sitegen.pages.html.formats import printable
-from sitegen.pages.report import spans
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
 from sitegen.scoring.highlights.files import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
@@ -194,7 +193,7 @@ class _Reader(HTMLParser):
 @settings(max_examples=200)
 @given(MARKED_TEXTS)
 def test_a_text_is_shown_as_it_is_however_its_marks_overlap(text: MarkedText) -> None:
-    read = _Reader(spans.texts([shown_text(text)]))
+    read = _Reader(shown_text(text).item)
     assert read.tags <= {"li", "div", "b", "span", "p", "mark", "small", "ul", "main"}
     assert read.classes <= {
         *("by", "mono wrap", "marked", "hl correct", "hl missed", "hl wrong", "vh", "beside", "cut"),

@@ -19,7 +19,7 @@ from sitegen.model.scorecards import Result
 from sitegen.pages.field import FieldView
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
-from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts, texts
+from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
 from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
@@ -237,7 +237,7 @@ def test_overlapping_marks_are_cut_into_pieces():
 
 def test_an_outcome_has_a_class_a_letter_and_a_word():
     shown = shown_text(MarkedText("p", "<b>", (Mark(start=0, end=3, outcome="missed", category="a&b"),)))
-    assert texts([shown]) == (
+    assert shown.item == (
         '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
         '<mark class="hl missed" data-c="a&amp;b">&lt;b&gt;<small>'
         '<b aria-hidden="true">M</b><span class="vh"> missed</span> a&amp;b</small>'

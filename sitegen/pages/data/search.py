@@ -114,7 +114,7 @@ def list_file(
     summaries = tuple(summaries)
     body: dict[str, Any] = {
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
-        "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), _topics(), *map(_pages_of_eval, summaries))],
+        "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), *map(_pages_of_eval, summaries))],
         "files": [
             [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
         ],
@@ -132,9 +132,6 @@ def _pages_of_site() -> Iterator[SearchEntry]:
     yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
     yield SearchEntry("Regressions", links.regressions(), "what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
-
-
-def _topics() -> Iterator[SearchEntry]:
     for anchor, topic in TOPICS.items():
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
 

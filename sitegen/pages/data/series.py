@@ -228,40 +228,38 @@ def _states_usage(series: Series) -> bool:
 
 
 def _table_rows(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
-    states_usage = _states_usage(series)
-    return _csv_bytes(_csv_row(series, point, states_usage=states_usage) for point in points)
-
-
-def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> list[str]:
-    """A point as a line of the table. ``states_usage``: whether any point of the series states usage."""
-    headline = series.specs[0].name
-    then, delta = point["then"], point["delta"] or {}
-    shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
-    row = [
-        point["iteration"],
-        *(point[name] for name in _TEXTS),
-        " ".join(point["cause"]),
-        point["status"],
-        *(then[name] for name in _NUMBERS),
-        *(then["errors"][name] for name in ERROR_TYPES),
-        *(then["metrics"].get(name) for name in _further_metrics(series)),
-        delta.get(headline),
-        point["report"],
-        point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
-        *(parts.get(role) for role in ROLES),
-        shared.get("verdict"),
-        shared.get("common"),
-        "yes" if point["stale"] else "no",
-        *(point[name] for name in _FATES),
-        *(point["interval"] or (None, None)),
-        point["same_as"],
-    ]
-    if traits_of(series.info.kind).answers_cases:
-        row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
-    if states_usage:
-        usage = point.get("usage", {})
-        row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
-    return [spreadsheet_safe(cell) for cell in row]
+    """The points as lines of the table."""
+    headline, states_usage = series.specs[0].name, _states_usage(series)
+    rows = []
+    for point in points:
+        then, delta = point["then"], point["delta"] or {}
+        shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
+        row = [
+            point["iteration"],
+            *(point[name] for name in _TEXTS),
+            " ".join(point["cause"]),
+            point["status"],
+            *(then[name] for name in _NUMBERS),
+            *(then["errors"][name] for name in ERROR_TYPES),
+            *(then["metrics"].get(name) for name in _further_metrics(series)),
+            delta.get(headline),
+            point["report"],
+            point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
+            *(parts.get(role) for role in ROLES),
+            shared.get("verdict"),
+            shared.get("common"),
+            "yes" if point["stale"] else "no",
+            *(point[name] for name in _FATES),
+            *(point["interval"] or (None, None)),
+            point["same_as"],
+        ]
+        if traits_of(series.info.kind).answers_cases:
+            row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
+        if states_usage:
+            usage = point.get("usage", {})
+            row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
+        rows.append([spreadsheet_safe(cell) for cell in row])
+    return _csv_bytes(rows)
 
 
 def _further_metrics(series: Series) -> list[str]:

@@ -6,9 +6,9 @@ Everything is escaped like by markupsafe, but into plain strings: joining ``Mark
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Sized
-from functools import lru_cache, wraps
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence, Sized
+from functools import lru_cache
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from markupsafe import Markup
 from markupsafe import escape as as_markup
@@ -25,20 +25,6 @@ BOUND: Final = 2_000
 
 MISSING: Final = "missing"
 BLANK: Final = "blank"
-
-
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
-def for_each(row: Callable[Concatenate[T, P], str]) -> Callable[Concatenate[Iterable[T], P], Markup]:
-    """Decorate a function that writes one value, for templates: it takes several, and writes one after the other."""
-
-    @wraps(row)
-    def rows(values: Iterable[T], /, *args: P.args, **kwargs: P.kwargs) -> Markup:
-        return Markup("".join([row(value, *args, **kwargs) for value in values]))
-
-    return rows
 
 
 class DisplayValue(NamedTuple):

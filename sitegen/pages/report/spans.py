@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
-from sitegen.pages.html.cells import escape, for_each
+from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 
 TEXTS: Final = 100
@@ -45,13 +45,23 @@ class ShownText(Frozen):
     more_beside: int
 
     @property
-    def _mark_counts(self) -> str:
+    def item(self) -> Markup:
+        """Its item of the list: its id and counts, the text with its marks, and the highlights beside it."""
         counts = [(self.correct, "correct"), (self.missed, "missed"), (self.wrong, "wrong")]
         summary = ", ".join(f"{count:,} {name}" for count, name in counts if count)
-        return f"<span>{summary or 'nothing expected, nothing given'}</span>"
+        body = "".join(map(_piece, self.pieces))
+        if self.cut:
+            body += f'<span class="cut"> … {self.cut:,} more characters</span>'
+        marked = f'<p class="marked" dir="auto">{body}</p>' if body else ""
+        return Markup(
+            f'<li><div class="by"><b class="mono wrap">{bounded(self.id, _SHORT)}</b> '
+            f"<span>{summary or 'nothing expected, nothing given'}</span></div>"
+            f"{marked}{self.notes}</li>\n"
+        )
 
     @property
-    def _paragraph_notes(self) -> str:
+    def notes(self) -> str:
+        """The highlights beside it."""
         if not self.beside:
             return ""
         items = "".join(
@@ -142,17 +152,6 @@ _CATEGORY: Final = 40
 def key(outcome: str) -> Markup:
     """An outcome in the legend."""
     return Markup(f'<span class="hl {outcome}">{outcome}{_tag(outcome, "")}</span>')
-
-
-@for_each
-def texts(paragraph: ShownText) -> str:
-    """The list item of a text: its id and counts, the text with its marks, and the highlights beside it."""
-    body = "".join(map(_piece, paragraph.pieces))
-    if paragraph.cut:
-        body += f'<span class="cut"> … {paragraph.cut:,} more characters</span>'
-    text = f'<p class="marked" dir="auto">{body}</p>' if body else ""
-    head = f'<div class="by"><b class="mono wrap">{bounded(paragraph.id, _SHORT)}</b> {paragraph._mark_counts}</div>'
-    return f"<li>{head}{text}{paragraph._paragraph_notes}</li>\n"
 
 
 def _piece(piece: Piece) -> str:

@@ -271,6 +271,7 @@ def _island(
     """
     points, specs, changes = view.points[older:], view.specs[: view.drawn], view.changes[older:]
     counts = [place for place, spec in enumerate(specs) if spec.unit == COUNT]
+    moved = [[change[k].amount if change else None for change in changes] for k in range(len(specs))]
     # Labels of runs need not end with a number, which the script would read from them.
     labelled = all(iteration_number(point.snapshot.label) is not None for point in view.points)
     return {
@@ -292,7 +293,7 @@ def _island(
         "values": [_rounded(column[older:]) for column in drawn],
         "now": [_rounded(column[older:]) for column in now],
         "changes": [
-            _written_changes([change[k].amount if change else None for change in changes]) for k in range(len(specs))
+            _rounded([None if at is None else 0 if abs(at) < ROUNDING else at for at in column]) for column in moved
         ],
         "by_outputs": [int(bool(change) and change[0].by_outputs) for change in changes],
         "spans": [point.interval and _rounded((point.interval.low, point.interval.high)) for point in points],
@@ -304,11 +305,6 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     return [
         None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
     ]
-
-
-def _written_changes(changes: Sequence[float | None]) -> list[float | None]:
-    """The changes, rounded as in the table, in the unit of the metric."""
-    return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
 
 
 def _grouped_errors(wrong: Sequence[Sequence[int]], size: int, most: float) -> tuple[str, ...]:
