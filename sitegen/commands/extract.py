@@ -11,7 +11,7 @@ from sitegen.data_files.project_files import LARGEST_ARGUMENT, NotOpenedError, r
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
-from sitegen.scoring.highlights.files import extract as extracted
+from sitegen.scoring.highlights_files import extract as extracted
 
 _STDOUT: Final = Path("-")
 EVALS: Final = Path("evals")

@@ -29,7 +29,7 @@ from sitegen.questions.work_tree import (
     first_file,
     iterations,
 )
-from sitegen.scoring.highlights.files import read_settings
+from sitegen.scoring.highlights_files import read_settings
 from sitegen.scoring.kinds import CONTENTS, in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs

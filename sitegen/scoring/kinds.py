@@ -186,7 +186,7 @@ def own_specs(settings: str) -> tuple[MetricSpec, ...]:
 
 BUILTIN_KINDS: Final = {
     "fields": ("sitegen.scoring.fields", "FieldsScorer"),
-    "highlights": ("sitegen.scoring.highlights.scorer", "HighlightsScorer"),
+    "highlights": ("sitegen.scoring.highlights", "HighlightsScorer"),
     "responses": ("sitegen.scoring.responses.scorer", "ResponsesScorer"),
     "judged": ("sitegen.scoring.judged.scorer", "JudgedScorer"),
     "recorded": ("sitegen.scoring.recorded", "RecordedScorer"),

@@ -14,8 +14,8 @@ from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
 from sitegen.pages.html.formats import printable
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
-from sitegen.scoring.highlights.files import extract
-from sitegen.scoring.highlights.scorer import HighlightsScorer
+from sitegen.scoring.highlights import HighlightsScorer
+from sitegen.scoring.highlights_files import extract
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample

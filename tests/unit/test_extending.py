@@ -17,7 +17,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.scoring.highlights.files import KEYS as HIGHLIGHTS_KEYS
+from sitegen.scoring.highlights_files import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.columns import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import OwnMetric, scored_with_own_metrics, scorer
 from sitegen.scoring.mapping import Mapping, read_mapping

@@ -125,7 +125,7 @@ UNNEEDED = {
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
     *("sitegen.pages.report.tree_source", "sitegen.engine.sources"),
     *("sitegen.engine.own_templates", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
-    *("sitegen.scoring.highlights.scorer", "sitegen.scoring.responses.scorer"),
+    *("sitegen.scoring.highlights", "sitegen.scoring.responses.scorer"),
     *("sitegen.scoring.judged.scorer", "sitegen.scoring.recorded"),
 }
 

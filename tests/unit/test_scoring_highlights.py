@@ -22,7 +22,7 @@ from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
 from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
+from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs

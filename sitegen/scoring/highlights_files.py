@@ -19,7 +19,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.highlights.chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
+from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
 from sitegen.scoring.scorer import File, content_of, read_keys, settings_finding
 from sitegen.text.plain import counted
 
@@ -99,8 +99,8 @@ _CATEGORIES: Final = ("terms", "concepts", "examples")
 def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[Finding, ...]]:
     """Extract a run from a log, by default the run of the last line. *name* is written into the file.
 
-    Returns UTF-8 JSON in a shape that ``chunks`` reads, what it holds in words, and findings about skipped and other
-    lines.
+    Returns UTF-8 JSON in a shape that ``highlights_chunks`` reads, what it holds in words, and findings about skipped
+    and other lines.
 
     Lines with the same ``chunkIndex`` become one chunk. The highlights of a paragraph that occurs several times are
     united at its first occurrence (rule 27). Raises UnreadableError if no line can be read, or if there is no such run.

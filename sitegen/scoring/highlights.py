@@ -1,4 +1,8 @@
-"""The scorer of kind ``highlights``: compares marked texts, and locates them in their paragraphs."""
+"""The scorer of kind ``highlights``: compares texts that a model marked with a gold standard (rules 26 to 28).
+
+``highlights_files`` reads whole files, selects a run and reads the settings; ``highlights_chunks`` reads the shapes in
+these files.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,8 @@ from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, 
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.highlights.chunks import Chunk, Paragraph
-from sitegen.scoring.highlights.files import (
+from sitegen.scoring.highlights_chunks import Chunk, Paragraph
+from sitegen.scoring.highlights_files import (
     LINES,
     Settings,
     existing_runs,
