@@ -52,10 +52,6 @@ class RepositoryError(SitegenError):
     """There is no repository, git refuses to read it, or the revision does not exist."""
 
 
-class ShallowRepositoryError(RepositoryError):
-    """The history is cut off, so that the oldest commit seems to add everything."""
-
-
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 """Why a content is missing that git lfs has to fetch. Problems that say so are no failures of sitegen."""
 
@@ -82,18 +78,10 @@ class NothingToReportError(SitegenError):
 
 
 class OutputFolderError(SitegenError):
-    """The output folder was not made by sitegen, or a build would have to change files that it must not touch."""
+    """A folder that sitegen writes to was not made by it, or holds files that it must not touch."""
 
 
-class CacheFolderError(SitegenError):
-    """The folder of the memo cannot be used."""
-
-
-class MemoError(SitegenError):
-    """The memo cannot be read or written: the disk is full, another program has locked it, or it is unreadable."""
-
-
-class MemoUnreadableError(MemoError):
+class MemoUnreadableError(SitegenError):
     """The memo could not be read. It was thrown away, so that the command can begin again without it."""
 
 
@@ -101,23 +89,19 @@ class WorkerError(SitegenError):
     """A process of the build ended before its work did."""
 
 
-class FileSystemError(SitegenError):
-    """The system refuses to read or write a file or a folder."""
-
-    @classmethod
-    def of(cls, error: OSError) -> Self:
-        """Return the error with advice for what the system says."""
-        elsewhere = "another place to write to, with -o, --cache or the option that named this one"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            fix = f"Make room on the disk, or name {elsewhere}."
-        elif error.errno == errno.EFBIG:
-            fix = f"Raise the limit on the size of a file (ulimit -f), or name {elsewhere}."
-        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            fix = f"Give the permission, or name {elsewhere}."
-        else:
-            fix = f"Name {elsewhere}."
-        where = None if error.filename is None else str(error.filename)
-        return cls(f"The system says: {error.strerror or error}.", where=where, fix=fix)
+def file_system_error(error: OSError) -> SitegenError:
+    """The error of a file or a folder that the system refuses to read or write, with advice for what it says."""
+    elsewhere = "another place to write to, with -o, --cache or the option that named this one"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        fix = f"Make room on the disk, or name {elsewhere}."
+    elif error.errno == errno.EFBIG:
+        fix = f"Raise the limit on the size of a file (ulimit -f), or name {elsewhere}."
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        fix = f"Give the permission, or name {elsewhere}."
+    else:
+        fix = f"Name {elsewhere}."
+    where = None if error.filename is None else str(error.filename)
+    return SitegenError(f"The system says: {error.strerror or error}.", where=where, fix=fix)
 
 
 class Notice(UserWarning):

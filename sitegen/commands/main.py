@@ -45,7 +45,7 @@ def run() -> None:
         print(HELP, end="")
         return
     gc.set_threshold(50_000)  # imports make many objects, and hardly any of them is garbage
-    from sitegen.errors import FileSystemError, Notice, SitegenError
+    from sitegen.errors import Notice, SitegenError, file_system_error
 
     warnings.simplefilter("default", Notice)  # prints the same text once
     warnings.showwarning = _print_warning
@@ -65,7 +65,7 @@ def run() -> None:
     except SitegenError as error:
         failure = error
     except OSError as error:  # from the disk; unreadable files of the project are problems, not errors
-        failure = FileSystemError.of(error)
+        failure = file_system_error(error)
     except MemoryError:
         failure = SitegenError("There is not enough memory.", fix="Build with --jobs 1, or on a larger machine.")
     except KeyboardInterrupt:

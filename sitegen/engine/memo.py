@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from sitegen.data_files.project_files import PATIENCE, holder, say_waiting, wait_for_lock
-from sitegen.errors import MemoError, MemoUnreadableError, Notice, SitegenError
+from sitegen.errors import MemoUnreadableError, Notice, SitegenError
 from sitegen.history.cache_folder import MEMO, MEMO_FILES, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.model.named_tuple import NamedTuple
@@ -42,14 +42,14 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF not in _NO_DAMAGE
 
 
-def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
+def memo_error(error: sqlite3.Error, folder: Path) -> SitegenError:
     """Return the error that ends the command if the file is not at fault."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     message = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         message = message.replace("another program", holder(*(folder / name for name in MEMO_FILES)))
     fix = "Make room on the disk, end the other program, or name another folder with --cache."
-    return MemoError(f"{message}.", where=str(folder / MEMO), fix=fix)
+    return SitegenError(f"{message}.", where=str(folder / MEMO), fix=fix)
 
 
 def patiently(connection: sqlite3.Connection, statement: str, folder: Path, values: tuple[Any, ...] = ()) -> None:
@@ -148,7 +148,7 @@ class Memo:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Close the memo. If it turned out to be unreadable, throw it away.
 
-        Raises MemoUnreadableError, or MemoError if the disk or another program is at fault.
+        Raises MemoUnreadableError, or SitegenError if the disk or another program is at fault.
         """
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             self._give_up()

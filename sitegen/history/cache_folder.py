@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.data_files.project_files import refuse_shared
-from sitegen.errors import CacheFolderError, Notice
+from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import is_tracked
 
 MEMO: Final = "memo.sqlite3"
@@ -36,7 +36,7 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
     """Return the folder of a project's memo: the requested one, or ``.sitegen`` in the project.
 
     If ``.sitegen`` is a link or tracked by git, a folder in the user's own cache is used instead. A memo in the project
-    that is not this user's is renamed. Raises CacheFolderError if the folder holds files that sitegen does not write.
+    that is not this user's is renamed. Raises OutputFolderError if the folder holds files that sitegen does not write.
     """
     default = top / ".sitegen"
     folder = Path(os.path.abspath(requested or default))
@@ -54,7 +54,7 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
         return _folder_of_the_user(folder, "is tracked by git")
     names = {entry.name for entry in os.scandir(real)}
     if real != default and (strangers := sorted(names - _OURS)):
-        raise CacheFolderError(
+        raise OutputFolderError(
             f"The folder of the memo holds files that sitegen did not write: {', '.join(strangers[:5])}",
             where=str(real),
             fix="Name an empty folder with --cache, or leave out --cache.",
@@ -68,7 +68,7 @@ def begin_cache_folder(folder: Path) -> None:
     """Create the folder, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
     names = (".gitignore", MARK, "lock", *MEMO_FILES)
-    refuse_shared((folder / name for name in names), CacheFolderError, "A file of the memo")
+    refuse_shared((folder / name for name in names), OutputFolderError, "A file of the memo")
     if not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     marks = _marks(Path(os.path.realpath(folder)))

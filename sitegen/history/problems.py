@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen.config.models import GROUND_TRUTHS
-from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, ShallowRepositoryError
+from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
@@ -101,10 +101,10 @@ def cut_off_history(commit: str) -> Problem:
     )
 
 
-def shallow_history(where: Path) -> ShallowRepositoryError:
+def shallow_history(where: Path) -> RepositoryError:
     """The history is shallow, and that was not allowed."""
     reason = "The history of this clone is cut off: its oldest commit would seem to have made everything."
-    return ShallowRepositoryError(reason, where=str(where), fix=_UNSHALLOW)
+    return RepositoryError(reason, where=str(where), fix=_UNSHALLOW)
 
 
 def no_eval(layout: Layout) -> Problem:

@@ -26,8 +26,8 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
 
     With *exact* the revision is compared with *base* itself. With *strict_floors*, as with the configuration of that
     name, a floor that was missed at the base too fails. Limits are read from the work tree's configuration. Raises
-    RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
-    truncated, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
+    RepositoryError if a revision is unknown, the two have no commit in common or history is truncated, and
+    ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
     head = open_project(options._replace(rev=options.rev or "HEAD"), "")
     start = _base_commit(head, base, exact=exact)

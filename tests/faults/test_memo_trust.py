@@ -10,7 +10,7 @@ import pytest
 
 from sitegen.engine.memo import Memo
 from sitegen.engine.pool import pool_for
-from sitegen.errors import CacheFolderError, MemoError, Notice, WorkerError
+from sitegen.errors import Notice, OutputFolderError, SitegenError, WorkerError
 from sitegen.history.cache_folder import cache_folder
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -84,7 +84,7 @@ def test_a_folder_of_the_memo_that_is_a_link_is_not_used(small, tmp_path):
 
 
 def test_a_folder_that_holds_other_files_is_no_folder_of_the_memo(small, tmp_path):
-    with pytest.raises(CacheFolderError, match=r"CLAUDE\.md"):
+    with pytest.raises(OutputFolderError, match=r"CLAUDE\.md"):
         build_site(small.path, tmp_path / "public", cache=small.path)
     assert not (small.path / ".gitignore").exists()
 
@@ -96,7 +96,7 @@ def test_no_file_of_the_memo_may_be_a_link_or_a_pipe(small, tmp_path, name, link
     folder.mkdir()
     theirs.write_text("theirs")
     link(theirs, folder / name)
-    with pytest.raises(CacheFolderError, match="A file of the memo is a link, or no file"):
+    with pytest.raises(OutputFolderError, match="A file of the memo is a link, or no file"):
         build_site(small.path, tmp_path / "public", cache=folder)
     assert theirs.read_text() == "theirs"
 
@@ -141,7 +141,7 @@ def test_a_value_that_cannot_be_decoded_is_met_with_a_new_memo(small, tmp_path):
 def test_a_full_disk_is_said_and_throws_nothing_away(tmp_path):
     with Memo.open(tmp_path) as memo:
         memo.put("walk", "tail", b"kept")
-    with pytest.raises(MemoError, match="disk is full"), Memo.open(tmp_path) as memo:
+    with pytest.raises(SitegenError, match="disk is full"), Memo.open(tmp_path) as memo:
         memo._db.execute("PRAGMA max_page_count = 12")
         with memo.transaction():
             memo.put("walk", "head", bytes(1_000_000))
@@ -155,7 +155,7 @@ def test_waiting_for_another_program_is_said(tmp_path, monkeypatch):
     Memo.open(tmp_path).close()
     other = sqlite3.connect(tmp_path / "memo.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.warns(Notice, match="in use by another process"), pytest.raises(MemoError, match="is held by"):  # noqa: SIM117
+    with pytest.warns(Notice, match="in use by another process"), pytest.raises(SitegenError, match="is held by"):  # noqa: SIM117
         with Memo.open(tmp_path) as memo, memo.transaction():
             pass
     other.close()

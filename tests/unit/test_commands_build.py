@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sitegen.commands.build import command
-from sitegen.errors import FileSystemError
+from sitegen.errors import file_system_error
 from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -210,7 +210,7 @@ def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, t
     ],
 )
 def test_the_advice_suits_what_the_system_says(error, printed):
-    assert str(FileSystemError.of(error)) == printed
+    assert str(file_system_error(error)) == printed
 
 
 def test_a_folder_without_a_repository_is_refused(tmp_path):
