@@ -28,10 +28,6 @@ _OURS: Final = Path(__file__).resolve().parents[1]
 _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
-class ForbiddenModuleError(Exception):
-    """A module is in a place from which imports are forbidden. The text of the error names the module."""
-
-
 def environment() -> tuple[Path, ...]:
     """The folders of the running Python: its standard library and its installed packages."""
     import sysconfig
@@ -55,7 +51,7 @@ def outside(project: Path) -> Callable[[Path], bool]:
 
 @contextmanager
 def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
-    """A context in which imports skip the current folder, and raise ForbiddenModuleError for files not *allowed*."""
+    """A context in which imports skip the current folder, and raise ConfigurationError for files not *allowed*."""
     path, finders = sys.path[:], sys.meta_path[:]
     here = Path.cwd()
     sys.path[:] = [entry for entry in path if entry and Path(entry).resolve() != here]
@@ -77,13 +73,13 @@ class _AllowedModules:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of an allowed module. Raises ForbiddenModuleError for any other module."""
+        """The spec of an allowed module. Raises ConfigurationError for any other module."""
         for finder in self._finders:
             spec: ModuleSpec | None = finder.find_spec(fullname, path, target)
             if spec is not None:
                 places = [spec.origin, *(spec.submodule_search_locations or ())]
                 if not all(self._allowed(Path(place)) for place in places if place and place not in _NO_FILES):
-                    raise ForbiddenModuleError(f"The module {fullname}")
+                    raise ConfigurationError(f"The module {fullname}")
                 return spec
         return None
 
@@ -115,8 +111,8 @@ def metric_object(name: str) -> object:
     try:
         with importing(allowed=installed):
             return points[0].load()
-    except ForbiddenModuleError as error:
-        problem = f"{error} of {name!r} does not lie in the environment that runs sitegen"
+    except ConfigurationError as error:
+        problem = f"{error.message} of {name!r} does not lie in the environment that runs sitegen"
         raise ConfigurationError(problem, fix="Install the package, not as an editable one.") from None
     except (Exception, SystemExit) as error:
         problem = f"{name!r} cannot be imported: {type(error).__name__}: {error}"

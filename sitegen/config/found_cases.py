@@ -48,7 +48,10 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
     )
     named = set[str]()
     for eval_id, folder, outputs, newest in islice(examined, _MOST_READ):
-        if newest in _MAYBE_JUDGED and search.answer("scores", f"{folder}/{newest}", LARGEST_CASES, _mark_of_scores):
+        path = f"{folder}/{newest}"
+        if newest in _MAYBE_JUDGED and search.answer(
+            "scores", path, LARGEST_CASES, lambda content: "judged" if re.search(_JUDGED, content) else ""
+        ):
             continue
         kind = search.kind_of_series(search.newest_first(folder, outputs))
         if kind is None:
@@ -64,10 +67,6 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
             outputs=outputs,
             ground_truth=outputs if files_of(kind).ground_truths else None,
         )
-
-
-def _mark_of_scores(content: bytes) -> str:
-    return "judged" if re.search(_JUDGED, content) else ""
 
 
 def kind_of_newest(search: Search, entry: EvalConfig) -> EvalConfig:

@@ -6,7 +6,7 @@ history is therefore read with these entries, and no later stage depends on how 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from posixpath import join
 from typing import Final
@@ -82,7 +82,12 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
             if entry.id in ids_before and homes[entry.id] == home:
                 continue
             if entry.id in homes:
-                entry = replace(entry, id=_id_by_folder(entry.id, home, homes), dir=home or ".")
+                # Named after its folder, or else with a number.
+                folder = home.replace("/", "-").lstrip(".")
+                by_folder = folder if folder.endswith(entry.id) else f"{folder}-{entry.id}"
+                names = (by_folder, *(f"{entry.id}-{number}" for number in range(2, len(homes) + 3)))
+                eval_id = next(name for name in names if name[0] != "-" and name not in homes)
+                entry = replace(entry, id=eval_id, dir=home or ".")
             found_evals[entry.id] = entry
             homes[entry.id] = home
     if not found_evals:
@@ -90,11 +95,3 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
     globs = (glob for entry in found_evals.values() for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
     return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
-
-
-def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:
-    """Make an id from the folder, or else with a number, for an eval whose own id is in use."""
-    folder = home.replace("/", "-").lstrip(".")
-    by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"
-    names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(ids_in_use) + 3)))
-    return next(name for name in names if name[0] != "-" and name not in ids_in_use)

@@ -108,7 +108,12 @@ _MOST_RUNS: Final = 1_000
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield one eval for all runs, because only the lines of a run name its evals, and one for each baseline."""
-    globs = [] if _AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search, glob)]
+    globs = []
+    for glob in _RUN_INDEXES if _AGENTV_RESULTS not in search.homes else ():
+        above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
+        runs = sorted(run for run, is_folder in search.names(above).items() if is_folder)[-_MOST_RUNS:]
+        if any(search.is_file(f"{above}/{run}/{inside}") for run in runs):
+            globs.append(glob)
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
         yield EvalConfig(id="agentv", kind="judged", dir=_AGENTV_RESULTS, outputs=outputs)
@@ -124,12 +129,6 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
             eval_id = basename(folder) if stem == "suite" and folder else stem
             if eval_id:
                 yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=name)
-
-
-def _has_run(search: Search, glob: str) -> bool:
-    above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
-    runs = sorted(run for run, is_folder in search.names(above).items() if is_folder)[-_MOST_RUNS:]
-    return any(search.is_file(f"{above}/{run}/{inside}") for run in runs)
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:

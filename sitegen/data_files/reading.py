@@ -222,7 +222,7 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``. Raises UnreadableError."""
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
-    reader = csv.reader(chain(_lines_with_ends(text_of(content)), [","]))
+    reader = csv.reader(chain(io.StringIO(text_of(content), newline=""), [","]))
     rows: list[list[str]] = []
     start = cells = 0
     try:
@@ -241,7 +241,7 @@ def csv_rows(content: bytes) -> list[list[str]]:
     last = rows.pop()
     if last != ["", ""]:
         # The cell runs from the quote to the end of the file.
-        line = reader.line_num - max(1, len(list(_lines_with_ends(last[-1][:-1]))))
+        line = reader.line_num - max(1, len(list(io.StringIO(last[-1][:-1], newline=""))))
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
@@ -251,7 +251,3 @@ def csv_rows(content: bytes) -> list[list[str]]:
             reason = f"its columns are separated by {name}"
             raise UnreadableError(reason, "Save it with commas between columns.", number)
     return rows
-
-
-def _lines_with_ends(text: str) -> Iterable[str]:
-    return io.StringIO(text, newline="")

@@ -24,7 +24,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from sitegen import __version__
-from sitegen.config.extensions import ForbiddenModuleError, importing, outside
+from sitegen.config.extensions import importing, outside
 from sitegen.data_files.project_files import NotOpenedError, write_inside
 from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
 from sitegen.history.repository import Repository
@@ -154,9 +154,9 @@ def schema_of(name: str, project: Path) -> bytes:
                 model = getattr(model, part)
             schema = model.model_json_schema()
         text = json.dumps(_with_tolerances(schema), indent=2, ensure_ascii=False)
-    except ForbiddenModuleError as error:
+    except ConfigurationError as error:
         raise ConfigurationError(
-            f"{error} lies in the project, and nothing of a project is imported.",
+            f"{error.message} lies in the project, and nothing of a project is imported.",
             fix="Install the package, not as an editable one, and run this again; or write the schema by hand.",
         ) from None
     except (Exception, SystemExit) as error:
@@ -207,7 +207,14 @@ def source() -> str | None:
 def source_of(record: dict[str, Any]) -> str | None:
     """The same for a record as PEP 610 describes it. Credentials are left out."""
     if "dir_info" in record:
-        return _of_clone(Path(unquote(urlsplit(record["url"]).path)))
+        folder = Path(unquote(urlsplit(record["url"]).path))
+        try:
+            place, head = find_repository(folder)
+            if place.root is None or place.root != folder.resolve():
+                return None
+            return _pip_address(Repository.open(folder).origin_url(), head)
+        except RepositoryError:
+            return None
     return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
 
 
@@ -216,16 +223,6 @@ def requirement(source: str | None) -> str:
     if source is None and PUBLISHED:
         return f"{PACKAGE}=={__version__}"
     return f"{PACKAGE} @ {source or PLACEHOLDER}"
-
-
-def _of_clone(folder: Path) -> str | None:
-    try:
-        place, head = find_repository(folder)
-        if place.root is None or place.root != folder.resolve():
-            return None
-        return _pip_address(Repository.open(folder).origin_url(), head)
-    except RepositoryError:
-        return None
 
 
 def _pip_address(address: str | None, commit: str | None) -> str | None:

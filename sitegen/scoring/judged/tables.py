@@ -134,12 +134,11 @@ _LISTED: Final = 30
 _BETWEEN: Final = " · "
 
 
-def read_table(ending: str, content: bytes, column_map: ColumnMap, grades: Collection[str] = ()) -> JudgedResults:
+def read_table(table: ResultTable, column_map: ColumnMap, grades: Collection[str]) -> JudgedResults:
     """Read a table whose columns are described. Raises UnreadableError.
 
     *grades*: the scores that are grades in the whole series.
     """
-    table = read_rows(ending, content, column_map.list_at)
     reader = _TableReader(table, column_map)
     cases, own_grades = with_fields(reader.cases(), grades)
     cases = with_verdicts_as_fields(tuple(map(reader.with_rating, cases, table.rows)))

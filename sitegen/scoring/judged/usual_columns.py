@@ -101,7 +101,13 @@ def is_verdict(value: Value) -> bool:
 
 def states_a_result(row: Mapping[str, Value]) -> bool:
     """Whether a tool states in the row of a case how good the answer is, in whatever form."""
-    return any(_is_result(plain_name(name), value) for name, value in row.items())
+    return any(
+        (isinstance(value, dict | list) and bool(value) and (plain in OBJECTS or _GRADING.fullmatch(plain) is not None))
+        or (plain in SCORES and _is_number(value))
+        or (plain in (*VERDICTS, *WEAK_VERDICTS) and is_verdict(value))
+        or (plain == _VERDICT and not isinstance(value, dict | list) and not is_no_score(value))
+        for plain, value in ((plain_name(name), value) for name, value in row.items())
+    )
 
 
 def response_states_a_result(row: Mapping[str, Value]) -> bool:
@@ -116,16 +122,6 @@ def response_states_a_result(row: Mapping[str, Value]) -> bool:
         or (plain == _VERDICT and not is_no_score(value))
         for plain, value in ((plain_name(name), value) for name, value in row.items())
     )
-
-
-def _is_result(plain: str, value: Value) -> bool:
-    if isinstance(value, dict | list):
-        return bool(value) and (plain in OBJECTS or _GRADING.fullmatch(plain) is not None)
-    if plain in SCORES:
-        return _is_number(value)
-    if plain == _VERDICT:
-        return not is_no_score(value)
-    return plain in (*VERDICTS, *WEAK_VERDICTS) and is_verdict(value)
 
 
 def _is_number(value: Value) -> bool:

@@ -22,9 +22,9 @@ _LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')
 
 def _read_lm_eval(content: bytes, grades: Collection[str]) -> JudgedResults:
     """Read the samples that ``lm_eval --log_samples`` writes, one row for each document and filter."""
-    from sitegen.scoring.judged.tables import read_table
+    from sitegen.scoring.judged.tables import read_rows, read_table
 
-    return read_table("jsonl", content, LM_EVAL, grades)
+    return read_table(read_rows("jsonl", content), LM_EVAL, grades)
 
 
 FORMATS: Final = (
@@ -58,9 +58,9 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     suffix, head, grades = ending(path), content[:HEAD], stated_grades(settings)
     columns = read_settings(settings).value
     if columns is not None:
-        from sitegen.scoring.judged.tables import read_table
+        from sitegen.scoring.judged.tables import read_rows, read_table
 
-        return read_table(suffix, content, columns, grades)
+        return read_table(read_rows(suffix, content, columns.list_at), columns, grades)
     form = next(form for form in FORMATS if form.recognises(suffix, head))
     if form is LINES and suffix in (*_TABLES, "json") and not _TWO_LINES.match(head):
         return _read_by_usual_names(suffix, content, grades)
@@ -81,4 +81,4 @@ def _read_by_usual_names(suffix: str, content: bytes, grades: Collection[str]) -
             "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
             f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
         )
-    return read_table(suffix, content, columns, grades)
+    return read_table(table, columns, grades)
