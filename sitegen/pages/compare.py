@@ -133,7 +133,7 @@ class ComparedField(Frozen):
     def net_bar(self, scale: int) -> Markup:
         """The number of fixed minus broken cells, with the range that chance explains."""
         tone = "n" if not self.more_than_chance else "u" if self.net > 0 else "d"
-        return Markup(around_zero(*self.ends, self.net, scale, tone))
+        return Markup(around_zero(self.ends, self.net, scale, tone))
 
 
 def compare_page(series: Series, data: CompareData) -> Page:

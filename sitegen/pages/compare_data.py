@@ -166,7 +166,7 @@ def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
     sure = verdict.decision in ("better", "worse")
     tone = "n" if not sure else "u" if verdict.decision == "better" else "d"
     ends = span_of_change(interval, spec)
-    drawn = around_zero(interval.low, interval.high, change, scale, tone)
+    drawn = around_zero((interval.low, interval.high), change, scale, tone)
     low, high = own_unit(-scale, spec), own_unit(scale, spec)
     return (
         f"<div class=around>{drawn}<div class=ends aria-hidden=true><span>{low}</span><span>no change</span>"

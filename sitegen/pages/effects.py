@@ -235,7 +235,7 @@ def interval_bar(verdict: ChangeVerdict, interval: Interval, spec: MetricSpec, s
     middle, tone = verdict.change or 0.0, "n"
     if verdict.decision in ("better", "worse") and middle:
         tone = "u" if (middle > 0) is spec.higher_is_better else "d"
-    return Markup(around_zero(interval.low, interval.high, middle, scale * range_of(spec), tone))
+    return Markup(around_zero((interval.low, interval.high), middle, scale * range_of(spec), tone))
 
 
 class FlippedFields(Frozen):

@@ -228,11 +228,11 @@ def test_an_edit_shows_its_two_largest_changes():
     html = renderer_of(sample.SITE).render(page).decode()
     shown = html[html.index('<ul class="feed">') :]
     assert (shown.count('<a class="mono"'), "<span>and 2 more</span>" in shown) == (6, True)
-    assert [(effect.name, effect.change) for effect in overview.shown_effects(latest)] == [
+    assert [(effect.name, effect.change) for effect in latest.shown_effects] == [
         ("Waybills", effects[0].change),
         ("Receipts", None),
     ]
-    assert overview.largest_effects(latest) == list(effects[:1])
+    assert latest.largest_effects == list(effects[:1])
 
 
 def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_made():

@@ -321,8 +321,9 @@ _AROUND: Final = 100
 """Half the width of a picture around zero."""
 
 
-def bar_between(before: float, after: float, low: float, high: float) -> str:
-    """A change as a bar from one value to another, with a dot at the later one; *low* and *high* are the edges."""
+def bar_between(before: float, after: float, edges: Ends) -> str:
+    """A change as a bar from one value to another, with a dot at the later one."""
+    low, high = edges
     first, last = (tenths(2 * _AROUND * (value - low) / (high - low or 1.0) - _AROUND) for value in (before, after))
     tone = "u" if after > before else "d"
     return (
@@ -331,13 +332,13 @@ def bar_between(before: float, after: float, low: float, high: float) -> str:
     )
 
 
-def around_zero(low: float, high: float, middle: float, scale: float, tone: str) -> str:
+def around_zero(interval: tuple[float, float], middle: float, scale: float, tone: str) -> str:
     """An interval as a bar around zero, which is in the middle; *scale* > 0 is the value at either edge.
 
     ``tone``: u for better, d for worse, n for neither. The picture is hidden from screen readers: a text beside it has
     to say the same.
     """
-    left, right, dot = (tenths(_AROUND * max(-1.0, min(1.0, value / scale))) for value in (low, high, middle))
+    left, right, dot = (tenths(_AROUND * max(-1.0, min(1.0, value / scale))) for value in (*interval, middle))
     return (
         f'<svg class="ivl {tone}" viewBox="-106 0 212 12" preserveAspectRatio=none aria-hidden=true>'
         f'<path class=z d="M0 0V12"/><path class=w d="M{left} 6H{right}"/><path class=m d="M{dot} 6h0"/></svg>'

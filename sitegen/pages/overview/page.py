@@ -15,7 +15,7 @@ from sitegen.analysis.standing import LOST, EvalStanding
 from sitegen.model.changes import Ends, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import Effect, EvalSummary, Headline
+from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
@@ -201,7 +201,7 @@ class OverviewView(Frozen):
     @property
     def largest_change(self) -> float:
         """The largest change among the latest edits: the height of a full bar."""
-        changes = (abs(effect.change or 0.0) for latest in self.latest for effect in largest_effects(latest))
+        changes = (abs(effect.change or 0.0) for latest in self.latest for effect in latest.largest_effects)
         return max((change for change in changes if change), default=1.0)
 
 
@@ -240,14 +240,3 @@ def breaks(summary: EvalSummary) -> list[int]:
     """Indices in the sparkline of values that cannot be compared with the one before."""
     first = max(0, len(summary.headlines) - SPARK)
     return sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
-
-
-def shown_effects(latest: EditEffects) -> list[Effect]:
-    """The effects of a commit on evals whose headline is a share."""
-    return [effect for effect in latest.effects if not effect.specs or effect.specs[0].is_share]
-
-
-def largest_effects(latest: EditEffects) -> list[Effect]:
-    """The two of them with the largest changes."""
-    defined = (effect for effect in shown_effects(latest) if effect.change is not None)
-    return sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2]

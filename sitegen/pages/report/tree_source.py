@@ -38,11 +38,8 @@ class Citation(NamedTuple):
 
 def citations(root: TreeNode, evidence: Mapping[str, EvidenceByPath], *, several: bool) -> Iterator[Citation]:
     """Yield the citations of all values in a tree, from top to bottom. ``several``: each document has its own node."""
-    if not several:
-        for document, by_path in evidence.items():
-            yield from _below((root,), "", document, by_path)
-        return
-    for document, node in root.nodes.items():
+    starts = root.nodes.items() if several else ((document, root) for document in evidence)
+    for document, node in starts:
         yield from _below((node,), "", document, evidence.get(document, {}))
 
 

@@ -13,7 +13,7 @@ from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
 from sitegen.model.cells import ABSENT, CellFlip, Flips
-from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, Noise, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, Decision, Ends, Interval, Noise, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -312,9 +312,9 @@ def falls(headline: RecordedRow, every: Iterable[DifferencePart]) -> list[tuple[
         return []
     parts = [part for part in every if abs(part.amount) >= SMALL]
     levels = list(accumulate((part.amount for part in parts), initial=recorded))
-    low, high = min(*levels, computed), max(*levels, computed)
+    edges = Ends(min(*levels, computed), max(*levels, computed))
     return [
-        (part, after, Markup(bar_between(before, after, low, high)))
+        (part, after, Markup(bar_between(before, after, edges)))
         for part, before, after in zip(parts, levels, levels[1:], strict=False)
     ]
 
