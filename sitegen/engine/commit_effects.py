@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.series import first_of_each_output
-from sitegen.engine.cached import decode, encode
+from sitegen.engine.cached_kinds import decode, encode
 from sitegen.model.changes import Change
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot

@@ -22,7 +22,7 @@ from sitegen.engine.cached_kinds import (
 )
 from sitegen.engine.commit_effects import moves_of_commit, names_of_evals
 from sitegen.engine.evals import Evals
-from sitegen.engine.failures import attempt, write_in_its_place
+from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
@@ -49,6 +49,7 @@ from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_
 from sitegen.pages.edit import RenderedPatch, draw_edit
 from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
+from sitegen.pages.other_pages import failed_page
 
 _COMMIT_LIST: Final = "list of commits"
 _SEARCH_LOG: Final = "search"
@@ -324,7 +325,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         if isinstance(result, Problem):
             failures.append(result)
             rows.append(listed_commit(commit, None))
-            write_in_its_place(writer, renderer, path, result)
+            writer.write(path, renderer.render(failed_page(path, result)))
             continue
         view, content = result
         rows.append(listed_commit(commit, view))

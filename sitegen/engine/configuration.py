@@ -11,8 +11,7 @@ from sitegen.config.findings import error_in
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.site import read_rules, read_site, site_config_bytes
-from sitegen.engine.cached import CacheStore
-from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
+from sitegen.engine.cached_kinds import CONFIGURATION, CacheStore, Configuration
 from sitegen.engine.memo import Memo
 from sitegen.engine.writer import digest
 from sitegen.history.files_at_commit import FilesAt

@@ -21,8 +21,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.engine.cached import TaskCache, encode
-from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
+from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.commit_effects import (
     effects_of_commits,
     mixtures_of_commits,

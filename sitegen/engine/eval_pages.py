@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
-from sitegen.engine.cached import TaskCache
+from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.configuration import recall_mapping, without_settings
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
-from sitegen.engine.failures import attempt, write_in_its_place
+from sitegen.engine.failures import attempt
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
-from sitegen.engine.worker_context import Renderer
-from sitegen.engine.writer import Writer, digest_of_inputs
+from sitegen.engine.writer import digest_of_inputs
 from sitegen.history.layout import DEFAULT_SETTINGS
-from sitegen.model.changes import Step
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import Series
@@ -28,7 +26,7 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field import field_page, last_change
-from sitegen.pages.other_pages import short_report
+from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture
@@ -203,8 +201,8 @@ class _EvalPages:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
         self._write_variants(series)
         self._write_trend(series)
-        write_older_points(writer, series, keys)
-        write_comparison(writer, self._renderer, series, summary.steps, keys)
+        self._write_older_points(series)
+        self._write_comparison(series)
         for index in range(short):
             path, key = (
                 links.report(info.id, series.points[index].snapshot.slug),
@@ -245,7 +243,7 @@ class _EvalPages:
             if isinstance(done, Problem):
                 failures.append(done)
                 path = links.report(self._info.id, snapshot.slug)
-                write_in_its_place(self._writer, self._renderer, path, done)
+                self._writer.write(path, self._renderer.render(failed_page(path, done)))
         return PagesDone(
             files=self._writer.files, cached=self._cache.new, failures=tuple(failures), pictures=self._pictures
         )
@@ -306,6 +304,39 @@ class _EvalPages:
             page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))
             self._writer.write(path, self._renderer.render(page), key)
 
+    def _write_comparison(self, series: Series) -> None:
+        """Write the page that compares two points and the files that it loads, unless they show no more than before.
+
+        It shows nothing that the reports do not, so their digests together decide what it shows.
+        """
+        path, key = links.compare(series.info.id), digest_of_inputs("eval", "comparison", reports=self._keys)
+        if len(series.points) < 2 or self._writer.are_fresh(path, key):
+            return
+        data = compare_data(series, self._task.record.summary.steps)
+        self._writer.write(path, self._renderer.render(compare_page(series, data)), key)
+        for piece in data.pieces:
+            self._writer.write(piece.path, piece.content, key)
+
+    def _write_older_points(self, series: Series) -> None:
+        """Write the files of older points that do not stand yet; most builds read and make none of them."""
+        eval_id, history = series.info.id, series.history
+        newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
+        columns = table_head(series)
+        for number in range(1, older_files(len(series.points)) + 1):
+            key = digest_of_inputs(
+                "eval",
+                "older points",
+                report=self._keys[number * OLDER_POINTS - 1],
+                newest_rules=newest,
+                former_ids=history.renamed_from,
+                columns=columns,
+            )
+            paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
+            fresh = [self._writer.is_fresh(path, key) for path in paths]  # each of them is recorded
+            if not all(fresh):
+                for file in older_points(series, number):
+                    self._writer.write(file.path, file.content, key)
+
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""
         summary, inputs = self._task.record.summary, newest_inputs(self._task)
@@ -331,22 +362,6 @@ def newest_inputs(task: EvalTask) -> ScoringInputs | None:
     return inputs
 
 
-def write_comparison(
-    writer: Writer, renderer: Renderer, series: Series, steps: tuple[Step, ...], page_keys: Sequence[str]
-) -> None:
-    """Write the page that compares two points and the files that it loads, unless they show no more than before.
-
-    It shows nothing that the reports do not, so their digests ``page_keys`` together decide what it shows.
-    """
-    path, key = links.compare(series.info.id), digest_of_inputs("eval", "comparison", reports=page_keys)
-    if len(series.points) < 2 or writer.are_fresh(path, key):
-        return
-    data = compare_data(series, steps)
-    writer.write(path, renderer.render(compare_page(series, data)), key)
-    for piece in data.pieces:
-        writer.write(piece.path, piece.content, key)
-
-
 def number_of_short_reports(task: EvalTask) -> int:
     """Return how many of the oldest points have a short page in the place of a report (``limits.reports_kept``)."""
     kept = task.context.reports_kept
@@ -356,24 +371,3 @@ def number_of_short_reports(task: EvalTask) -> int:
 def derived_values(series: Series) -> tuple[Derived, ...]:
     """Return what was computed of each point and the points before it."""
     return tuple((point.change, point.interval, point.noise) for point in series.points)
-
-
-def write_older_points(writer: Writer, series: Series, page_keys: Sequence[str]) -> None:
-    """Write the files of older points that do not stand yet; most builds read and make none of them."""
-    eval_id, history = series.info.id, series.history
-    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
-    columns = table_head(series)
-    for number in range(1, older_files(len(series.points)) + 1):
-        key = digest_of_inputs(
-            "eval",
-            "older points",
-            report=page_keys[number * OLDER_POINTS - 1],
-            newest_rules=newest,
-            former_ids=history.renamed_from,
-            columns=columns,
-        )
-        paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
-        fresh = [writer.is_fresh(path, key) for path in paths]  # each of them is recorded
-        if not all(fresh):
-            for file in older_points(series, number):
-                writer.write(file.path, file.content, key)

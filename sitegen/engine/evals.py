@@ -24,7 +24,6 @@ from sitegen.engine.eval_task import (
     owner,
     task_for,
 )
-from sitegen.engine.failures import write_in_its_place
 from sitegen.engine.memo import Memo
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import is_worth_ranges
@@ -35,6 +34,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
+from sitegen.pages.other_pages import failed_page
 from sitegen.scoring.mapping_use import MappingUse
 
 AT_ONCE: Final = 100
@@ -189,7 +189,7 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
     """Write pages of an owner that say why it failed, because other pages lead to them."""
     writer, renderer = build.files.writer(owner), build.timeline.context.renderer()
     for path in paths:
-        write_in_its_place(writer, renderer, path, problem)
+        writer.write(path, renderer.render(failed_page(path, problem)))
     build.files.record(owner, writer.files)
 
 

@@ -14,12 +14,9 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.engine.worker_context import Renderer
-from sitegen.engine.writer import Writer
 from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.other_pages import failed_page
 
 _ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
 """Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
@@ -103,11 +100,6 @@ def if_possible(make: Callable[[], R]) -> R | None:
         raise
     except Exception:
         return None
-
-
-def write_in_its_place(writer: Writer, renderer: Renderer, path: str, problem: Problem) -> None:
-    """Write a page that explains why sitegen could not make the page at this address."""
-    writer.write(path, renderer.render(failed_page(path, problem)))
 
 
 def _problem(part: str, error: Exception, problem: Problem) -> Problem:

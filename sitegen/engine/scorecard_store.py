@@ -10,8 +10,7 @@ from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points, scorecard_key
-from sitegen.engine.cached import CacheStore
-from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, ResultDecoder, encoded_result
+from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, ResultDecoder, encoded_result
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges

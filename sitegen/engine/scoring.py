@@ -9,8 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.engine.cached import CacheStore
-from sitegen.engine.cached_kinds import VECTORS
+from sitegen.engine.cached_kinds import VECTORS, CacheStore
 from sitegen.engine.configuration import recall_mapping
 from sitegen.engine.failures import if_possible, working_on
 from sitegen.engine.pool import Pool

@@ -35,7 +35,7 @@ from sitegen.errors import POINTER, RepositoryError
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page, RawFile
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.commit import COMMITS
 from sitegen.pages.data import search
@@ -75,19 +75,6 @@ def _added_metrics(timeline: Timeline, evals: Iterable[EvalInfo]) -> tuple[KindM
     return tuple(dict.fromkeys((kind, metrics) for kind, metrics in groups if metrics))
 
 
-def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
-    """Yield the commits with edits, newest first; lazily, because a long history has thousands."""
-    position_of = attrgetter("edit.commit.position")
-    newest_first = merge(*map(_newest_first, timeline.instructions), key=position_of, reverse=True)
-    for position, same_commit in groupby(newest_first, key=position_of):
-        edits = tuple(sorted(same_commit, key=attrgetter("edit.path")))
-        yield EditEffects(edits[0].edit.commit, edits, instructions.effects.effects_of(position))
-
-
-def _newest_first(file: InstructionHistory) -> Iterator[FileEdit]:
-    return (FileEdit(edit, file.path) for edit in reversed(file.edits))
-
-
 OWNER: Final = "site"
 SHORT_REPORT: Final = 3_000
 """Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
@@ -106,7 +93,7 @@ class SiteWriter:
         self._renderer = build.timeline.context.renderer()
         self._writer = build.files.writer(OWNER)
         self._search_entries, self._entries = write_search_log(build, evals)
-        self._problems = problems_of(build.timeline, evals, evals.failures)
+        self._problems = self._problems_of(evals.failures)
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
@@ -128,7 +115,7 @@ class SiteWriter:
         makers = self.pages(self._problems, causes)
         self._failures = self._write_other_files(causes)
         navigation = (*makers, links.commits())
-        self._reserve(chain(navigation, _later_pages(self._timeline, later)))
+        self._reserve(chain(navigation, self._later_pages(later)))
         if not self._is_complete:
             return None
         del makers[links.instructions()]
@@ -142,7 +129,7 @@ class SiteWriter:
         """
         self._instructions, self._commits = instructions, commits
         failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
-        problems = problems_of(self._timeline, self._evals, failures)
+        problems = self._problems_of(failures)
         if self._is_complete and problems == self._problems:
             make = self.pages(problems, causes_of(problems))[links.instructions()]
             self._failures += self._write_pages({links.instructions(): make})
@@ -160,7 +147,7 @@ class SiteWriter:
             entries=self._entries,
         )
         END_OF_WALK.keep(self._build.memo, "", end)
-        return _outcome(self._timeline, self._evals, problems, (*failures, *self._failures))
+        return self._outcome(problems, (*failures, *self._failures))
 
     def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> dict[str, Callable[[], Page]]:
         """What makes every page, by its path, in the order of the navigation."""
@@ -198,7 +185,7 @@ class SiteWriter:
             links.overview(): overview,
             links.instructions(): lambda: instructions_page(
                 instructions.files,
-                _edits_by_commit(timeline, instructions),
+                self._edits_by_commit(),
                 best_instructions(timeline.instructions, summaries, instructions.effects),
             ),
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
@@ -209,9 +196,18 @@ class SiteWriter:
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
         }
 
+    def _edits_by_commit(self) -> Iterator[EditEffects]:
+        """Yield the commits with edits, newest first."""
+        files = ([FileEdit(edit, file.path) for edit in reversed(file.edits)] for file in self._timeline.instructions)
+        position_of = attrgetter("edit.commit.position")
+        newest_first = merge(*files, key=position_of, reverse=True)
+        for position, same_commit in groupby(newest_first, key=position_of):
+            edits = tuple(sorted(same_commit, key=attrgetter("edit.path")))
+            yield EditEffects(edits[0].edit.commit, edits, self._instructions.effects.effects_of(position))
+
     def _latest(self) -> tuple[EditEffects, ...]:
         """Return the newest commits with edits of instructions, newest first."""
-        return tuple(islice(_edits_by_commit(self._timeline, self._instructions), _LATEST_EDITS))
+        return tuple(islice(self._edits_by_commit(), _LATEST_EDITS))
 
     def _patch(self, edit: Edit) -> bytes:
         """Read the patch of an edit; nothing if this clone lacks its contents."""
@@ -309,6 +305,71 @@ class SiteWriter:
         what = f"The site has {size:,} bytes, more than the {limit:,} of site_bytes."
         return (Problem.of_type("large_site", what, fix, path="sitegen.toml"),)
 
+    def _problems_of(self, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        """Return all problems, failures of sitegen itself first."""
+        found = unmatched(self._timeline, self._evals)
+        return (*failures, *self._problems_of_history(), *found, *self._problems_of_evals())
+
+    def _problems_of_evals(self) -> Iterator[Problem]:
+        """Yield the problems of the evals; those of today's settings with their line in the manifest."""
+        lines: Mapping[Location, int] | None = None
+        for problem in self._evals.problems:
+            if problem.past or problem.path != f"{self._timeline.config.evals_dir}/manifest.yaml":
+                yield problem
+                continue
+            if lines is None:  # reading the file takes time, and few projects have such a problem
+                options = self._timeline.project.options
+                content = manifest_content(self._timeline.files, self._timeline.config, worktree=options.worktree)
+                lines = read_configuring_yaml(content or b"")[1]
+            settings: Location = ("evals", problem.eval_id or "", "settings")
+            inside = (at for at in lines if at[:3] == settings and at[3:])
+            named = [at for at in inside if any(f"'{key_path(at[3:])}{end}" in problem.message for end in "'.[")]
+            yield replace(problem, line=lines.get(max(named, key=len, default=settings)))
+
+    def _problems_of_history(self) -> tuple[Problem, ...]:
+        """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""
+        manifest = f"{self._timeline.config.evals_dir}/manifest.yaml"
+        return tuple(
+            replace(problem, past=problem.path == manifest and problem.commit != self._timeline.head.sha)
+            for problem in self._timeline.problems
+        )
+
+    def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:
+        """Yield the paths of the pages to which others lead and that later stages write."""
+        for task in scored:
+            yield from addresses(task.record)
+        for file in self._timeline.update.instructions:
+            yield links.instruction(file.path)
+            for edit in file.edits:
+                yield links.edit(file.path, edit.commit.sha)
+        for record in self._timeline.update.records:
+            yield links.commit(record.commit.sha)
+        for number in range(self._timeline.commits // COMMITS):
+            yield links.older_commits(number + 1)
+
+    def _outcome(self, problems: tuple[Problem, ...], failures: tuple[Problem, ...]) -> Site:
+        """Return what the command line and the API report. ``failures``: parts that sitegen failed to make."""
+        counts = count_causes(causes_of(problems))
+        return Site(
+            page=str(self._timeline.project.out / links.overview()),
+            head=self._timeline.head.sha,
+            commits=self._timeline.commits,
+            evals=len(self._evals.summaries),
+            iterations=sum(len(summary.headlines) for summary in self._evals.summaries),
+            errors=counts.error,
+            warnings=counts.warning,
+            notes=counts.note,
+            past=counts.past,
+            failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
+            not_fetched=sum(POINTER in problem.message for problem in problems),
+            unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._timeline, self._evals)),
+            own_metrics=installed_versions(self._timeline.manifest.evals),
+            patterns=tuple(
+                line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
+                for summary in most_costly_patterns(summary for summary in self._evals.summaries if not summary.deleted)
+            ),
+        )
+
 
 def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
     """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
@@ -326,72 +387,3 @@ def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int]
         if excess <= 0:
             return age, excess
     return 0, excess
-
-
-def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Return all problems, failures of sitegen itself first."""
-    return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *_of_evals(timeline, evals))
-
-
-def _of_evals(timeline: Timeline, evals: Evals) -> Iterator[Problem]:
-    """Yield the problems of the evals; those of today's settings with their line in the manifest."""
-    lines: Mapping[Location, int] | None = None
-    for problem in evals.problems:
-        if problem.past or problem.path != f"{timeline.config.evals_dir}/manifest.yaml":
-            yield problem
-            continue
-        if lines is None:  # reading the file takes time, and few projects have such a problem
-            options = timeline.project.options
-            content = manifest_content(timeline.files, timeline.config, worktree=options.worktree)
-            lines = read_configuring_yaml(content or b"")[1]
-        settings: Location = ("evals", problem.eval_id or "", "settings")
-        inside = (at for at in lines if at[:3] == settings and at[3:])
-        named = [at for at in inside if any(f"'{key_path(at[3:])}{end}" in problem.message for end in "'.[")]
-        yield replace(problem, line=lines.get(max(named, key=len, default=settings)))
-
-
-def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
-    """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""
-    manifest = f"{timeline.config.evals_dir}/manifest.yaml"
-    return tuple(
-        replace(problem, past=problem.path == manifest and problem.commit != timeline.head.sha)
-        for problem in timeline.problems
-    )
-
-
-def _later_pages(timeline: Timeline, scored: Iterable[PagesTask]) -> Iterator[str]:
-    """Yield the paths of the pages to which others lead and that later stages write."""
-    for task in scored:
-        yield from addresses(task.record)
-    for file in timeline.update.instructions:
-        yield links.instruction(file.path)
-        for edit in file.edits:
-            yield links.edit(file.path, edit.commit.sha)
-    for record in timeline.update.records:
-        yield links.commit(record.commit.sha)
-    for number in range(timeline.commits // COMMITS):
-        yield links.older_commits(number + 1)
-
-
-def _outcome(timeline: Timeline, evals: Evals, problems: tuple[Problem, ...], failures: tuple[Problem, ...]) -> Site:
-    """Return what the command line and the API report. ``failures``: parts that sitegen failed to make."""
-    counts = count_causes(causes_of(problems))
-    return Site(
-        page=str(timeline.project.out / links.overview()),
-        head=timeline.head.sha,
-        commits=timeline.commits,
-        evals=len(evals.summaries),
-        iterations=sum(len(summary.headlines) for summary in evals.summaries),
-        errors=counts.error,
-        warnings=counts.warning,
-        notes=counts.note,
-        past=counts.past,
-        failed=sum(POINTER not in problem.message for problem in failures) + evals.lost_contents,
-        not_fetched=sum(POINTER in problem.message for problem in problems),
-        unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
-        own_metrics=installed_versions(timeline.manifest.evals),
-        patterns=tuple(
-            line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
-            for summary in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
-        ),
-    )

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from sitegen.engine.built_site import FolderState, LastBuild, Site
-from sitegen.engine.cached import decode, encode
+from sitegen.engine.cached_kinds import decode, encode
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import (
     files_not_in_memo,

@@ -15,8 +15,7 @@ from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
-from sitegen.engine.cached import CacheStore
-from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk, forget_earlier_walk
+from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings, manifest_of
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
@@ -226,7 +225,7 @@ def fold(
         manifest=manifest,
         remarks=tuple(remarks),
         context=replace(
-            _worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
+            _worker_context(project, repository, config, advanced.overlay),
             commits=(head,) if head else (),
         ),
         update=advanced.update,
@@ -282,8 +281,8 @@ def _worker_context(
     repository: Repository,
     config: SiteConfig,
     overlay: tuple[WorktreeBlob, ...],
-    origin: str | None,
 ) -> WorkerContext:
+    origin = repository.origin_url()
     url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),

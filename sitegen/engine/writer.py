@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from sitegen.engine.cached import encode
+from sitegen.engine.cached_kinds import encode
 from sitegen.engine.memo import PageRow
 from sitegen.engine.output_folder import LIST, TEMPORARY, content_digest, list_line, make_parents, read_regular
 from sitegen.errors import OutputFolderError

@@ -53,7 +53,7 @@ def is_bad(series: Any, *_: Any) -> bool:
 
 
 def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
-    failing(monkeypatch, "sitegen.engine.eval_job.focus_of", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    failing(monkeypatch, "sitegen.engine.eval_job.weak_sections", is_bad, ValueError("at 0x7f03 in /tmp/x"))
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
@@ -81,7 +81,7 @@ def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_w
     assert broken_links(out) == []
 
 
-@pytest.mark.parametrize("part", ["eval_job.focus_of", "eval_pages.trend_page"])
+@pytest.mark.parametrize("part", ["eval_job.weak_sections", "eval_pages.trend_page"])
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_next(
     project, tmp_path, monkeypatch, before, part

@@ -14,7 +14,7 @@ from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
-from sitegen.engine.cached import TaskCache
+from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.scorecard_store import keep_cells, known_cells
 from sitegen.model.cells import BLANK, Cell
 from sitegen.model.changes import DeltaParts

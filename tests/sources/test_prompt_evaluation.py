@@ -13,7 +13,7 @@ import yaml
 
 from sitegen.commands.signatures import app
 from sitegen.config.models import Llm
-from sitegen.engine.cached import TaskCache
+from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME

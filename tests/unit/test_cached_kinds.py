@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from sitegen.engine import cached_kinds
-from sitegen.engine.cached import CachedKind, TaskCache
 from sitegen.engine.cached_kinds import (
     CELLS,
     COUNTED_EDITS,
@@ -14,7 +13,9 @@ from sitegen.engine.cached_kinds import (
     KINDS,
     SCORECARDS,
     VECTORS,
+    CachedKind,
     EndOfWalk,
+    TaskCache,
     forget_earlier_walk,
 )
 from sitegen.engine.memo import Memo

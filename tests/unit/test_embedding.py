@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.cached import TaskCache
+from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.scoring import embedder_for
 from sitegen.errors import ConfigurationError
 from sitegen.text import embedding

@@ -12,7 +12,7 @@ import pytest
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search
-from sitegen.engine.cached import TaskCache
+from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import fold
 from sitegen.history.files_at_commit import FolderListing
 from sitegen.project import Options, open_project
