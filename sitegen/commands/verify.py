@@ -1,7 +1,4 @@
-"""``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results.
-
-The text that ``verify-one`` and ``verify-all`` print.
-"""
+"""``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results."""
 
 from __future__ import annotations
 

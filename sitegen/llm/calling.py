@@ -1,7 +1,4 @@
-"""Calls a model for many jobs concurrently, and asks it for the responses of a prompt to the test cases of an eval.
-
-Lets a model grade responses from 1 to 5, and records the grades in the file of the responses.
-"""
+"""Asks a model for responses to the test cases of an eval, or for grades from 1 to 5, with many calls at once."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""The tables of an export (``sitegen/export/1``): names, columns, keys and references.
+"""The tables of an export (``sitegen/export/1``), and their rows, made with one series in memory at a time.
 
 No name is a keyword of SQL, so that none needs quotes.
-
-
-Makes the rows of an export series by series, so that only one series is in memory at a time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The gate's report as JUnit XML: a suite for each eval, and a case for each metric that has a limit.
+"""The gate's report as JUnit XML and as annotations of a GitHub workflow.
 
-The gate's report as workflow commands, which GitHub displays on the files of a pull request.
+The XML has a suite for each eval, and a case for each metric that has a limit. Annotations are workflow commands, which
+GitHub displays on the files of a pull request.
 """
 
 from __future__ import annotations

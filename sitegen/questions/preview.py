@@ -1,9 +1,6 @@
 """Writes one report of the work tree: the page that a build would make, in the memo's folder or as one file.
 
-There is no site around the page, so links to missing files become text.
-
-
-Writes one page without the site around it: with inline styles, no scripts, and no links to missing pages.
+There is no site around the page, so links to missing files become text. One file has inline styles and no scripts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A project in the work tree: its configuration and its evals, ready to be scored.
-
-Locates an eval's files in the work tree: its folder, its iterations and its outputs.
-"""
+"""A project in the work tree: its configuration, and its evals with their files, ready to be scored."""
 
 from __future__ import annotations
 

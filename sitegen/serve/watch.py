@@ -1,13 +1,10 @@
-"""Builds the watched site in two layers, and builds it again after every change that matters.
+"""Watches the files that a site is built from, and builds the site in two layers after every change that matters.
 
 The layers are the site of the commit, and above it the files that uncommitted work changes. The lower layer is an
 ordinary site, kept up to date by an ordinary build. The upper layer is the next step of that build, as if the
 uncommitted state were one more commit. It is computed again each time from the same state of the memo, which then
 forgets it. So an edit costs as much as one more commit, and the two layers together are byte for byte what ``sitegen
 build --worktree`` writes.
-
-
-Watches the files that a site is built from, and filters out changes that cannot matter.
 """
 
 from __future__ import annotations

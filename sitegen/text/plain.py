@@ -1,7 +1,4 @@
-"""Makes text from git fit for a page: hidden characters become visible, and long text is cut.
-
-Decides which web addresses, and which parts of them, a page may link to and publish.
-"""
+"""Makes text and addresses from git fit for a page: hidden characters become visible, and long text is cut."""
 
 from __future__ import annotations
 

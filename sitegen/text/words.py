@@ -1,11 +1,8 @@
-"""Finds the words that differ between two texts, which diffs and discrepancies underline.
+"""Finds the words that differ between two texts, which diffs and discrepancies underline, and quotes in a text.
 
 A token is a word (letters and digits, joined by ``_ . - / '`` inside an identifier or a number), a run of spaces, or
 one punctuation mark. Tokens are matched by difflib, but never by spaces alone. Then small islands of equal text between
 two changes are merged into one change, because one long mark is easier to read than five short ones.
-
-
-Finds quotes in a text, ignoring differences in line ends and spaces.
 """
 
 from __future__ import annotations
