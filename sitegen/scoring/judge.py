@@ -169,7 +169,7 @@ class Judge:
         self.panels.append(pairing.panel)
 
     def omit(self, node: Node, note: str, *, blanks: bool = False) -> None:
-        """Judge a node that the output lacks: its values are omissions, its *blanks* true negatives (rule 8)."""
+        """Judge a node that the output lacks: its values are omissions, and if *blanks*, its blanks true negatives."""
         if isinstance(node, Leaf):
             if node.missing.outcome == "omission":
                 self._add(node.place, "omission", node.value, None, note)

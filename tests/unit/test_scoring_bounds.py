@@ -18,8 +18,8 @@ from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
-    files = (File("extracted.json", json.dumps(output).encode()),), File(f"ground_truth.{ending}", truth.encode())
-    return FieldsScorer().score(ScoringInputs(*files, None, None, settings))
+    outputs, expected = (File("e.json", json.dumps(output).encode()),), File(f"ground_truth.{ending}", truth.encode())
+    return FieldsScorer().score(ScoringInputs(outputs=outputs, ground_truth=expected, settings=settings))
 
 
 def walls(*names: str) -> dict[str, Any]:

@@ -34,8 +34,9 @@ SECTIONS = {
     ],
 )
 def test_a_finding_on_an_expected_value_has_its_line(truth: str, output: object, settings: object, line: int) -> None:
-    files = (File("extracted.json", json.dumps(output).encode()),), File("ground_truth.csv", truth.encode())
-    result = FieldsScorer().score(ScoringInputs(*files, None, None, json.dumps(settings)))
+    outputs, expected = (File("extracted.json", json.dumps(output).encode()),), File("truth.csv", truth.encode())
+    inputs = ScoringInputs(outputs=outputs, ground_truth=expected, settings=json.dumps(settings))
+    result = FieldsScorer().score(inputs)
     [finding] = [each for each in result.scorecard.findings if each.severity == "warning"]
     assert (finding.about, finding.line) == ("ground_truth", line)
 
