@@ -38,9 +38,9 @@ from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
-from sitegen.model.cells import Cell, CellMap, Flips, Period, State
 from sitegen.model.changes import LEVELS, Decision, StepStatus
 from sitegen.model.metrics import Counts, Metric
+from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats

@@ -13,22 +13,30 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.change import change_between
+from sitegen.analysis.change import best_points, change_between
 from sitegen.analysis.effects import peak
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.standing import standings
-from sitegen.model.cells import Cell, CellMap, Flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome, Unusable, Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, TablePanel
+from sitegen.model.outcomes import ERROR_TYPES, Cell, CellMap, Flips, Judgement, Outcome, Unusable, Value
 from sitegen.model.problems import Finding, Problem
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
+from sitegen.model.scorecards import (
+    AlignmentPanel,
+    AlignmentRow,
+    DocumentScore,
+    FieldScore,
+    NotePanel,
+    Panel,
+    Result,
+    Scorecard,
+    Status,
+    TablePanel,
+)
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.model.cells import BLANK, WRONG, Cell, CellMap, Period
-from sitegen.model.outcomes import CellKey, Judgement, Value, changed_judgements
+from sitegen.model.outcomes import BLANK, WRONG, Cell, CellKey, CellMap, Judgement, Period, Value, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.text.values import bounded_json
 

@@ -18,8 +18,20 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.cells import BLANK, FEWEST_LOST, WRONG, Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
-from sitegen.model.outcomes import CellKey, Judgement
+from sitegen.model.outcomes import (
+    BLANK,
+    FEWEST_LOST,
+    WRONG,
+    Cell,
+    CellFlip,
+    CellKey,
+    CellMap,
+    Fate,
+    Flips,
+    Judgement,
+    Period,
+    Tally,
+)
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point
 

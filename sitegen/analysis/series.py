@@ -21,9 +21,9 @@ from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.cells import CellMap, Flips
 from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
+from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread

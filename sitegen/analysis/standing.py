@@ -12,8 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points
-from sitegen.analysis.change import change, changes, difference, scored_now
+from sitegen.analysis.change import best_points, change, changes, difference, scored_now
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.flips import case_of
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between

@@ -15,10 +15,9 @@ from typing import Final, Literal, TypeAlias
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.analysis.series import first_of_each_output
-from sitegen.model.cells import Cell, CellMap, Period
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import REDACTED, Judgement
+from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
 from sitegen.model.series import Point, SuspectTruth
 from sitegen.stats.intervals import wilson
 from sitegen.text.values import written

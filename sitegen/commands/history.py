@@ -13,7 +13,7 @@ from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, Fate, State
+from sitegen.model.outcomes import Cell, Fate, State
 from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options

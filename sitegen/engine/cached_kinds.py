@@ -18,12 +18,10 @@ from sitegen.config.models import Manifest, SiteConfig
 from sitegen.engine.memo import Memo
 from sitegen.history.memo_rows import CachedRow, stored
 from sitegen.history.timeline import FoldEnd
-from sitegen.model.cells import CellMap
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Judgement, Unusable, Value
-from sitegen.model.panels import Panel
+from sitegen.model.outcomes import CellMap, Judgement, Unusable, Value
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.scorecards import Answer, Kappa, Result, Scorecard
+from sitegen.model.scorecards import Answer, Kappa, Panel, Result, Scorecard
 from sitegen.model.series import Correction, EvalSummary
 from sitegen.pages.commit import CommitPageInputs, ListedCommit
 from sitegen.pages.data.search import SearchEntry

@@ -9,13 +9,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.blame import by_attribute
+from sitegen.analysis.blame import by_attribute, field_summaries
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.change import changes
+from sitegen.analysis.change import best_points, changes, values_now
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
 from sitegen.analysis.effects import peak, windows
-from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
@@ -37,9 +35,9 @@ from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
-from sitegen.model.cells import CellMap, Flips
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE
+from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window

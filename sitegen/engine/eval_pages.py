@@ -49,7 +49,7 @@ from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import first_points_with_output, problems_of_point
-from sitegen.model.cells import CellMap
+from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page

@@ -17,8 +17,8 @@ from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
-from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec, traits_of
+from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import EvalHistory, Snapshot

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
-from sitegen.analysis.go_back import best_instructions
+from sitegen.analysis.effects import best_instructions
 from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml

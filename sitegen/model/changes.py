@@ -2,11 +2,11 @@
 
 from typing import Final, Literal, TypeAlias
 
-from sitegen.model.cells import Flips, Tally
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Nouns
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 

@@ -3,11 +3,11 @@
 from math import inf
 from typing import Final, Literal, TypeAlias
 
-from sitegen.model.cells import Fate
 from sitegen.model.changes import ChangeVerdict, Comparability, DeltaParts
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import Fate
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import Exchange
 

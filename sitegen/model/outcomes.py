@@ -1,10 +1,15 @@
-"""Values of outputs and of the ground truth, and the outcomes of their comparison."""
+"""Values of outputs and of the ground truth, the outcomes of their comparison, and cells.
 
+A cell is one attribute of one document, or of one list item, followed through all points of an eval.
+"""
+
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 
 from sitegen.model.frozen import Frozen
+from sitegen.model.named_tuple import NamedTuple
 
 
 class Unusable(Frozen):
@@ -94,3 +99,159 @@ def changed_judgements(
     gone = {id(judgement): judgement for judgement in before}
     new = [judgement for judgement in after if gone.pop(id(judgement), None) is None]
     return new, list(gone.values())
+
+
+State: TypeAlias = Outcome | Literal["absent"]
+"""absent: the point did not judge this cell, because it does not have the document or the item."""
+
+WRONG = frozenset({"omission", "hallucination", "wrong_value", "format_error"})
+
+BLANK = frozenset({"true_negative", "hallucination"})
+"""The states of a cell where nothing is expected."""
+
+
+class Period(NamedTuple):
+    """Consecutive points at which nothing about a cell changed."""
+
+    start: int
+    """Index of the first of these points in the series. The period ends where the next period starts."""
+    state: State
+    expected: str
+    """The value as bounded JSON text; empty if none was expected."""
+    actual: str
+    """In the same form; empty if the output has none."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the outcome is an error."""
+        return self.state in WRONG
+
+
+ABSENT = Period(start=0, state="absent", expected="", actual="")
+"""In place of the period of a cell that a point did not judge."""
+
+
+class Cell(NamedTuple):
+    """The history of one cell."""
+
+    document: str
+    """Id of the document; empty if the eval has only one."""
+    path: str
+    """Field path, ``walls[0].area``; for an unmatched item of the output, with the item's index in the output."""
+    attribute: str
+    """``walls[].area``: the path by which cells are grouped."""
+    extra: bool
+    """Whether the cell belongs to a list item that only the output has; its path then has the index in the output."""
+    periods: tuple[Period, ...]
+    """Oldest first, starting at the first point that judged the cell. Never empty."""
+    named_path: str = ""
+    """The path with names of list items instead of indices; empty if it is the same. Path and names are the newest."""
+    earlier_attributes: tuple[str, ...] = ()
+    """Attributes that the cell had earlier, oldest first; for example, a case can move to another category."""
+
+    @property
+    def label(self) -> str:
+        """The path as pages show it."""
+        return self.named_path or self.path
+
+    @property
+    def key(self) -> CellKey:
+        """The key of all judgements of this cell."""
+        return self.document, self.path, self.extra
+
+    def at(self, index: int) -> Period | None:
+        """Return the period that covers a point; None before the cell was first judged."""
+        following = bisect_left(self.periods, (index + 1,))  # a period is a tuple that begins with its start
+        return self.periods[following - 1] if following else None
+
+    def wrong_since(self, index: int) -> int | None:
+        """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
+        since = None
+        for period in self.periods:
+            if period.start > index:
+                break
+            if not period.is_wrong:
+                since = None
+            elif since is None:
+                since = period.start
+        return since
+
+
+class CellMap(Frozen):
+    """All cells of an eval."""
+
+    points: int
+    """Number of points of the series that the map covers."""
+    cells: tuple[Cell, ...]
+    """In the order in which they were first judged."""
+    documents: dict[str, tuple[int, ...]]
+    """For each document the points at which it came and went, in turn: a document (2, 5) is at the points 2 to 4.
+
+    A point has the documents of its scorecard, also those without any cell: a paragraph annotated as none is one."""
+
+    def holds(self, document: str, *points: int) -> bool:
+        """Decide whether all of these points have the document."""
+        switches = self.documents.get(document, ())
+        return all(bisect_right(switches, point) % 2 for point in points)
+
+    def up_to(self, points: int) -> Self:
+        """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
+        cells = (
+            cell._replace(periods=cell.periods[: bisect_left(cell.periods, (points,))])
+            for cell in self.cells
+            if cell.periods[0].start < points
+        )
+        switches = ((name, at[: bisect_left(at, points)]) for name, at in self.documents.items())
+        return type(self)(points, tuple(cells), {name: at for name, at in switches if at})
+
+
+Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]
+"""How a cell that is wrong at one or both of two points changed between them. appeared, vanished: only the later or
+only the earlier point has the cell, because their documents or their ground truth differ."""
+
+Tally: TypeAlias = tuple[tuple[str, int], ...]
+"""(attribute, number of its cells): most cells first, then by name. Attributes without any cell are left out."""
+
+
+class CellFlip(NamedTuple):
+    """A cell that is wrong at one or both of two points."""
+
+    fate: Fate
+    cell: Cell
+    before: Period | None
+    after: Period | None
+    """None if the cell had not been judged yet, which counts as absent."""
+
+    @property
+    def by_truth(self) -> bool:
+        """Whether the expected value changed with the flip, so that the output alone is not the cause."""
+        periods = [period for period in (self.before, self.after) if period is not None and period.state != "absent"]
+        return self.fate in ("fixed", "broken") and len(periods) == 2 and periods[0].expected != periods[1].expected
+
+
+FEWEST_LOST: Final = 3
+"""The fewest values in which an attribute must have been right to be lost."""
+
+
+class Flips(Frozen):
+    """The number of cells with each fate between two points, by attribute.
+
+    Errors at the later point = errors at the earlier point + *broken* + *appeared* - *fixed* - *vanished*.
+    """
+
+    fixed: Tally = ()
+    broken: Tally = ()
+    still: Tally = ()
+    """Wrong at both points."""
+    appeared: Tally = ()
+    vanished: Tally = ()
+    by_truth: int = 0
+    """Number of fixed and broken cells whose expected value changed in between."""
+    together: tuple[int, int] = (0, 0)
+    """How many of the fixed and of the broken cells are no event of their own: a test counts each list item once, as
+    fixed or as broken, whichever more of its cells are."""
+    lost: Tally = ()
+    """The attributes that were right in all of ``FEWEST_LOST`` values or more that both points judge, and are now wrong
+    in all of them."""
+    unsteady: int = 0
+    """Number of other attributes of whose values half flipped, of which one broke; counted only if any is lost."""

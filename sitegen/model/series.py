@@ -5,12 +5,12 @@ The parts of an eval's stored summary about errors, suspect labels and the histo
 
 from typing import Final
 
-from sitegen.model.cells import CellMap, Flips, Tally
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
 from sitegen.model.named_tuple import NamedTuple
+from sitegen.model.outcomes import CellMap, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded

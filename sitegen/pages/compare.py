@@ -12,12 +12,12 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.analysis.best import best_before_newest
+from sitegen.analysis.change import best_before_newest
 from sitegen.analysis.flips import case_ids, flipped_cells, net_by_item
 from sitegen.analysis.series import variant_spread
-from sitegen.model.cells import ABSENT, CellFlip, Fate, Period
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import ABSENT, CellFlip, Fate, Period
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links

@@ -15,8 +15,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from sitegen.analysis.flips import Held, case_ids, documents_of_points, item_of
-from sitegen.model.cells import Cell, Period, State
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links

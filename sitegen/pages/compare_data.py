@@ -18,15 +18,14 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.change import changes
+from sitegen.analysis.change import best_before_newest, changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
-from sitegen.model.cells import Fate, Period
 from sitegen.model.changes import Change, ChangeVerdict, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Fate, Period
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit

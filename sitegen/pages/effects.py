@@ -13,11 +13,11 @@ from markupsafe import Markup
 
 from sitegen.analysis.section_flips import PassageWords, mentioned_fields
 from sitegen.history.layout import Layout
-from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict, Decision, Interval
 from sitegen.model.commits import ChangedPath
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
 from sitegen.pages.html.charts import around_zero

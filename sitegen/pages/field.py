@@ -20,9 +20,8 @@ from sitegen.analysis.blame import (
     worst_first,
 )
 from sitegen.analysis.deltas import Role
-from sitegen.model.cells import Cell, State
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, Cell, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links

@@ -15,8 +15,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Final
 
-from sitegen.analysis.effects import BestVersion, mean_change
-from sitegen.analysis.go_back import FileThen
+from sitegen.analysis.effects import BestVersion, FileThen, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen

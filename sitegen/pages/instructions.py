@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from sitegen.analysis.go_back import BestInstructions
+from sitegen.analysis.effects import BestInstructions
 from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen

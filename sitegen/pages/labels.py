@@ -10,7 +10,6 @@ from typing import Final
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
-from sitegen.model.cells import Fate
 from sitegen.model.changes import (
     Change,
     ChangeVerdict,
@@ -25,7 +24,7 @@ from sitegen.model.changes import (
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.outcomes import ErrorType
+from sitegen.model.outcomes import ErrorType, Fate
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.best import values_of_summary
+from sitegen.analysis.change import values_of_summary
 from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import (
     EvalStanding,

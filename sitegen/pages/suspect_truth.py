@@ -12,8 +12,8 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.suspect_truth import Certainty, SharedCause, SuspectLabel, by_cause, certainty, least_share
-from sitegen.model.cells import State
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import State
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, SuspectTruth
 from sitegen.model.site import Page
 from sitegen.pages import links

@@ -21,11 +21,11 @@ from sitegen.analysis.series import first_points_with_output, series_of_two, var
 from sitegen.config.models import GateSettings
 from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
-from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec, traits_of
+from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot

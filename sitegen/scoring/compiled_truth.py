@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, located
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project, with_key

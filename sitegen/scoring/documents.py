@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from sitegen.model.metrics import Counts
-from sitegen.model.panels import Mark, MarkedText, SpansPanel
-from sitegen.model.scorecards import Kappa, Result, Status
+from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
 from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import (
     FieldCounts,

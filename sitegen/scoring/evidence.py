@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
-from sitegen.model.panels import AlignmentPanel
+from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.paths import DOCUMENT, PathStep, ValuePlace, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Value
-from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import About, Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
+from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
 from sitegen.scoring.compiled_truth import CompiledTruth, forget
 from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth

@@ -15,9 +15,20 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
+from sitegen.model.scorecards import (
+    DocumentScore,
+    FieldScore,
+    Highlight,
+    Mark,
+    MarkedText,
+    NotePanel,
+    Panel,
+    Result,
+    Scorecard,
+    SpansPanel,
+    Status,
+)
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, Paragraph
 from sitegen.scoring.highlights_files import (

@@ -15,8 +15,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
-from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compare import doubt
 from sitegen.scoring.compiled_truth import Branch, ItemList, JudgedNode, Leaf, Node, invalid_expected_value
 from sitegen.scoring.lists import paired_items

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.outcomes import Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.scoring.compare import read_date
 from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.mapping import Algorithm

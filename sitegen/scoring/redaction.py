@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
-from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import AlignmentPanel, NotePanel, Panel, Result, Scorecard
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"

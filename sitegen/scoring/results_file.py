@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.panels import PairedBy
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import Result, Status
+from sitegen.model.scorecards import PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value

@@ -7,18 +7,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, by_attribute
+from sitegen.analysis.blame import Blame, by_attribute, field_summaries
 from sitegen.analysis.causes import causes_of, count_causes
-from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.changes import Moved
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
+from sitegen.model.outcomes import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory

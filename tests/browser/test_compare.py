@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.flips import flips as flips_of
-from sitegen.model.cells import Cell, Period, Tally
+from sitegen.model.outcomes import Cell, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages import compare_cells, compare_data
 from sitegen.pages.compare import FIELDS, CompareView, compare_page, signed_count

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from sitegen.analysis.flips import number_of_cells
-from sitegen.model.cells import Flips
+from sitegen.model.outcomes import Flips
 from sitegen.pages.compare import errors
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample

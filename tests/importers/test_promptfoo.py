@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from sitegen.model.metrics import Counts
-from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.judged.case import Grader
 from sitegen.scoring.judged.formats import read_results

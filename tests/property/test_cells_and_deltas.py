@@ -16,10 +16,9 @@ from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.scorecard_store import keep_cells, known_cells
-from sitegen.model.cells import BLANK, Cell
 from sitegen.model.changes import DeltaParts
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import BLANK, Cell, Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.analysis.flips import flipped_cells, flips, flips_between
-from sitegen.model.cells import Cell, CellMap, Flips, Period, State, Tally
+from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State, Tally
 
 POINTS = 6
 STATES: tuple[State, ...] = (

@@ -10,8 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.panels import Mark, MarkedText, SpansPanel
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Mark, MarkedText, Result, SpansPanel
 from sitegen.pages.html.formats import printable
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
 from sitegen.scoring.highlights import HighlightsScorer

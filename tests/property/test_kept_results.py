@@ -12,8 +12,18 @@ from msgspec.structs import replace
 from sitegen.engine.cached_kinds import LARGEST, ResultDecoder, encoded_result
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, TablePanel
-from sitegen.model.scorecards import Answer, Kappa, Result, Rouge, Scorecard
+from sitegen.model.scorecards import (
+    AlignmentPanel,
+    AlignmentRow,
+    Answer,
+    Kappa,
+    NotePanel,
+    Panel,
+    Result,
+    Rouge,
+    Scorecard,
+    TablePanel,
+)
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import bootstrap_of, interval_of
-from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.metrics import Counts, Metric
+from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from markupsafe import escape
 from msgspec.structs import replace
 
-from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
-from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
-from sitegen.model.panels import AlignmentRow
-from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.model.outcomes import ERROR_TYPES, Cell, CellFlip, Judgement, Outcome, Period
+from sitegen.model.scorecards import AlignmentRow, DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.html import cells, formats, tables
 from sitegen.pages.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from sitegen.data_files.reading import DUPLICATE_KEY
 from sitegen.model.outcomes import REDACTED
-from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.scoring.documents import judged_part
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.judged.panels import ROWS

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_before_newest, best_points, values_now
+from sitegen.analysis.change import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.metrics import Counts

@@ -10,7 +10,7 @@ from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPerio
 from sitegen.analysis.deltas import Role
 from sitegen.commands.history import matching_cells
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, Period, State
+from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from tests import pages_sample as sample

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
 from sitegen.engine.eval_job import with_outcome
-from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import Point, Window
 from sitegen.model.timeline import Blob
 from tests.unit.test_noise import card

@@ -14,8 +14,8 @@ import pytest
 
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights_files import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.columns import KEYS as TABLE_KEYS

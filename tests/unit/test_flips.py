@@ -4,8 +4,7 @@ import pytest
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips, flips_between, independent_flips
-from sitegen.model.cells import Cell, CellFlip, Fate, Flips, Period, State
-from sitegen.model.outcomes import Judgement, Outcome, Value
+from sitegen.model.outcomes import Cell, CellFlip, Fate, Flips, Judgement, Outcome, Period, State, Value
 from tests import pages_sample as sample
 
 

@@ -15,10 +15,10 @@ from sitegen.analysis.gate import (
     limits_of,
 )
 from sitegen.config.models import EvalLimits, GateSettings, Limit
-from sitegen.model.cells import Tally
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Tally
 from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.values import schema_first

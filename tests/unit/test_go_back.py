@@ -3,8 +3,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import EffectIndex
-from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
+from sitegen.analysis.effects import BestInstructions, EffectIndex, FileThen, best_instructions
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict

@@ -8,7 +8,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.history import matching_cells
 from sitegen.commands.verify import discrepancy
-from sitegen.model.cells import CellFlip, CellMap
+from sitegen.model.outcomes import CellFlip, CellMap
 from sitegen.model.scorecards import Result
 from sitegen.questions.comparison_files.markdown import change_lines
 from sitegen.questions.gate_markdown import _broken_cell_row

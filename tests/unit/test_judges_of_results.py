@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points
+from sitegen.analysis.change import best_points
 from sitegen.analysis.deltas import comparable_since, exchanges
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.model.panels import NotePanel
+from sitegen.model.scorecards import NotePanel
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.agreement import cohens_kappa

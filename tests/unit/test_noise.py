@@ -16,9 +16,9 @@ from sitegen.analysis.noise.samples import (
     interval_of,
     interval_of_runs,
 )
-from sitegen.model.cells import Flips, State
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import Flips, State
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs

@@ -19,10 +19,10 @@ from sitegen.analysis.noise.repeats import (
     repeats_of_runs,
 )
 from sitegen.analysis.series import first_points_with_output
-from sitegen.model.cells import Cell, CellMap, Period, State
 from sitegen.model.changes import FlipRate, Noise
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
+from sitegen.model.outcomes import Cell, CellMap, Period, State
 from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot

@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from sitegen.analysis.field_summaries import field_summaries
+from sitegen.analysis.blame import field_summaries
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.cells import Cell, Flips, Period
+from sitegen.model.outcomes import Cell, Flips, Period
 from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, Series
 from sitegen.pages.field import NAMED, ROWS, fields_page, wrong_in
 from tests import pages_sample as sample

@@ -2,9 +2,9 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.model.cells import Flips
 from sitegen.model.changes import Change, ChangeVerdict, Ends, MetricDelta, Overlap
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES
 from sitegen.model.site import SiteInfo
 from sitegen.pages import effects

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.flips import fate_of
-from sitegen.model.cells import Cell, CellFlip, Fate, Period
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo

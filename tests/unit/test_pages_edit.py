@@ -5,9 +5,9 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.cells import Flips
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Interval, Why
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, Window
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory

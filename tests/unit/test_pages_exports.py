@@ -9,9 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.cells import Flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
-from sitegen.model.outcomes import Judgement, Unusable
+from sitegen.model.outcomes import Flips, Judgement, Unusable
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import PatternSummary, Series
 from sitegen.model.timeline import Blob, Edit

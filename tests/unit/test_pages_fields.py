@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, by_attribute
-from sitegen.model.cells import Cell, Period
+from sitegen.model.outcomes import Cell, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, last_change

@@ -4,8 +4,8 @@ from typing import TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory

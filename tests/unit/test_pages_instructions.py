@@ -2,7 +2,7 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.analysis.go_back import BestInstructions, EvalThen
+from sitegen.analysis.effects import BestInstructions, EvalThen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Headline
 from sitegen.model.timeline import InstructionHistory

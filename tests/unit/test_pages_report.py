@@ -12,8 +12,7 @@ from sitegen.analysis.edits import edits_of_outputs
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Unusable
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
-from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, DocumentScore, FieldScore, NotePanel
 from sitegen.model.site import Page
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair

@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
-from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Period
 from sitegen.model.changes import (
     Change,
     ChangeVerdict,
@@ -20,7 +19,7 @@ from sitegen.model.changes import (
 )
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Judgement, Period
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.instructions import FileEdit

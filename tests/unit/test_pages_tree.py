@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.panels import AlignmentPanel, AlignmentRow
+from sitegen.model.scorecards import AlignmentPanel, AlignmentRow
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page
 from tests import pages_sample as sample
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from sitegen.analysis.noise.repeats import repeat_groups
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.cells import Flips
 from sitegen.model.changes import DeltaParts, FlipRate, MetricDelta
 from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.analysis.best import best_points
+from sitegen.analysis.change import best_points
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, change_points
 from sitegen.data_files.project_files import LARGEST_ARGUMENT
-from sitegen.model.cells import Cell, Period
-from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
+from sitegen.model.outcomes import Cell, Period
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
 from sitegen.pages.field import FieldView
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page

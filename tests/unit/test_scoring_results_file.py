@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import Recorded, read_recorded
+from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.scoring.documents import results_document as results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, alignments

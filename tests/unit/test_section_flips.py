@@ -1,5 +1,5 @@
 from sitegen.analysis.section_flips import FIELDS, FieldFlips, SectionFlips, section_flips
-from sitegen.model.cells import Flips, Tally
+from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.series import Effect, Window
 
 

@@ -13,9 +13,9 @@ from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
-from sitegen.model.cells import FEWEST_LOST, Flips, Tally
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Noise, Spread, Why
 from sitegen.model.metrics import Counts, MetricSpec, traits_of
+from sitegen.model.outcomes import FEWEST_LOST, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
-from sitegen.model.cells import Flips
 from sitegen.model.changes import Change, ChangeVerdict, Spread
 from sitegen.model.metrics import MetricSpec, traits_of
+from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import HEADLINES, Point
 from sitegen.stats.counts import Share

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import differing_roles, exchanges
-from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Cell, CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import escape
 
-from sitegen.analysis.best import values_of_summary
+from sitegen.analysis.change import values_of_summary
 from sitegen.model.changes import LEVELS, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen

@@ -13,9 +13,8 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from markupsafe import Markup
 from markupsafe import escape as as_markup
 
-from sitegen.model.cells import State
 from sitegen.model.named_tuple import NamedTuple
-from sitegen.model.outcomes import Judgement, Value
+from sitegen.model.outcomes import Judgement, State, Value
 from sitegen.pages.html.formats import bounded, breakable, printable
 from sitegen.text.values import as_text, texts_with_types, written
 from sitegen.text.words import WordSpan, mark

@@ -7,11 +7,11 @@ from typing import Final
 
 from sitegen.analysis.series import output_of_each, repeats_the_point_before
 from sitegen.analysis.standing import EvalStanding
-from sitegen.model.cells import Tally
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Tally
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchange

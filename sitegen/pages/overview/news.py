@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
-from sitegen.analysis.go_back import FileThen
+from sitegen.analysis.effects import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.model.changes import Decision, Step
 from sitegen.model.commits import WORKTREE

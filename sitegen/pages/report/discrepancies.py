@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from sitegen.analysis.noise.repeats import Repeats
-from sitegen.model.cells import CellFlip
 from sitegen.model.changes import Change, EditedFile, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellFlip, CellKey, ErrorType, Judgement
 from sitegen.model.scorecards import FieldScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, WeakSection
 from sitegen.model.timeline import Snapshot

@@ -17,9 +17,8 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
-from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot

@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
-from sitegen.model.panels import AlignmentRow
-from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.model.scorecards import AlignmentRow, DocumentScore, FieldScore
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file

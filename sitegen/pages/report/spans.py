@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from markupsafe import Markup
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
+from sitegen.model.scorecards import Highlight, Mark, MarkedText, SpansPanel
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 

@@ -12,8 +12,7 @@ from markupsafe import Markup
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
-from sitegen.model.panels import AlignmentRow
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import AlignmentRow, Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot

@@ -12,9 +12,9 @@ from markupsafe import Markup
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
-from sitegen.model.cells import ABSENT, CellFlip, Flips
 from sitegen.model.changes import Change, ChangeVerdict, Decision, Ends, Interval, Noise, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
+from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot

@@ -16,8 +16,8 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis import recorded
-from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.causes import ProblemCause
+from sitegen.analysis.change import best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among

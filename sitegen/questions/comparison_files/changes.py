@@ -10,10 +10,9 @@ from itertools import repeat
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
-from sitegen.model.cells import ABSENT, Cell, CellFlip, Period, Tally
 from sitegen.model.changes import Change, ChangeVerdict, Decision, DeltaParts, Interval, Why
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.outcomes import Outcome
+from sitegen.model.outcomes import ABSENT, Cell, CellFlip, Outcome, Period, Tally
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import regraded

@@ -10,8 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import Value
-from sitegen.model.panels import NotePanel, Panel, PanelColumn, TablePanel
-from sitegen.model.scorecards import Kappa
+from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.text.plain import cut
 from sitegen.text.values import json_value

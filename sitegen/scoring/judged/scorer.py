@@ -13,9 +13,8 @@ from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.columns import read_settings

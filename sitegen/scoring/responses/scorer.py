@@ -11,9 +11,18 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import Judgement, Value
-from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa, Result, Scorecard, Status
+from sitegen.model.scorecards import (
+    DocumentScore,
+    FieldScore,
+    Kappa,
+    Panel,
+    PanelColumn,
+    Result,
+    Scorecard,
+    Status,
+    TablePanel,
+)
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
 from sitegen.scoring.judged.panels import agreement_note
