@@ -126,6 +126,12 @@ def test_json_lines_are_cases_and_other_lines_are_told() -> None:
     assert [finding.severity for finding in read.findings] == ["note"]
 
 
+def test_a_key_that_occurs_twice_in_a_line_is_reported_with_the_line() -> None:
+    lines = b'{"id": "a", "expected": "1", "output": "1"}\n{"id": "b", "expected": "1", "output": "2", "output": "1"}\n'
+    (finding,) = read_case_file("x.jsonl", lines, CaseKeys()).findings
+    assert (finding.severity, finding.line, finding.value) == ("warning", 2, "'output'")
+
+
 def test_of_runs_that_append_lines_the_newest_counts_on_both_sides() -> None:
     rows = [{"run_id": run, **case, "expected": run} for run in ("1", "2") for case in QUESTIONS]
     assert both("x.jsonl", b"\n".join(map(as_json, rows))) == [("a", "2", "4"), ("b", "2", "7")]

@@ -111,6 +111,12 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
             2,
             "Correct the value.",
         ),
+        (
+            "[llm]\nmax_retries = -2\n",
+            "llm.max_retries is a number (-2), a number that is not negative is wanted.",
+            2,
+            "Correct the value.",
+        ),
         ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
         (
             "[llm.prices.m-1]\ninput = 1\noutputs = 2\n",
