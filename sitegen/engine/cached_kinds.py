@@ -264,27 +264,29 @@ def encoded_result(result: Result) -> bytes | None:
     return content if len(content) <= LARGEST else None
 
 
-class ResultDecoder:
-    """Decodes results of one eval. Neighbours share the judgements that are the same, so that these are drawn once."""
+def result_decoder() -> Callable[[bytes, Scorecard], Result]:
+    """Return what decodes results of one eval, as ``encoded_result`` encoded them.
 
-    def __init__(self) -> None:
-        self._judgements: dict[bytes, Judgement] = {}
-        """Those of the last result, by their encoded form."""
+    Neighbours share the judgements that are the same, so that these are drawn once.
+    """
+    known: dict[bytes, Judgement] = {}  # those of the last result, by their encoded form
 
-    def __call__(self, content: bytes, scorecard: Scorecard) -> Result:
-        """Decode what ``encoded_result`` returned."""
+    def decoded(content: bytes, scorecard: Scorecard) -> Result:
+        nonlocal known
         raw, panels, answers, data, questions, agreement = _PARTS.decode(zlib.decompress(content))
-        encoded, known = list(map(bytes, raw)), self._judgements
-        self._judgements = here = {each: known.get(each) or _decoded_judgement(each) for each in encoded}
+        encoded = list(map(bytes, raw))
+        known = {each: known.get(each) or _decoded_judgement(each) for each in encoded}
         return Result(
             scorecard=scorecard,
-            judgements=tuple(map(here.__getitem__, encoded)),
+            judgements=tuple(map(known.__getitem__, encoded)),
             panels=panels,
             answers=answers,
             data=_from_json(data),
             questions=questions,
             agreement=agreement,
         )
+
+    return decoded
 
 
 def _decoded_judgement(content: bytes) -> Judgement:

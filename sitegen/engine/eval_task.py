@@ -42,7 +42,7 @@ from sitegen.engine.cached_kinds import (
     VECTORS,
 )
 from sitegen.engine.memo import Memo
-from sitegen.engine.scorecard_store import ScorecardKeys, scorecard_keys
+from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
 from sitegen.engine.scoring import model_of
 from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
 from sitegen.history.layout import Layout
@@ -209,7 +209,7 @@ def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int], *, scored: b
     history, redact = task.history, task.context.redact
     if scored:
         yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
-        yield from memo.rows(RESULTS.name, map(ScorecardKeys(history.kind, redact), _shown(history, reports)))
+        yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
     for kind in (CELLS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):

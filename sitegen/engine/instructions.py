@@ -222,7 +222,7 @@ def write_instructions(build: Build, evals: Evals, expected: WrittenInstructions
         build.files.record(owner(path), files)
     current = {file.path for file in timeline.instructions}
     for former in sorted({edit.path for file in touched for edit in file.edits} - current):
-        build.files.recorded.drop(owner(former))
+        build.files.drop(owner(former))
     return replace(
         expected,
         files=tuple(

@@ -248,10 +248,6 @@ class Memo:
             ((kind, stored(key), content) for kind, key, content in rows),
         )
 
-    def delete(self, kind: str, key: str) -> None:
-        """Delete a value."""
-        self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
-
     def forget(self, kind: str) -> None:
         """Delete all values of a kind."""
         self._db.execute("DELETE FROM parts WHERE kind = ?", (kind,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise, repeat
 
 from sitegen.analysis.cells import CellTracker
@@ -10,7 +10,7 @@ from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points, scorecard_key
-from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, ResultDecoder, encoded_result
+from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges
@@ -46,37 +46,32 @@ def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     """Return the memo's keys of all scorecards that the pages of an eval may need."""
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
     every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
-    return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
+    return list(dict.fromkeys(map(key_of_scorecards(history.kind, redact), every_snapshot)))
 
 
-class ScorecardKeys:
-    """Computes the memo's key of the scorecard of a snapshot, once for equal inputs."""
+def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snapshot], str]:
+    """Return what computes the memo's key of the scorecard of a snapshot, once for equal inputs.
 
-    def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
-        """``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values."""
-        self._redact = redact
-        kind_scorer = scorer(kind)
-        self._scored_by: tuple[str | int, ...] = (
-            kind,
-            kind_scorer.version,
-            *(spec.name for spec in kind_scorer.metrics),
-        )
-        self._model = model_of(kind)
-        self._reads_archives = traits_of(kind).reads_archives
-        self._keys: dict[tuple[object, ...], str] = {}
+    The key is the digest of everything that decides the scorecard. ``redact``: globs of hidden values. They are part of
+    the key, because a scorecard can quote values.
+    """
+    kind_scorer, installed = scorer(kind), model_of(kind)
+    scored_by: tuple[str | int, ...] = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
+    keys: dict[tuple[object, ...], str] = {}
 
-    def __call__(self, snapshot: Snapshot) -> str:
-        """Return the digest of everything that decides the scorecard of a snapshot."""
+    def key_of(snapshot: Snapshot) -> str:
         rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         decisive = (snapshot.outputs, snapshot.usage, *rules)
-        remembered = self._keys.get(decisive)
+        remembered = keys.get(decisive)
         if remembered is None:
-            model = _packages_for(snapshot) if self._reads_archives else self._model
+            model = _packages_for(snapshot) if traits_of(kind).reads_archives else installed
             if own := own_versions(snapshot.settings):
                 model = f"{model} {own}"
-            key = scorecard_key(self._scored_by, snapshot, model)
-            remembered = self._keys[decisive] = digest(key, *self._redact) if self._redact else key
+            key = scorecard_key(scored_by, snapshot, model)
+            remembered = keys[decisive] = digest(key, *redact) if redact else key
         return remembered
+
+    return key_of
 
 
 class EvalScorecards:
@@ -94,12 +89,12 @@ class EvalScorecards:
         self._history = history
         self._store = store
         self._cards: dict[str, Scorecard] = {}
-        self._decoded = ResultDecoder()
+        self._decoded = result_decoder()
         self._specs: tuple[MetricSpec, ...] = ()
         self.lacks_contents = False
         """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
         self.scorer = scorer(history.kind)
-        self.key = ScorecardKeys(history.kind, context.redact)
+        self.key = key_of_scorecards(history.kind, context.redact)
         self.embedder = embedder_for(history.kind, history.id, store)
 
     def __contains__(self, snapshot: Snapshot) -> bool:

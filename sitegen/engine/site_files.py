@@ -24,66 +24,6 @@ from sitegen.errors import Notice
 from sitegen.history.memo_rows import stored
 
 
-class RecordedFiles:
-    """Collects the files of each owner: an eval, an instruction file, the commits, a list, or the site."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, list[bytes]] = {}
-        """The files by owner, each record encoded: as values they would take two and a half times the memory.
-        A later record of a path counts."""
-        self._whole: set[str] = set()
-        """Owners whose files were all recorded."""
-
-    def add(self, owner: str, rows: Collection[PageRow], *, whole: bool) -> None:
-        """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has."""
-        self._records.setdefault(owner, []).append(encode(rows))
-        if whole:
-            self._whole.add(owner)
-
-    def drop(self, owner: str) -> None:
-        """Record that an owner has no files any more."""
-        self._whole.add(owner)
-
-    def all(self) -> Iterator[PageRow]:
-        """Yield all files that were recorded so far."""
-        return chain.from_iterable(map(self.of, self._records))
-
-    def of(self, owner: str) -> tuple[PageRow, ...]:
-        """Return the files of an owner that were recorded so far."""
-        rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._records.get(owner, ()))
-        return tuple({row.path: row for row in rows}.values())
-
-    def whole_owners(self) -> list[str]:
-        """Return the owners whose files were all recorded, or that were dropped."""
-        return sorted(self._whole)
-
-    def not_replaced(self, listed: Iterable[PageRow]) -> Iterator[PageRow]:
-        """Yield the listed files that stay: neither they nor all files of their owner were recorded."""
-        owners, recorded = set(map(stored, self._whole)), {row.path for row in self.all()}
-        return (row for row in listed if row.owner not in owners and row.path not in recorded)
-
-    def compare(self, listed: Iterable[PageRow]) -> tuple[list[PageRow], list[PageRow]]:
-        """Compare the recorded files with listed ones, which are in the order of their owners.
-
-        Returns the recorded files that are not listed as they are now, and the listed ones that are not recorded so.
-        """
-        added: list[PageRow] = []
-        outdated: list[PageRow] = []
-        others = dict.fromkeys(self._records)
-        for owner, rows in groupby(listed, key=attrgetter("owner")):
-            before, now = set(rows), self.of(owner)
-            added.extend(row for row in now if row not in before)
-            outdated.extend(sorted(before.difference(now)))
-            others.pop(owner, None)
-        added.extend(chain.from_iterable(map(self.of, others)))
-        return added, outdated
-
-    def stale(self, outdated: Collection[PageRow]) -> list[PageRow]:
-        """Return the outdated files whose paths the site no longer has."""
-        recorded = {row.path for row in self.all()} if outdated else ()
-        return [row for row in outdated if row.path not in recorded]
-
-
 class SiteFiles:
     """Writes and records the files of one output folder."""
 
@@ -96,7 +36,11 @@ class SiteFiles:
         self._site = last.project.site
         self._last = last
         self._foreign, self._unlisted = self._files_not_in_memo()
-        self.recorded = RecordedFiles()
+        self._records: dict[str, list[bytes]] = {}
+        """The recorded files by owner, each record encoded: as values they would take two and a half times the memory.
+        A later record of a path counts."""
+        self._whole: set[str] = set()
+        """Owners whose files were all recorded."""
         self._written = 0
         self._reserved: list[bytes] = []
         """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
@@ -120,12 +64,16 @@ class SiteFiles:
 
     def most_bytes(self) -> int:
         """Return at least the bytes of all files: those that this build replaces count twice, but none is read."""
-        return self._memo.bytes_of_pages(self._site) + sum(row.size for row in self.recorded.all())
+        return self._memo.bytes_of_pages(self._site) + sum(row.size for row in self._recorded())
 
     def files(self, *, complete: bool) -> Iterator[PageRow]:
         """Yield the files that are recorded, and unless the build is ``complete`` those that stay from earlier ones."""
-        earlier = () if complete else self.recorded.not_replaced(self._memo.each_page(self._site))
-        return chain(self.recorded.all(), earlier)
+        if complete:
+            return self._recorded()
+        owners, recorded = set(map(stored, self._whole)), {row.path for row in self._recorded()}
+        listed = self._memo.each_page(self._site)
+        earlier = (row for row in listed if row.owner not in owners and row.path not in recorded)
+        return chain(self._recorded(), earlier)
 
     def present_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that are known to be in the folder; none if it cannot be trusted."""
@@ -140,10 +88,16 @@ class SiteFiles:
 
         ``whole``: this build records every file of the owner, so that any other one of an earlier build is stale.
         """
-        self.recorded.add(owner, files.rows, whole=whole)
+        self._records.setdefault(owner, []).append(encode(files.rows))
+        if whole:
+            self._whole.add(owner)
         self._written += files.written
         if files.contents:
             self._written += Writer(self._into, foreign=self.foreign).write_contents(files)
+
+    def drop(self, owner: str) -> None:
+        """Record that an owner has no files any more."""
+        self._whole.add(owner)
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
@@ -166,7 +120,7 @@ class SiteFiles:
         memo, name, folder = self._memo, self._site, self._into
         unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
         added, outdated = self._changes(complete)
-        stale = {row.path: row.size for row in self.recorded.stale(outdated)}
+        stale = {row.path: row.size for row in self._stale(outdated)}
         removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
         remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, outdated)
@@ -188,7 +142,7 @@ class SiteFiles:
         return outcome
 
     def _with_counts(self, site: Site, removed: int) -> Site:
-        recorded = sum(1 for _ in self.recorded.all())
+        recorded = sum(1 for _ in self._recorded())
         unchanged = max(0, recorded - self._written)
         return site._replace(written=self._written, unchanged=unchanged, removed=removed)
 
@@ -224,14 +178,38 @@ class SiteFiles:
     def _changes(self, complete: bool) -> tuple[list[PageRow], list[PageRow]]:
         """Compare the recorded files with the memo: with all files of the last build, if this one is ``complete``.
 
-        Otherwise with the files of the owners that were recorded whole.
+        Otherwise with the files of the owners that were recorded whole. Returns the recorded files that the memo does
+        not list as they are now, and the listed ones that are not recorded so.
         """
-        owners = (None,) if complete else self.recorded.whole_owners()
-        return self.recorded.compare(chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners))
+        owners = (None,) if complete else sorted(self._whole)
+        listed = chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners)
+        added: list[PageRow] = []
+        outdated: list[PageRow] = []
+        others = dict.fromkeys(self._records)
+        for owner, rows in groupby(listed, key=attrgetter("owner")):  # in the order of their owners
+            before, now = set(rows), self._recorded_of(owner)
+            added.extend(row for row in now if row not in before)
+            outdated.extend(sorted(before.difference(now)))
+            others.pop(owner, None)
+        added.extend(chain.from_iterable(map(self._recorded_of, others)))
+        return added, outdated
+
+    def _stale(self, outdated: Collection[PageRow]) -> list[PageRow]:
+        """Return the outdated files whose paths the site no longer has."""
+        recorded = {row.path for row in self._recorded()} if outdated else ()
+        return [row for row in outdated if row.path not in recorded]
+
+    def _recorded(self) -> Iterator[PageRow]:
+        """Yield all files that were recorded so far."""
+        return chain.from_iterable(map(self._recorded_of, self._records))
+
+    def _recorded_of(self, owner: str) -> tuple[PageRow, ...]:
+        rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._records.get(owner, ()))
+        return tuple({row.path: row for row in rows}.values())
 
     def _paths(self) -> Iterator[str]:
         """Yield the paths of all recorded files."""
-        return (row.path for row in self.recorded.all())
+        return (row.path for row in self._recorded())
 
 
 class LayerFiles(SiteFiles):
@@ -253,8 +231,8 @@ class LayerFiles(SiteFiles):
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files of this folder that the site below has as well, and those that the previous build left."""
         below = {row.path: row.key for row in self._memo.each_page(self._site)} if self._last.is_trusted else {}
-        differ = [row for row in self.recorded.all() if below.get(row.path) != row.key]
-        self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete)[1]))
+        differ = [row for row in self._recorded() if below.get(row.path) != row.key]
+        self.gone = frozenset(row.path for row in self._stale(self._changes(complete)[1]))
         paths = {row.path for row in differ}
         _, left = files_not_in_memo(self._into, paths)
         removed, _ = remove(self._into, dict.fromkeys(left))

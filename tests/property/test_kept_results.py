@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.engine.cached_kinds import LARGEST, ResultDecoder, encoded_result
+from sitegen.engine.cached_kinds import LARGEST, encoded_result, result_decoder
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
 from sitegen.model.scorecards import (
@@ -90,12 +90,12 @@ def test_a_result_comes_back_with_every_value_of_the_same_type(expected, actual)
     if content is None:
         assert "\\ud" in ascii((expected, actual)), "only a lone surrogate cannot be kept"
         return
-    after = ResultDecoder()(content, CARD)
+    after = result_decoder()(content, CARD)
     assert (after, repr(after)) == (before, repr(before))
 
 
 def test_neighbours_share_equal_judgements_but_no_value_of_another_type():
-    decoded = ResultDecoder()
+    decoded = result_decoder()
     values: list[Value] = [1, 1, True, Decimal("1.0"), "1"]
     results = [decoded(encoded_result(result("x", value)) or b"", CARD) for value in values]
     assert results[0].judgements[0] is results[1].judgements[0]

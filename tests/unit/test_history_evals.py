@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.engine.scorecard_store import ScorecardKeys
+from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.eval_state import EvalState, FolderTree
 from sitegen.history.globs import run_glob, time_in
@@ -301,7 +301,7 @@ def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> N
         (1, ("settings",)),
         (2, ("settings",)),
     ]
-    first, other, back = map(ScorecardKeys(history.kind), history.snapshots)
+    first, other, back = map(key_of_scorecards(history.kind), history.snapshots)
     assert first == back != other
 
 

@@ -53,7 +53,7 @@ def test_parts_are_kept_by_kind_and_key_and_can_be_forgotten(folder):
         memo.put("eval", "b", b"2")
         memo.put("eval", "a", b"1")
         memo.put("walk", "a", b"3")
-        memo.delete("eval", "b")
+        memo.forget_others("eval", ["a"])
         assert (memo.keys("eval"), memo.get("eval", "b"), memo.get("walk", "a")) == (("a",), None, b"3")
         memo.forget("walk")
         assert (memo.has("eval"), memo.has("walk")) == (True, False)

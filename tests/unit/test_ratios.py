@@ -9,7 +9,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from sitegen.engine.scorecard_store import ScorecardKeys
+from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.pages.report.report_rows import documents
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
@@ -86,11 +86,11 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
 
 def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = sample.points(1)[0].snapshot
-    before = ScorecardKeys("fields")(snapshot)
-    assert ScorecardKeys("fields")(snapshot) == before
+    before = key_of_scorecards("fields")(snapshot)
+    assert key_of_scorecards("fields")(snapshot) == before
     fields = scorer("fields")
     monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, replace(fields.metrics[0], name="jaccard")))
-    assert ScorecardKeys("fields")(snapshot) != before
+    assert key_of_scorecards("fields")(snapshot) != before
 
 
 GOLD = {"paragraphs": {"p-1": {"terms": ["moss", "peat", "bog"]}, "p-2": {"terms": []}}}
