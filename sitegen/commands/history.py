@@ -15,10 +15,10 @@ from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Cell, Fate, State
 from sitegen.model.series import Series
-from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
+from sitegen.pages.labels import FATES, ROLES, bad_runs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
-from sitegen.text.plain import line
+from sitegen.text.plain import counted, line
 from sitegen.text.values import metric_text, to_json_bytes
 
 METRICS: Final = 3
@@ -153,10 +153,10 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
         document = f", {line(cell.document, 80)}" if cell.document else ""
         flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
-        right = f"right in {blame.judged - blame.wrong} of {outputs(blame.judged)}, {flips}"
+        right = f"right in {blame.judged - blame.wrong} of {counted(blame.judged, 'output')}, {flips}"
         if blame.wrong_since is not None:
             since = series.points[blame.wrong_since].snapshot.label
-            right = f"wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
+            right = f"wrong since {line(since, 40)} ({counted(blame.wrong_for, 'output')}), {right}"
         yield from ("",) if number else ()
         yield f"{name}{document}: {right}"
         for explained in reversed(blame.periods):

@@ -39,10 +39,11 @@ from sitegen.pages.html import cells, charts, formats, tables
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import page as report
-from sitegen.pages.report import patterns, report_rows, spans, tree, why_rows
+from sitegen.pages.report import patterns, report_rows, spans, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
+from sitegen.text.plain import counted
 
 
 def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
@@ -98,6 +99,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "number": formats.number,
     "probability": formats.probability,
     "thousands": formats.count,
+    "counted": counted,
     "percent": formats.percent,
     "signed": formats.signed,
     "subject": labels.subject_of,
@@ -128,7 +130,6 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     spans,
     suspect_truth,
     tables,
-    tree,
     trend_chart,
     trend_rows,
     usage,

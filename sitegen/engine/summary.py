@@ -20,11 +20,12 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, in_points, outputs, split
+from sitegen.pages.labels import CAUSES, STATES, exchange, in_points, split
 from sitegen.pages.overview.focus import Phrase, focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
+from sitegen.text.plain import counted
 from sitegen.text.values import amount
 
 _REGRESSIONS: Final = 20
@@ -58,7 +59,7 @@ def _loss(row: ListedStep) -> str:
     words += f" {code(at.label)} ({code(step.commit.short)} {code(step.commit.subject, NAME)})"
     if step.verdict and step.verdict.fixed + step.verdict.broken:
         words += f", {count(step.verdict.broken)} broken and {count(step.verdict.fixed)} fixed there"
-    words += f", for {outputs(step.different)}; changed: {', '.join(CAUSES[cause] for cause in step.causes)}"
+    words += f", for {counted(step.different, 'output')}; changed: {', '.join(CAUSES[cause] for cause in step.causes)}"
     for role, exchanged in (("model", step.model), ("judge", step.judge)):
         if exchanged:
             words += f"; {name(exchange(role, exchanged))}"
@@ -285,7 +286,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         more = f" and {streak.more} more of its section" if streak.more else ""
         yield (
             f"- {code(info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
-            f"{count(streak.cells)} wrong in {outputs(streak.outputs)}, since {code(streak.since)}"
+            f"{count(streak.cells)} wrong in {counted(streak.outputs, 'output')}, since {code(streak.since)}"
         )
     yield ""
 

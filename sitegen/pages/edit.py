@@ -22,7 +22,7 @@ from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
-from sitegen.text.plain import line
+from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans
 
@@ -129,7 +129,9 @@ def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
     elif not patch.hunks:
         notes.append(_nothing_to_show(edit, patch))
     if patch.line_endings and patch.hunks:
-        notes.append(f"{_line_count(patch.line_endings)} changed only in the line ending. They are shown as unchanged.")
+        notes.append(
+            f"{counted(patch.line_endings, 'line')} changed only in the line ending. They are shown as unchanged."
+        )
     if left_out:
         notes.append(f"The first {MOST_LINES:,} lines of the diff are shown, {left_out:,} more are left out.")
     return tuple(notes)
@@ -137,7 +139,9 @@ def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
 
 def _nothing_to_show(edit: Edit, patch: Patch) -> str:
     if patch.line_endings:
-        return f"{_line_count(patch.line_endings)} changed only in the line ending (carriage return). No text changed."
+        return (
+            f"{counted(patch.line_endings, 'line')} changed only in the line ending (carriage return). No text changed."
+        )
     old, new = edit.old, edit.new
     if old and new and old.oid == new.oid:
         if edit.status == "renamed":
@@ -146,10 +150,6 @@ def _nothing_to_show(edit: Edit, patch: Patch) -> str:
     if edit.status in ("added", "deleted"):
         return "The file is empty."
     return "Only line endings changed (carriage return). No text changed."
-
-
-def _line_count(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
 
 
 def command_of(edit: Edit) -> str | None:

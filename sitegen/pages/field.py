@@ -28,8 +28,9 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.formats import day
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import FATES, ROLES, outputs
+from sitegen.pages.labels import FATES, ROLES
 from sitegen.pages.report.report_rows import letter_of, type_name
+from sitegen.text.plain import counted
 
 CELLS: Final = 100
 """Number of cells that a page lists: cells that are wrong now, then cells that flipped most often."""
@@ -181,7 +182,7 @@ class FieldView(Frozen):
     def _runs(self, cell: CellBlame) -> Iterator[str]:
         since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
         pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
-        times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
+        times = f"flipped {counted(cell.flips, 'time')}" if cell.flips else "never flipped"
         yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
         for explained in reversed(cell.periods[-self.periods :]):
             yield self._period(explained)
@@ -190,7 +191,7 @@ class FieldView(Frozen):
 
     def _period(self, explained: ExplainedPeriod) -> str:
         at, state = self.points[explained.period.start], explained.period.state
-        lasted = "" if explained.end == len(self.points) else f"<i> for {outputs(explained.outputs)}</i>"
+        lasted = "" if explained.end == len(self.points) else f"<i> for {counted(explained.outputs, 'output')}</i>"
         sides = _sides(state, explained.period.expected, explained.period.actual)
         name = type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
         fate, causes = explained.fate, _causes(explained.causes)

@@ -1,6 +1,6 @@
 """The page of one instruction file: its edits with their effects, its size and best versions, its present text.
 
-``pages/instruction.html`` reads the model itself, and calls the functions of this module for what the model lacks.
+``pages/instruction.html`` reads the model itself, and asks the view for what the model lacks.
 
 
 Going back to an earlier version of instruction files, and telling an agent's definition from its instructions.

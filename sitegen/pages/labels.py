@@ -29,7 +29,7 @@ from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
 from sitegen.model.usage import Exchange, regraded
-from sitegen.text.plain import line
+from sitegen.text.plain import counted, line
 from sitegen.text.values import SMALL, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
@@ -112,13 +112,8 @@ def in_both(overlap: Overlap, nouns: Nouns) -> str:
 
 def iterations_and_outputs(iterations: int, different: int) -> str:
     """The number of iterations, and of different outputs if some are copies: ``23 iterations, 14 outputs``."""
-    count = f"{iterations:,} {'iteration' if iterations == 1 else 'iterations'}"
-    return count if iterations == different else f"{count}, {outputs(different)}"
-
-
-def outputs(number: int) -> str:
-    """A number of outputs: ``14 outputs``."""
-    return f"{number:,} {'output' if number == 1 else 'outputs'}"
+    count = counted(iterations, "iteration")
+    return count if iterations == different else f"{count}, {counted(different, 'output')}"
 
 
 def same_output(label: str | None) -> str:

@@ -1,6 +1,6 @@
 """The overview: every eval in a row, what to work on, and the effects of the latest instruction edits.
 
-``pages/overview.html`` reads the summaries of the evals, and calls the functions of this module, as ``overview``.
+``pages/overview.html`` reads the summaries of the evals, and asks the view and this module, as ``overview``.
 """
 
 from __future__ import annotations

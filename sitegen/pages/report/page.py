@@ -1,6 +1,6 @@
 """The report of one snapshot.
 
-``pages/report.html`` reads the point and its scorecard, and calls the functions of this module, as ``report``.
+``pages/report.html`` reads the point and its scorecard, and asks the view for the rest.
 """
 
 from __future__ import annotations

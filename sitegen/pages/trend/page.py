@@ -1,6 +1,6 @@
 """The trend page of an eval: every metric, error type and field over all points, on one axis.
 
-``pages/trend.html`` reads the points themselves, and calls the functions of this module, as ``trend``, for the rest.
+``pages/trend.html`` reads the points themselves, and asks the view for the rest.
 """
 
 from __future__ import annotations
