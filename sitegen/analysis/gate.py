@@ -18,7 +18,6 @@ from sitegen.model.changes import ChangeVerdict, MetricDelta
 from sitegen.model.gate import (
     GateEval,
     GateMetric,
-    GateRange,
     GateReport,
     GateVerdict,
     MetricLimits,
@@ -151,7 +150,7 @@ def check_metric(
         reasons=unique,
         noise=verdict,
         higher_is_better=spec.higher_is_better,
-        range=GateRange(spec.low, None if isinf(spec.high) else spec.high),
+        range=(spec.low, None if isinf(spec.high) else spec.high),
         label=spec.label,
         unit=spec.unit,
     )

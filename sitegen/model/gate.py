@@ -52,14 +52,6 @@ class MetricLimits(NamedTuple):
     """How far the metric may get worse: in hundredths of its range, or for an amount in percent of its value."""
 
 
-class GateRange(NamedTuple):
-    """The least and the greatest value of a metric; in the file, a list of the two."""
-
-    low: float
-    high: float | None
-    """Null for an amount, which has no greatest value."""
-
-
 class GateMetric(FrozenObject):
     """One metric of one eval, compared with its limits."""
 
@@ -82,7 +74,7 @@ class GateMetric(FrozenObject):
     """The verdict on the change: of the headline, and of any other metric that got worse by more than it may. Null for
     the same output, and if noise is unknown."""
     higher_is_better: bool = True
-    range: GateRange = GateRange(0.0, 1.0)
+    range: tuple[float, float | None] = (0.0, 1.0)  # an amount has no greatest value
     """The range of the metric; `points` and `drop` are hundredths of it."""
     base_variants: VariantSpread | None = None
     """The worst and the best variant of the prompt that `base` averages; null with fewer than two."""
@@ -100,7 +92,7 @@ class GateMetric(FrozenObject):
     @property
     def is_amount(self) -> bool:
         """Whether it has no upper bound, so that its changes are percentages of its earlier value."""
-        return self.range.high is None
+        return self.range[1] is None
 
     @property
     def spec(self) -> MetricSpec:
@@ -109,8 +101,8 @@ class GateMetric(FrozenObject):
             name=self.name,
             label=self.label,
             explanation="",
-            low=self.range.low,
-            high=inf if self.range.high is None else self.range.high,
+            low=self.range[0],
+            high=inf if self.range[1] is None else self.range[1],
             higher_is_better=self.higher_is_better,
             unit=self.unit,
         )

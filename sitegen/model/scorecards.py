@@ -192,15 +192,9 @@ class Kappa(FrozenObject, rename={"value": "kappa"}):
     judged: int
 
 
-class Rouge(NamedTuple):
-    """F-measures of the overlap of a response with the expected text, 0..1."""
-
-    rouge1: float
-    """Of words."""
-    rouge2: float
-    """Of pairs of neighbouring words."""
-    rouge_l: float
-    """Of the longest common subsequence."""
+Rouge: TypeAlias = tuple[float, float, float]
+"""F-measures of the overlap of a response with the expected text, 0..1: of words (ROUGE-1), of pairs of neighbouring
+words (ROUGE-2), of the longest common subsequence (ROUGE-L)."""
 
 
 class Answer(Frozen):

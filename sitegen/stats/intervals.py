@@ -99,12 +99,8 @@ class Paired(NamedTuple):
     after: Share
 
 
-class Estimate(NamedTuple):
-    """A number with its interval."""
-
-    value: float
-    low: float
-    high: float
+Estimate: TypeAlias = tuple[float, float, float]
+"""A number, and the low and the high end of its interval."""
 
 
 def ratio(units: Mapping[Share, int]) -> Spread | None:

@@ -164,7 +164,7 @@ def rouge(expected: str, actual: str) -> Rouge:
     number = {word: index for index, word in enumerate(dict.fromkeys((*target, *response)))}
     common = LCSseq.similarity([number[word] for word in target], [number[word] for word in response])
     sizes = len(target), len(response)
-    return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _f_measure(common, *sizes))
+    return _overlap(target, response, 1), _overlap(target, response, 2), _f_measure(common, *sizes)
 
 
 def tokens(text: str) -> list[str]:

@@ -20,7 +20,6 @@ from sitegen.model.scorecards import (
     NotePanel,
     Panel,
     Result,
-    Rouge,
     Scorecard,
     TablePanel,
 )
@@ -74,7 +73,7 @@ def result(expected: Value, actual: Value) -> Result:
                 category="",
                 correct=None,
                 quality=3,
-                rouge=Rouge(rouge1=1.0, rouge2=0.0, rouge_l=0.5),
+                rouge=(1.0, 0.0, 0.5),
             ),
         ),
         data=actual,

@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.scorecards import Answer, Result, Rouge
+from sitegen.model.scorecards import Answer, Result
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of, responses_part
@@ -52,12 +52,8 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     assert card.metric("accuracy") == 0.75
     assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
     assert result.answers[:3] == (
-        Answer(
-            variant="short", case_id="sky", category="colours", correct=True, quality=None, rouge=Rouge(1.0, 0.0, 1.0)
-        ),
-        Answer(
-            variant="short", case_id="grass", category="colours", correct=True, quality=None, rouge=Rouge(1.0, 0.0, 1.0)
-        ),
+        Answer(variant="short", case_id="sky", category="colours", correct=True, quality=None, rouge=(1.0, 0.0, 1.0)),
+        Answer(variant="short", case_id="grass", category="colours", correct=True, quality=None, rouge=(1.0, 0.0, 1.0)),
         Answer(variant="short", case_id="joke", category="", correct=None, quality=None),
     )
 

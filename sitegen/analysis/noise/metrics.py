@@ -120,9 +120,9 @@ def _with_headline(name: str, card: Scorecard) -> Scorecard:
 _MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {
     "accuracy": lambda answer: answer.correct,
     "average_quality": lambda answer: answer.quality,
-    "rouge1": lambda answer: answer.rouge and answer.rouge.rouge1,
-    "rouge2": lambda answer: answer.rouge and answer.rouge.rouge2,
-    "rougeL": lambda answer: answer.rouge and answer.rouge.rouge_l,
+    "rouge1": lambda answer: answer.rouge and answer.rouge[0],
+    "rouge2": lambda answer: answer.rouge and answer.rouge[1],
+    "rougeL": lambda answer: answer.rouge and answer.rouge[2],
 }
 """Metrics that are means over answers. Consistency is not: it is computed from pairs of answers."""
 

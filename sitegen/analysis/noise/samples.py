@@ -15,7 +15,6 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import (
     ROUNDING,
-    Estimate,
     Paired,
     around,
     around_mean,
@@ -195,7 +194,7 @@ def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> E
     It describes the uncertainty of these evals, not how other evals would score. None if a headline has no interval.
     """
     ends = [
-        None if interval is None else Estimate(value, interval.low, interval.high)
+        None if interval is None else (value, interval.low, interval.high)
         for value, interval in headlines
         if value is not None
     ]

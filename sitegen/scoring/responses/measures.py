@@ -147,12 +147,12 @@ class MeasuredResponse(Frozen):
             return replace(self, quality=quality)
         text = self.text.strip().casefold()
         accepted = (*self.case.expected, *filter(None, [self.case.listed]))
-        every = [rouge(expected, self.text) for expected in self.case.expected]
+        words, pairs, longest = zip(*(rouge(expected, self.text) for expected in self.case.expected), strict=True)
         return replace(
             self,
             quality=quality,
             correct=any(text == other.strip().casefold() for other in accepted),
-            rouge=Rouge(*map(max, zip(*every, strict=True))),
+            rouge=(max(words), max(pairs), max(longest)),
         )
 
     @property
