@@ -162,25 +162,23 @@ class GatedPair:
         changes = {moved.name: moved for moved in self._change.metrics}
         moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
         anew = regraded(self._change.judge, spec.name)
-        refused = self.overlap.verdict == "refused"
+        if anew or self.overlap.verdict == "refused":
+            moved = MetricDelta(spec.name, None, None)
+        elif self.overlap.verdict == "bridged" and self._cases and is_mean(spec.name):
+            # A side has other test cases as well: the change is over those that both sides answered.
+            moved = MetricDelta(spec.name, answers_change(spec.name, *self._answers), None)
         return check_metric(
             spec,
             limits,
             before.metric(spec.name),
             after.metric(spec.name),
-            MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved),
+            moved,
             chance,
             is_headline=spec == self._specs[0],
             regraded=anew,
             same_output=self._is_same_output,
             strict_floors=self._gate.strict_floors,
         )
-
-    def _in_common(self, moved: MetricDelta) -> MetricDelta:
-        """Return the change over the test cases that both sides answered, if a side has other cases as well."""
-        if self.overlap.verdict != "bridged" or not self._cases or not is_mean(moved.name):
-            return moved
-        return MetricDelta(moved.name, answers_change(moved.name, *self._answers), None)
 
     def compared(self, draft: GateEval) -> GateEval:
         """Add the changes of the eval besides its metrics."""

@@ -29,6 +29,7 @@ LARGEST: Final = 2_000_000
 """The size in bytes above which the lines of a patch are counted but not read."""
 
 LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
+_KINDS: Final[dict[str, LineKind]] = {"+": "added", "-": "removed", "\\": "remark"}
 
 # Patterns are compiled when they are first used: most builds read no instructions.
 _HEAD: Final = r"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)"
@@ -130,42 +131,26 @@ def _hunks(body: str) -> Iterator[Hunk]:
     shown = "\r\n".join(map(visible, body.split("\r\n")))  # lines are compared by carriage returns at their ends
     parts = re.split(_HEAD, "\n" + shown.removesuffix("\n"))[1:]
     for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
-        old_start, new_start = int(old), int(new)
-        lines, old_end, new_end = _numbered_lines(text.split("\n")[1:], old_start, new_start)
+        old_start, new_start = old_line, new_line = int(old), int(new)
+        lines = []
+        for line in text.split("\n")[1:]:
+            kind = _KINDS.get(line[:1], "context")
+            in_old, in_new = kind in ("removed", "context"), kind in ("added", "context")
+            numbers = old_line if in_old else None, new_line if in_new else None
+            lines.append(PatchLine(kind=kind, text=cut(line[1:]), old=numbers[0], new=numbers[1]))
+            old_line, new_line = old_line + in_old, new_line + in_new
         hunk = Hunk(
             section=cut(section, 200),
             old_start=old_start,
             old_count=1 if old_count is None else int(old_count),
             new_start=new_start,
             new_count=1 if new_count is None else int(new_count),
-            lines=lines,
+            lines=tuple(lines),
         )
-        sides = old_end - old_start, new_end - new_start
+        sides = old_line - old_start, new_line - new_start
         if sides != (hunk.old_count, hunk.new_count):
             raise ValueError(f"a hunk of {hunk.old_count} and {hunk.new_count} lines has {sides[0]} and {sides[1]}.")
         yield hunk
-
-
-def _numbered_lines(lines: Iterable[str], old: int, new: int) -> tuple[tuple[PatchLine, ...], int, int]:
-    """Number the lines of a hunk whose sides begin at these numbers; return the numbers of the lines after it as well.
-
-    The first character of a line gives its kind.
-    """
-    numbered = []
-    for line in lines:
-        sign, text = line[:1], cut(line[1:])
-        if sign == "+":
-            numbered.append(PatchLine(kind="added", text=text, old=None, new=new))
-            new += 1
-        elif sign == "-":
-            numbered.append(PatchLine(kind="removed", text=text, old=old, new=None))
-            old += 1
-        elif sign == "\\":
-            numbered.append(PatchLine(kind="remark", text=text, old=None, new=None))
-        else:
-            numbered.append(PatchLine(kind="context", text=text, old=old, new=new))
-            old, new = old + 1, new + 1
-    return tuple(numbered), old, new
 
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:
