@@ -21,11 +21,9 @@ from sitegen.model.usage import RunUsage, stated_judge
 from sitegen.scoring.recorded_layouts import (
     RecordedNumber,
     headline_rank,
-    is_count,
     is_measure,
     lower_is_better,
     numbers_of_layout,
-    range_of,
     read_record,
 )
 from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of, read_keys, settings_finding
@@ -61,8 +59,8 @@ class RecordedSettings(Frozen):
         headline = self._headline_number(candidates)
         rest = [number for number in candidates if number is not headline]
         if not self.metrics:  # numbers with the headline's range come first, because they can share its chart
-            headline_range = range_of(headline.name, headline.value)
-            rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
+            headline_range = headline.range
+            rest.sort(key=lambda number: number.range != headline_range)
         return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
 
     def missing_headline(self, numbers: Sequence[RecordedNumber]) -> RecordedNumber | None:
@@ -102,7 +100,7 @@ class RecordedSettings(Frozen):
             higher_is_better, reason = number.higher_is_better, "stated in the file"
         else:
             higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
-        low, high = range_of(number.name, number.value)
+        low, high = number.range
         return MetricSpec(
             name=number.name,
             label=line(number.name, _LABEL),
@@ -110,7 +108,7 @@ class RecordedSettings(Frozen):
             low=low,
             high=high,
             higher_is_better=higher_is_better,
-            unit=COUNT if is_count(number.name, number.value) else "",
+            unit=COUNT if number.is_count else "",
             when_failed="look at the run that wrote it.",
             when_undefined="look at the run that should have written it.",
             recorded=True,

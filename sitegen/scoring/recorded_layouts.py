@@ -56,6 +56,36 @@ class RecordedNumber(Frozen):
     is_sample: bool = False
     """Whether it is an item of a plain list of numbers. Such lists mostly hold the values of single cases."""
 
+    @property
+    def is_count(self) -> bool:
+        """Whether the number counts something, by its name and its value: it is whole, and no share or percent.
+
+        A 0 or 1 is a count only if its name is that of an amount or of errors.
+        """
+        if self.value is None or not self.value.is_integer():
+            return False
+        words = _name_words(self.name.rpartition(".")[2])
+        if words & _AMOUNTS:
+            return True
+        return not words & _PERCENT and (abs(self.value) > 1 or bool(words & _LOWER))
+
+    @property
+    def range(self) -> Ends:
+        """The range of such a number, from its name and this first value. Changes are measured as parts of it.
+
+        A share ranges from 0 to 1, or to 100 if its value shows that it is a percentage. Any other range ends at the
+        next round number (1, 2 or 5 times a power of ten) that is not below the value.
+        """
+        size = abs(self.value or 0.0)
+        amount = is_amount(self.name)
+        if not amount and 1 < size <= 100 and _name_words(self.name) & _PERCENT:
+            high = 100.0 if size > 10 else _round_up(size)
+        elif size == 0 or (size <= 1 and not amount):
+            high = 1.0
+        else:
+            high = _round_up(size)
+        return Ends(-high if self.value is not None and self.value < 0 else 0.0, high)
+
 
 def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     """Yield every number in file order. Booleans, and numbers written as text, do not count."""
@@ -340,36 +370,6 @@ def names_a_metric(name: str) -> bool:
 def is_amount(name: str) -> bool:
     """Whether a number is an amount, such as a time, a cost or a number of tokens, which no judge gives."""
     return bool(_name_words(name.rpartition(".")[2]) & _AMOUNTS)
-
-
-def is_count(name: str, value: float | None) -> bool:
-    """Whether a number counts something, judged by its name and its first value: it is whole, and no share or percent.
-
-    A 0 or 1 is a count only if its name is that of an amount or of errors.
-    """
-    if value is None or not value.is_integer():
-        return False
-    words = _name_words(name.rpartition(".")[2])
-    if words & _AMOUNTS:
-        return True
-    return not words & _PERCENT and (abs(value) > 1 or bool(words & _LOWER))
-
-
-def range_of(name: str, value: float | None) -> Ends:
-    """The range of a number, from its name and its first value. Changes are measured as parts of it.
-
-    A share ranges from 0 to 1, or to 100 if its value shows that it is a percentage. Any other range ends at the next
-    round number (1, 2 or 5 times a power of ten) that is not below the value.
-    """
-    size = abs(value or 0.0)
-    amount = is_amount(name)
-    if not amount and 1 < size <= 100 and _name_words(name) & _PERCENT:
-        high = 100.0 if size > 10 else _round_up(size)
-    elif size == 0 or (size <= 1 and not amount):
-        high = 1.0
-    else:
-        high = _round_up(size)
-    return Ends(-high if value is not None and value < 0 else 0.0, high)
 
 
 def _name_words(name: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.recorded_layouts import is_count
+from sitegen.scoring.recorded_layouts import RecordedNumber
 from sitegen.scoring.redaction import Redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables
@@ -150,4 +150,4 @@ def test_no_content_ends_in_an_error(value: object) -> None:
     ],
 )
 def test_a_number_of_things_is_told_by_its_name_and_first_value(name: str, value: float | None, counted: bool) -> None:
-    assert is_count(name, value) is counted
+    assert RecordedNumber(name=name, value=value).is_count is counted
