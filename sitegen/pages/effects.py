@@ -1,4 +1,4 @@
-"""How evals changed across an edit or a commit: the rows of ``macros/effects.html``, with the verdict on each eval.
+"""How evals changed across an edit or a commit: the tables of ``macros/edits.html``, with the verdict on each eval.
 
 Classifies the paths that a commit changed by their roles for the site.
 """
@@ -13,15 +13,19 @@ from markupsafe import Markup
 
 from sitegen.analysis.section_flips import PassageWords, mentioned_fields
 from sitegen.history.layout import Layout
-from sitegen.model.changes import ChangeVerdict, Decision, Interval
+from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
+from sitegen.pages import links
+from sitegen.pages.html import formats
+from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import exchanges, own_unit, range_of, verdict_words
+from sitegen.pages.html.tables import Column
+from sitegen.pages.labels import exchanges, own_unit, range_of, span, span_of_change, verdict_words
 from sitegen.text.plain import counted, line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
@@ -230,12 +234,112 @@ def scale_of(rows: Iterable[EffectRow]) -> float:
     return max(ends, default=0.0)
 
 
-def interval_bar(verdict: ChangeVerdict, interval: Interval, spec: MetricSpec, scale: float) -> Markup:
+def pill(grade: Grade, evals: int = 0) -> Markup:
+    """The word for a change as a mark, after a number of evals."""
+    tone = f" {TONES[grade]}" if TONES[grade] else ""
+    return Markup(f'<span class="pill{tone}">{f"{evals:,} " if evals else ""}{grade}</span>')
+
+
+def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
+    """How many evals have each grade, as marks."""
+    return Markup(" ".join([pill(grade, evals) for grade, evals in counts]))
+
+
+def signed_change(spec: MetricSpec, change: float | None) -> Markup:
+    """The coloured change of a metric; nothing if it is undefined."""
+    return Markup("") if change is None else formats.signed(change, 3, not spec.higher_is_better, spec.unit)
+
+
+def _name(row: EffectRow, root: str, _: float, below: str) -> Markup:
+    further = [
+        f"\n<span>{text(spec.label)} {signed_change(spec, by) or '—'}</span>"
+        for spec, by in row.metrics[1 : METRICS + 1]
+    ]
+    remarks = [f'<p class="by">{text(remark)}</p>' for remark in row.remarks]
+    return Markup(
+        f'<a class="name" href="{root}{links.eval_trend(row.eval_id)}">{text(row.name)}</a><div class="by">'
+        f"<span>{text(row.spec.label)}</span>{''.join(further)}</div>{_unreadable(row, root)}{''.join(remarks)}{below}"
+    )
+
+
+def _unreadable(row: EffectRow, root: str) -> str:
+    """The effect of unreadable files on the numbers of a side."""
+    sentences = []
+    for point in (row.before, row.after):
+        if point is None or point.status == "scored":
+            continue
+        file = "ground truth" if point.status == "no_ground_truth" else "output"
+        effect = "so that\nnothing was scored"
+        if point.status == "unreadable" and point.values[0] is not None:
+            effect = "and all that it should hold counts as missing"
+        report = f"{root}{links.report(row.eval_id, point.slug)}"
+        sentences.append(
+            f'<p class="by"><b>The {file} of {text(point.label)} cannot be read,</b>\n{effect}: '
+            f'<a href="{report}">its report</a> names the file.</p>'
+        )
+    return "".join(sentences)
+
+
+def _value_at(row: EffectRow, point: Headline | None, root: str) -> Markup:
+    """A value as a link to the report that it is from."""
+    if point is None:
+        return Markup('<span class="muted" title="no earlier output">—</span>')
+    value = point.values[0]
+    ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
+    return Markup(
+        f'<a href="{root}{links.report(row.eval_id, point.slug)}" title="Report of {text(point.label)}{ends}">'
+        f"{'—' if value is None else formats.number(value, 3, row.spec.unit)}</a>"
+    )
+
+
+def _interval(row: EffectRow, _: str, scale: float, __: str) -> Markup:
     """The interval of a change as a bar around zero."""
+    verdict, spec = row.verdict, row.spec
+    if verdict is None or verdict.interval is None or not scale:
+        return formats.NIL
     middle, tone = verdict.change or 0.0, "n"
     if verdict.decision in ("better", "worse") and middle:
         tone = "u" if (middle > 0) is spec.higher_is_better else "d"
-    return Markup(around_zero((interval.low, interval.high), middle, scale * range_of(spec), tone))
+    bar = around_zero(verdict.interval, middle, scale * range_of(spec), tone)
+    return Markup(
+        f'{bar}<div class="by nowrap">\n<span class="vh">95 % interval of the change: </span>'
+        f"{span_of_change(verdict.interval, spec)}</div>"
+    )
+
+
+def _verdict(row: EffectRow, *_: object) -> Markup:
+    why = f'<div class="by">{text(row.why)}</div>' if row.why else ""
+    return Markup(f"{pill(row.grade)}{why}")
+
+
+def _flips(row: EffectRow, values: int, tone: str, root: str) -> Markup:
+    """A number of values that flipped, as a link to the comparison that lists them."""
+    if row.before is None or not row.before.slug:
+        return formats.NIL
+    if not values:
+        return _NO_FLIP
+    pair = f"{root}{links.compare(row.eval_id)}#a={row.before.slug}&amp;b={row.after.slug}"
+    return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
+
+
+def _flip_count(values: int, tone: str) -> Markup:
+    return Markup(f'<span class="delta {tone}">{values:,}</span>') if values else _NO_FLIP
+
+
+_NO_FLIP: Final = Markup('<span class="muted">0</span>')
+
+COLUMNS: Final = (
+    Column(name="eval", head="Eval", cell=_name),
+    Column(name="before", head="Before", cell=lambda row, root, *_: _value_at(row, row.before, root), classes="num"),
+    Column(name="after", head="After", cell=lambda row, root, *_: _value_at(row, row.after, root), classes="num"),
+    Column(name="change", head="Change", cell=lambda row, *_: signed_change(row.spec, row.change), classes="num"),
+    Column(name="interval", head="Its 95 % interval, around 0", cell=_interval),
+    Column(name="verdict", head="Verdict", cell=_verdict),
+    Column(name="fixed", head="Fixed", cell=lambda row, root, *_: _flips(row, row.fixed, "up", root), classes="num"),
+    Column(name="broken", head="Broken", cell=lambda row, root, *_: _flips(row, row.broken, "dn", root), classes="num"),
+)
+"""The table of effects: functions of a row, the root of the site, the scale of the intervals, and what stands below the
+name."""
 
 
 class FlippedFields(Frozen):
@@ -270,6 +374,47 @@ class FlippedFields(Frozen):
                 if field in fields:
                     found.append((self.passage(path, number), f"{file}{number}"))
         return found
+
+
+def _passages(fields: FlippedFields, field: str, _: str) -> Markup:
+    linked = [f'<a href="#{anchor}">{text(label)}</a>' for anchor, label in fields.passages(field)]
+    return Markup(", ".join(linked)) or formats.NIL
+
+
+def _evals(fields: FlippedFields, field: str, root: str) -> Markup:
+    shown = []
+    for row, fixed, broken in fields.evals[field]:
+        signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
+        signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
+        shown.append(f'<a href="{root}{links.field(row.eval_id, field)}">{text(row.name)}</a>{signs}')
+    return Markup(", ".join(shown))
+
+
+FIELD_COLUMNS: Final = (
+    Column(name="field", head="Field", cell=lambda _, field, __: Markup(f"<code>{formats.path(field)}</code>")),
+    Column(
+        name="fixed",
+        head="Fixed",
+        cell=lambda fields, field, _: _flip_count(fields.flips(field)[0], "up"),
+        classes="num",
+    ),
+    Column(
+        name="broken",
+        head="Broken",
+        cell=lambda fields, field, _: _flip_count(fields.flips(field)[1], "dn"),
+        classes="num",
+    ),
+    Column(name="passages", head="Passages", cell=_passages),
+    Column(
+        name="evals",
+        head=Markup(
+            'Evals, with the values <span class="delta up">+fixed</span> and <span class="delta dn">−broken</span>'
+        ),
+        cell=_evals,
+        classes="wrap",
+    ),
+)
+"""The table of flipped fields: functions of the fields, the name of one, and the root of the site."""
 
 
 def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[PassageWords]]) -> FlippedFields:

@@ -119,12 +119,11 @@ def head(column: Column) -> Markup:
 
 def cells(columns: Sequence[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
-    tags = ("th scope=row" if column.names_row else "td" for column in columns)
     return Markup(
         "".join(
             [
-                f"<{tag} {column.attribute}>{output(column.cell(*row))}"
-                for tag, column in zip(tags, columns, strict=True)
+                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{output(column.cell(*row))}"
+                for column in columns
             ]
         )
     )
