@@ -108,13 +108,3 @@ class Environment(jinja2.Environment):
     def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
         """Give a template its globals as one dict: they are copied at every render, include and import."""
         return {**self.globals, **(d or {})}
-
-
-class OurEnvironment(Environment):
-    """Runs templates of ours alone, which need none of Jinja's precautions.
-
-    They write items in brackets, so the fallback of Jinja, a tenth of a report's time, is not needed.
-    """
-
-    context_class = DirectContext
-    getattr = staticmethod(getattr)  # type: ignore[assignment]

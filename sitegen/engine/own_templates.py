@@ -74,23 +74,21 @@ def _watched(seconds: float) -> Iterator[None]:
     thread = ctypes.c_ulong(get_ident())
 
     def stop() -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_InThreadError))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(TemplateBoundError))
 
     timer = Timer(seconds, stop)
     timer.daemon = True
     timer.start()
     try:
         yield
-    except _InThreadError as error:
+    except TemplateBoundError as error:
+        if error.args:  # of the bound on a size; what another thread raises has none
+            raise
         raise _took_too_long(seconds).with_traceback(error.__traceback__) from None
     finally:
         timer.cancel()
         timer.join()
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)  # if it came too late to be raised
-
-
-class _InThreadError(TemplateBoundError):
-    """Raised asynchronously by another thread, therefore without arguments."""
 
 
 def _took_too_long(seconds: float) -> TemplateBoundError:
