@@ -130,7 +130,7 @@ def test_a_value_that_cannot_be_decoded_is_met_with_a_new_memo(small, tmp_path):
     build_site(small.path, out)
     small.commit({"evals/names/extracted.json": output(2)})
     with sqlite3.connect(memo) as database:
-        assert database.execute("UPDATE parts SET body = CAST('{' AS BLOB) WHERE kind = 'eval'").rowcount
+        assert database.execute("UPDATE parts SET body = CAST('{' AS BLOB) WHERE kind = 'eval record'").rowcount
     database.close()
     with pytest.warns(Notice, match="could not be read: it is made again"):
         build_site(small.path, out, jobs=1)

@@ -129,8 +129,8 @@ def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the
     nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
     script = (
         "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
-        "from sitegen.engine import bounds; unchanged = bounds.within_bounds;"
-        "bounds.within_bounds = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
+        "from sitegen.engine import own_templates; unchanged = own_templates.within_bounds;"
+        "own_templates.within_bounds = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
     )
     command = [sys.executable, "-c", script, str(tmp_path), nested]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
