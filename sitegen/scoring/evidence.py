@@ -46,15 +46,11 @@ _BESIDES: Final = _ABOUT_THE_VALUE | {
     *("pages", "quotes", "sources", "citations"),  # several of what stands above
 }
 """What an object may have besides a wrapped value."""
-_STATED: Final = (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS)
-_OWN: Final = frozenset((*_STATED, *_VALUE_KEYS))
-_BESIDE_A_VALUE: Final = (
-    *(f'"{name}"'.encode() for name in _VALUE_KEYS),
-    *(f'_{name}"'.encode() for name in _STATED),
-)
-"""Without any of them, an output in JSON has neither a wrapped value nor evidence beside a value."""
-_TRACES: Final = (*_BESIDE_A_VALUE, *(f'"{name}"'.encode() for name in _STATED))
-"""Without any of them, it has no evidence at all."""
+_OWN: Final = frozenset((*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, *_VALUE_KEYS))
+_TRACES: Final = tuple(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS[1::2], "value"))
+"""Without any of them, an output in JSON has no evidence at all."""
+_BESIDE_A_VALUE: Final = (b'"value"', *(b"_" + trace for trace in _TRACES))
+"""Without any of them, it has neither a wrapped value nor evidence beside a value."""
 _SHOWN_QUOTE: Final = 200
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
@@ -98,17 +94,18 @@ def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) ->
 
 
 def _objects(
-    node: Value | Mapping[str, Value], above: tuple[PathStep, ...] = ()
+    node: Mapping[str, Value] | list[Value], above: tuple[PathStep, ...] = ()
 ) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
     """Yield every object of a document with its path, except objects that only hold evidence."""
-    if isinstance(node, Mapping):
+    members: Iterable[tuple[PathStep, Value]]
+    if isinstance(node, list):
+        members = enumerate(node)
+    else:
         yield above, node
-        for key, below in node.items():
-            if key not in _HOLDERS:
-                yield from _objects(below, (*above, key))
-    elif isinstance(node, list):
-        for index, below in enumerate(node):
-            yield from _objects(below, (*above, index))
+        members = node.items()
+    for step, below in members:
+        if isinstance(below, (dict, list)) and step not in _HOLDERS:
+            yield from _objects(below, (*above, step))
 
 
 def _evidence(members: Mapping[str, Value]) -> Evidence | None:
