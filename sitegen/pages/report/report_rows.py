@@ -19,8 +19,8 @@ from sitegen.pages import links
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import RowCache, value_cells
 from sitegen.pages.html.cells import text as _text
-from sitegen.pages.html.formats import bounded, number
-from sitegen.pages.html.tables import Column, class_name
+from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
+from sitegen.pages.html.tables import Column, Text, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
@@ -122,6 +122,37 @@ def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
     return Markup("".join(rows))
 
 
+def metric_columns(recorded: bool) -> tuple[Column, ...]:
+    """The table of metrics: functions of a metric and of the report."""
+    return (
+        Column(
+            name="metric",
+            head="Metric",
+            cell=lambda spec, _: printable(spec.label),
+            classes="wrap" if recorded else "",
+        ),
+        Column(
+            name="value",
+            head="Value",
+            cell=lambda spec, view: number(view.card.metric(spec.name), unit=spec.unit),
+            classes="num",
+        ),
+        Column(name="change", head="Change", cell=_change, classes="num"),
+        Column(
+            name="explanation",
+            head="What it is",
+            cell=lambda spec, _: printable(spec.explanation),
+            classes="hide-s muted",
+        ),
+    )
+
+
+def _change(spec: MetricSpec, view: ReportView) -> Markup:
+    if view.previous is None:
+        return Markup("")
+    return signed(view.change_of(spec), 3, not spec.higher_is_better, spec.unit)
+
+
 def documents(
     scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = (), counted: bool = True
 ) -> Markup:
@@ -161,6 +192,27 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
 def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
     """The types of errors that a kind has."""
     return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
+
+
+def _item(row: AlignmentRow) -> Markup:
+    """The name of a list item, with a mark if it has no counterpart."""
+    name = bounded(row.label, 200) if row.label else Markup('<span class="nil">no label</span>')
+    alone = "missing" if row.actual is None else "extra" if row.expected is None else ""
+    return name + Markup(f' <span class="pill bad">{alone}</span>') if alone else name
+
+
+def _index(index: int | None) -> Text:
+    return Markup('<span class="nil">—</span>') if index is None else f"[{index}]"
+
+
+PAIRING: Final = (
+    Column(name="item", head="Item", cell=_item, classes="label"),
+    Column(name="expected", head="Expected", cell=lambda row: _index(row.expected)),
+    Column(name="actual", head="Actual", cell=lambda row: _index(row.actual)),
+    Column(name="similarity", head="Similarity", cell=lambda row: number(row.similarity)),
+    Column(name="paired-by", head="Paired by", cell=lambda row: row.paired_by or NIL),
+)
+"""The table of the list items of an output and of the expected ones with which they were compared."""
 
 
 def paired(rows: Sequence[AlignmentRow]) -> str:

@@ -18,10 +18,11 @@ from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
-from sitegen.pages import labels
+from sitegen.pages import labels, links
 from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.pages.html.charts import bar_between
-from sitegen.pages.html.formats import NIL
+from sitegen.pages.html.formats import NIL, printable
+from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, in_points, interval_basis, own_unit
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
@@ -287,6 +288,37 @@ def fates(flips: Flips) -> list[tuple[str, int, int, int, int]]:
         for name in fixed | broken | appeared | vanished
     ]
     return sorted(rows, key=lambda row: (-row[1] - row[2], -row[4], -row[3], row[0]))
+
+
+def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
+    """The table of ``fates``. ``others``: whether any errors appeared or vanished."""
+    heads = {"fixed": "Fixed", "broken": "Broken", "still": "Still wrong"}
+    heads |= {"other": "Appeared or vanished"} if others else {}
+    return [
+        Column(name="field", head=nouns.attribute.capitalize(), cell=_field, classes="label"),
+        *(
+            Column(name=name, head=head, cell=lambda row, at=at: row[at] or "")
+            for at, (name, head) in enumerate(heads.items(), 1)
+        ),
+    ]
+
+
+def _field(row: tuple[str, int, int, int, int]) -> Markup:
+    return Markup(f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>')
+
+
+def fixed_columns(nouns: Nouns, several_documents: bool) -> list[Column]:
+    """The table of values that were fixed: functions of a cell and its ``fixed_values``."""
+    document = Column(
+        name="document", head=nouns.document.capitalize(), cell=lambda flip, _: printable(flip.cell.document)
+    )
+    return [
+        Column(name="place", head=nouns.place.capitalize(), cell=lambda flip, _: printable(flip.cell.label)),
+        Column(name="expected", head="Expected", cell=lambda _, values: values[0]),
+        Column(name="was", head="Was", cell=lambda _, values: values[1]),
+        Column(name="is", head="Is", cell=lambda _, values: values[2]),
+        *([document] if several_documents else ()),
+    ]
 
 
 def fixed_values(flip: CellFlip) -> tuple[Markup, Markup, Markup]:
