@@ -157,7 +157,7 @@ def worse_than_it_was(evals: Iterable[EvalStanding]) -> tuple[ListedStep, ...]:
 
 
 def largest_first(steps: Iterable[ListedStep]) -> tuple[ListedStep, ...]:
-    """Sort steps by the size of their main metric."""
+    """Sort steps by the size of their headline."""
     return tuple(sorted(steps, key=lambda row: (-abs(row.step.metrics[0].points), row.summary.info.id, row.step.at)))
 
 

@@ -293,7 +293,7 @@ class Step(Frozen):
     fields: tuple[Moved, ...] = ()
     """The attributes whose errors changed most in the direction of the step."""
     delta: MetricDelta | None = None
-    """The delta of the main metric between both points; None if they are not neighbours."""
+    """The delta of the headline between both points; None if they are not neighbours."""
     model: Exchange | None = None
     judge: Exchange | None = None
     until: int | None = None

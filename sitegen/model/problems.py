@@ -37,7 +37,7 @@ PROBLEM_TYPES: Final = {
     "invalid_expected_value": ProblemType("warning", "Expected values are invalid and not scored"),
     "unexpected_documents": ProblemType("warning", "Documents of the output are not in the ground truth"),
     "missing_rules": ProblemType("warning", "A mapping or a schema is not there; outputs are scored without one"),
-    "missing_headline": ProblemType("warning", "The newest run lacks the main number of its eval"),
+    "missing_headline": ProblemType("warning", "The newest run lacks the headline of its eval"),
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
     "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),

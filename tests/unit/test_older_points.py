@@ -99,7 +99,7 @@ def older(out: Path) -> dict[str, bytes]:
 
 
 def values(out: Path) -> Iterator[Any]:
-    """The main metric of every point by both clocks, from all files."""
+    """The headline of every point by both clocks, from all files."""
     newest = json.loads((out / "data/evals/bill.json").read_bytes())
     files = [json.loads(bz2.decompress((out / path).read_bytes())) for path in newest["older"]]
     return ((point["then"]["f1"], point["now"]["f1"]) for body in (*files, newest) for point in body["points"])

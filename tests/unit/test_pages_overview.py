@@ -252,7 +252,7 @@ def test_columns_are_named_after_the_metrics_that_all_evals_share():
     assert _view(_summary("a", 0.5)).headline == "F1"
     other = replace(_summary("b", 0.5), specs=sample.SPECS[3:])
     mixed = _view(_summary("a", 0.5), other)
-    assert mixed.headline == "main metric"
+    assert mixed.headline == "headline"
 
 
 def test_many_evals_can_be_filtered():
@@ -305,4 +305,4 @@ def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_la
     assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [2, 2, 1, 1]
     for shown in ("Instruction files", "No evals yet", "sitegen init"):
         assert shown in html
-    assert "Mean main metric" not in html
+    assert "Mean headline" not in html

@@ -127,7 +127,7 @@ class OverviewView(Frozen):
     def headline(self) -> str:
         """Name of the metric that is averaged."""
         names = {tuple(spec.label for spec in summary.specs[:3]) for summary in self.summaries}
-        return self.summaries[0].specs[0].label if len(names) == 1 else "main metric"
+        return self.summaries[0].specs[0].label if len(names) == 1 else "headline"
 
     @property
     def errors_in_all(self) -> int:

@@ -176,7 +176,7 @@ class ReportView(Frozen):
 
     @property
     def recorded_headline(self) -> RecordedRow | None:
-        """The main metric, if the run recorded another value."""
+        """The headline, if the run recorded another value."""
         different, _ = self.recorded
         otherwise = recorded_otherwise(self.snapshot, self.card, self.specs[0].name) is not None
         return different[0] if different and otherwise else None
