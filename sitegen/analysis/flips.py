@@ -72,11 +72,14 @@ def flipped_then(cells: CellMap, index: int, here: Result, before: Callable[[], 
     flipped = list(flipped_cells(cells, index - 1, index))
     judged = _by_cell(here)
     gone = _by_cell(before()) if any(flip.cell.key not in judged for flip in flipped) else {}
-    named = ((flip, judged.get(flip.cell.key) or gone[flip.cell.key]) for flip in flipped)
-    return [
-        flip._replace(cell=flip.cell._replace(attribute=judgement.attribute, named_path=judgement.named_path))
-        for flip, judgement in named
-    ]
+    return [_named_as(judged.get(flip.cell.key) or gone[flip.cell.key], flip) for flip in flipped]
+
+
+def _named_as(judgement: Judgement, flip: CellFlip) -> CellFlip:
+    cell, attribute, named_path = flip.cell, judgement.attribute, judgement.named_path
+    if cell.attribute == attribute and cell.named_path == named_path:  # as a rule
+        return flip
+    return flip._replace(cell=cell._replace(attribute=attribute, named_path=named_path))
 
 
 def _by_cell(result: Result) -> dict[CellKey, Judgement]:

@@ -74,7 +74,8 @@ class Reports:
         self._info = task.info
         self._moved = task.edits.value[1]
         self._cards = cards
-        self._cells = cells
+        ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
+        self._cells = replace(cells, cells=tuple(ever_wrong))  # reports name no others
         self._derived = derived
         self._edits = edits
         self._first_with_output = first_points_with_output(edits.snapshots, task.history.kind)
