@@ -50,7 +50,7 @@ class OutputEdits(Frozen):
     since_previous: Sequence[tuple[Edit, ...]]
     """The result of ``edits_of_points``: each edit belongs to exactly one point."""
     beside: Sequence[tuple[Edit, ...]]
-    """The edits that may have changed the output since the previous output, by time alone (``_beside``)."""
+    """The edits that may have changed the output since the previous output, by time alone."""
     stale: Sequence[bool]
     """Whether instructions were edited after the output was made, and it was not made again."""
 
@@ -63,17 +63,16 @@ def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> Ou
         edits: edits of the instructions that drive it, by commit.
 
     """
-    positions = tuple(map(_EDIT_POSITION, edits))
-    ends = [bisect_right(positions, snapshot.commit.position) for snapshot in snapshots]
-    made_with = _made_with(snapshots, edits, positions, ends)
+    both = _EditsBesideOutputs(snapshots, edits)
+    made_with = both.made_with()
     made_by = [attributed_to(commits) for commits in made_with]
     return OutputEdits(
         snapshots=snapshots,
         edits=edits,
         made_with=made_with,
-        since_previous=_since_previous(edits, ends),
-        beside=_beside(snapshots, edits, positions, made_by),
-        stale=_stale(snapshots, positions, made_by, ends),
+        since_previous=edits_of_points(snapshots, edits),
+        beside=both.beside(made_by),
+        stale=both.stale(made_by),
     )
 
 
@@ -93,11 +92,6 @@ def other_edit(made_with: Sequence[Commit]) -> Commit | None:
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Return for each snapshot the edits after the commit of the previous snapshot, up to its own commit."""
     ends = [bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION) for snapshot in snapshots]
-    return _since_previous(edits, ends)
-
-
-def _since_previous(edits: Sequence[Edit], ends: Sequence[int]) -> list[tuple[Edit, ...]]:
-    """Return ``edits_of_points``. *ends*: for each snapshot the number of edits up to its commit."""
     since_previous = []
     start = 0
     for up_to in ends:
@@ -126,38 +120,6 @@ def changed_files(before: Sequence[InstructionHistory], after: Sequence[Instruct
     return sorted(changes, key=lambda change: change.path)
 
 
-def _made_with(
-    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int], ends: Sequence[int]
-) -> list[tuple[Commit, ...]]:
-    """Return ``OutputEdits.made_with``. ``positions``: of the commits of the edits; ``ends``: as in ``_stale``."""
-    commits = _KnownCommits(snapshots, edits, positions)
-    by_iteration: dict[int, tuple[Commit, ...]] = {}
-    made_with = []
-    for snapshot, end in zip(snapshots, ends, strict=True):
-        if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
-            by_iteration[snapshot.iteration] = _instructions_of(snapshot, edits, positions, end, commits)
-        made_with.append(by_iteration[snapshot.iteration])
-    return made_with
-
-
-def _instructions_of(
-    snapshot: Snapshot, edits: Sequence[Edit], positions: Sequence[int], end: int, commits: _KnownCommits
-) -> tuple[Commit, ...]:
-    """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
-    if recorded := commits.with_prefix(snapshot.made_at or ""):
-        end = bisect_right(positions, recorded.position)
-        return (edits[end - 1].commit,) if end else ()
-    # A commit that neither edited these instructions nor added a point is not indexed; the output may record a time.
-    newest = (edits[end - 1].commit,) if end else ()
-    if snapshot.recorded_at is None:
-        return newest
-    earlier = _committed_by(snapshot.recorded_at, edits[:end])
-    previous = commits.before(snapshot.commit.position)
-    draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
-    is_after_previous = previous is not None and _recorded_after(snapshot, previous)
-    return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
-
-
 def _committed_by(recorded_at: str, edits: Sequence[Edit]) -> tuple[Commit, ...]:
     """Return the commit of the newest edit that was committed by a time; nothing if the time cannot be read."""
     recorded = moment_of(recorded_at)
@@ -168,22 +130,99 @@ def _committed_by(recorded_at: str, edits: Sequence[Edit]) -> tuple[Commit, ...]
     return ()
 
 
-class _KnownCommits:
-    """The commits that added outputs of an eval or edited its instructions, in their order."""
+class _EditsBesideOutputs:
+    """The snapshots of an eval beside the edits of its instructions, and the commits of both, in their order."""
 
-    def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int]) -> None:
+    def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> None:
+        self._snapshots = snapshots
         self._edits = edits
-        self._positions = positions
+        self._positions = tuple(map(_EDIT_POSITION, edits))
+        self._ends = [bisect_right(self._positions, snapshot.commit.position) for snapshot in snapshots]
         self._outputs = sorted((snapshot.commit for snapshot in snapshots), key=_POSITION)
 
-    def before(self, position: int) -> Commit | None:
+    def made_with(self) -> list[tuple[Commit, ...]]:
+        """Return ``OutputEdits.made_with``."""
+        by_iteration: dict[int, tuple[Commit, ...]] = {}
+        made_with = []
+        for snapshot, end in zip(self._snapshots, self._ends, strict=True):
+            if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
+                by_iteration[snapshot.iteration] = self._instructions_of(snapshot, end)
+            made_with.append(by_iteration[snapshot.iteration])
+        return made_with
+
+    def _instructions_of(self, snapshot: Snapshot, end: int) -> tuple[Commit, ...]:
+        """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
+        if recorded := self._with_prefix(snapshot.made_at or ""):
+            end = bisect_right(self._positions, recorded.position)
+            return (self._edits[end - 1].commit,) if end else ()
+        # A commit that neither edited these instructions nor added a point is not indexed. The output may have a time.
+        newest = (self._edits[end - 1].commit,) if end else ()
+        if snapshot.recorded_at is None:
+            return newest
+        earlier = _committed_by(snapshot.recorded_at, self._edits[:end])
+        previous = self._before(snapshot.commit.position)
+        draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
+        is_after_previous = previous is not None and _recorded_after(snapshot, previous)
+        return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
+
+    def beside(self, made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
+        """Return for each snapshot the edits since the previous output; for a re-scored one, since the previous point.
+
+        History does not show which of several outputs of one commit were made before an edit. So all of them get
+        the edits since the last output of an earlier commit, and the edits of their own commit. Recorded times and
+        commits narrow this down: edits after this output, and edits that the previous output was already made with,
+        are excluded. If an output is a byte-for-byte copy of the previous one, the next output gets its edits too,
+        because possibly no output was made with them yet.
+        """
+        beside = []
+        previous = BEFORE_ANY  # position of the previous point's commit
+        earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
+        made_before: int | None = None  # edit of the previous output, if that records a time or a commit
+        contents: list[str] = []  # blob ids of the previous output
+        for snapshot, edit in zip(self._snapshots, made_by, strict=True):
+            here = snapshot.commit.position
+            start, end = previous, here
+            if "outputs" in snapshot.cause:
+                records = snapshot.made_at or snapshot.recorded_at
+                made_here = edit if records and edit != BEFORE_ANY else None
+                since = earlier if here == newest else newest
+                start = since if made_before is None else made_before
+                end = here if made_here is None else made_here
+                oids = [blob.oid for blob in snapshot.outputs]
+                if not oids or oids != contents:
+                    earlier, newest, made_before, contents = since, here, made_here, oids
+            linked = self._edits[bisect_right(self._positions, start) : bisect_right(self._positions, end)]
+            if start >= here == end:  # both outputs were made with this edit, the first possibly with a draft
+                linked = self._edits[bisect_right(self._positions, here - 1) : bisect_right(self._positions, here)]
+            beside.append(tuple(linked))
+            previous = here
+        return beside
+
+    def stale(self, made_by: Sequence[int]) -> list[bool]:
+        """Return for each point whether instructions were edited after its output was made, and it was not made again.
+
+        Only the newest point and re-scored points can be stale. An edit that was committed together with the
+        output, and was in use when the output was made, does not count.
+        """
+        stale = []
+        newest_used = 0  # position of the newest edit, or commit, that the current output was made with
+        for snapshot, edit, until in zip(self._snapshots, made_by, self._ends, strict=True):
+            rescored = "outputs" not in snapshot.cause
+            if not rescored:
+                newest_used = edit if edit >= 0 else snapshot.commit.position
+            stale.append(rescored and until > bisect_right(self._positions, newest_used))
+        if stale:
+            stale[-1] = len(self._positions) > bisect_right(self._positions, newest_used)
+        return stale
+
+    def _before(self, position: int) -> Commit | None:
         """Return the last commit before a position on the first-parent line."""
         edited = bisect_left(self._positions, position)
         added = bisect_left(self._outputs, position, key=_POSITION)
         last = [edit.commit for edit in self._edits[max(0, edited - 1) : edited]]
         return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
 
-    def with_prefix(self, prefix: str) -> Commit | None:
+    def _with_prefix(self, prefix: str) -> Commit | None:
         """Return the first commit whose id begins with these digits; None for fewer than ``_SHORTEST_ID`` of them."""
         candidates = self._by_prefix.get(prefix[:_SHORTEST_ID], ())
         return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
@@ -195,62 +234,6 @@ class _KnownCommits:
         for commit in sorted((*(edit.commit for edit in self._edits), *self._outputs), key=_POSITION):
             by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
         return by_prefix
-
-
-def _beside(
-    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int], made_by: Sequence[int]
-) -> list[tuple[Edit, ...]]:
-    """Return for each snapshot the edits since the previous output; for a re-scored one, since the previous point.
-
-    History does not show which of several outputs of one commit were made before an edit. So all of them get the edits
-    since the last output of an earlier commit, and the edits of their own commit. Recorded times and commits narrow
-    this down: edits after this output, and edits that the previous output was already made with, are excluded. If an
-    output is a byte-for-byte copy of the previous one, the next output gets its edits too, because possibly no output
-    was made with them yet.
-    """
-    beside = []
-    previous = BEFORE_ANY  # position of the previous point's commit
-    earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
-    made_before: int | None = None  # edit of the previous output, if that records a time or a commit
-    contents: list[str] = []  # blob ids of the previous output
-    for snapshot, edit in zip(snapshots, made_by, strict=True):
-        here = snapshot.commit.position
-        start, end = previous, here
-        if "outputs" in snapshot.cause:
-            records = snapshot.made_at or snapshot.recorded_at
-            made_here = edit if records and edit != BEFORE_ANY else None
-            since = earlier if here == newest else newest
-            start = since if made_before is None else made_before
-            end = here if made_here is None else made_here
-            oids = [blob.oid for blob in snapshot.outputs]
-            if not oids or oids != contents:
-                earlier, newest, made_before, contents = since, here, made_here, oids
-        linked = edits[bisect_right(positions, start) : bisect_right(positions, end)]
-        if start >= here == end:  # both outputs were made with this edit, the first possibly with a draft
-            linked = edits[bisect_right(positions, here - 1) : bisect_right(positions, here)]
-        beside.append(tuple(linked))
-        previous = here
-    return beside
-
-
-def _stale(
-    snapshots: Sequence[Snapshot], positions: Sequence[int], made_by: Sequence[int], ends: Sequence[int]
-) -> list[bool]:
-    """Return for each point whether instructions were edited after its output was made, and it was not made again.
-
-    Only the newest point and re-scored points can be stale. An edit that was committed together with the output, and
-    was in use when the output was made, does not count.
-    """
-    stale = []
-    newest_used = 0  # position of the newest edit, or commit, that the current output was made with
-    for snapshot, edit, until in zip(snapshots, made_by, ends, strict=True):
-        rescored = "outputs" not in snapshot.cause
-        if not rescored:
-            newest_used = edit if edit >= 0 else snapshot.commit.position
-        stale.append(rescored and until > bisect_right(positions, newest_used))
-    if stale:
-        stale[-1] = len(positions) > bisect_right(positions, newest_used)
-    return stale
 
 
 def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:

@@ -86,23 +86,21 @@ def recorded_parts(
     since = shapley_values(roles, lambda taken: scorecard_of(mixture(first, at, taken)).metric("f1")) if roles else {}
     if since is None:
         return ()
-    parts = _parts_when_written(first, scorecard_of(first), scorecard_of)
+    parts = _parts_when_written(first, scorecard_of)
     parts += tuple(DifferencePart(role, amount) for role, amount in since.items() if role != "outputs")
     return parts if any(part.cause != "rest" for part in parts) else ()
 
 
-def _parts_when_written(
-    at: Snapshot, card: Scorecard, scorecard_of: Callable[[Snapshot], Scorecard]
-) -> tuple[DifferencePart, ...]:
+def _parts_when_written(at: Snapshot, scorecard_of: Callable[[Snapshot], Scorecard]) -> tuple[DifferencePart, ...]:
     """Split the difference between a record and the score of its output at the same commit; all is a rest at worst."""
-    recorded = at.recorded_metrics
+    recorded, card = at.recorded_metrics, scorecard_of(at)
     theirs, computed = _recorded_counts(recorded), card.metric("f1")
     if computed is None:
         return ()
     unexplained = (DifferencePart("rest", computed - recorded["f1"]),)
     if theirs is None or recorded_otherwise(at, card, "f1") is None:
         return unexplained
-    settings = _settings_of_record(at, card, theirs, scorecard_of)
+    settings = _settings_of_record(at, theirs, scorecard_of)
 
     def counts_by(causes: Collection[RecordedCause]) -> Counts:
         """The counts by the settings of these causes."""
@@ -144,9 +142,10 @@ def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
 
 
 def _settings_of_record(
-    at: Snapshot, card: Scorecard, theirs: Counts, scorecard_of: Callable[[Snapshot], Scorecard]
+    at: Snapshot, theirs: Counts, scorecard_of: Callable[[Snapshot], Scorecard]
 ) -> dict[RecordedCause, dict[str, Any]]:
     """Return the settings that bring the numbers of errors of each type closest to the recorded ones, by cause."""
+    card = scorecard_of(at)
     here, chosen = card.counts, dict[RecordedCause, dict[str, Any]]()
     lists = {
         attribute[: attribute.rindex("[]")].replace("[]", "[*]") for attribute, _ in card.fields if "[]" in attribute

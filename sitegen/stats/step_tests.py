@@ -87,6 +87,91 @@ class LevelValues(Frozen):
     tails: float
     """Degrees of freedom of Student's distribution that a single value is assumed to have at most."""
 
+    def significant_starts(self, starts: Sequence[int]) -> list[int]:
+        """The starts of levels at which the step is more than noise; the first start is always included."""
+        bounds = [*starts, len(self.values)]
+        places = len(self.values) - 1
+
+        def gain_if_chance(before: int, middle: int, after: int) -> float | None:
+            """What a step explains if the test of it fails; None if it does not fail."""
+            return self._gain(before, middle, after) if self._chance(before, middle, after) * places >= CHANCE else None
+
+        failing = [gain_if_chance(*step) for step in zip(bounds, bounds[1:], bounds[2:], strict=False)]
+        while failing:
+            least = [(gain, place) for place, gain in enumerate(failing) if gain is not None]
+            if not least:
+                steps = enumerate(zip(bounds, bounds[1:], bounds[2:], strict=False))
+                least = [(self._gain(*step), place) for place, step in steps if not self._beyond_tails(*step)]
+            if not least:
+                break
+            place = min(least)[1]
+            del bounds[place + 1], failing[place]
+            for beside in range(max(0, place - 1), min(place + 1, len(failing))):  # only these two steps have changed
+                failing[beside] = gain_if_chance(*bounds[beside : beside + 3])
+        return bounds[:-1]
+
+    def newest_start(self, starts: Sequence[int]) -> int | None:
+        """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
+        last, end = starts[-1], len(self.values)
+        places = range(last + _FEWEST_BEFORE, end)
+        start = max(places, key=lambda start: self._gain(last, start, end), default=last)
+        few = last < start >= end - NEWEST
+        return start if few and self._chance(last, start, end, self.tails * (end - start)) < _CHANCE_NEWEST else None
+
+    def _gain(self, start: int, middle: int, end: int) -> float:
+        """The decrease of the sum of squares if one level is divided into two."""
+        first, second = middle - start, end - middle
+        before, after = self.sums[middle] - self.sums[start], self.sums[end] - self.sums[middle]
+        return (after / second - before / first) ** 2 * first * second / (first + second)
+
+    def _chance(self, start: int, middle: int, end: int, tails: float = inf) -> float:
+        """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
+
+        *tails* limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
+        """
+        off = [blip.off for blip in self.aside if start < blip.place < end]
+        before, after = self._residuals(start, middle), self._residuals(middle, end)
+        squares = fsum(value * value for value in (*before, *after, *off))
+        count = len(before) + len(after)
+        freedom = count + len(off) - 2
+        gain = self._gain(start, middle, end)
+        if freedom < 1 or not gain:
+            return 1.0
+        correlation = 0.0
+        if squares > self.least:
+            products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
+            correlation = min(max(products / squares + 2 / count, 0.0), _MOST_ALIKE)
+        squares *= (1 + correlation) / (1 - correlation)
+        of_units = self._variance_of_units(start, middle, end)
+        if of_units is not None:
+            squares += _WORTH * of_units
+            freedom += _WORTH
+        variance = max(squares / freedom, self.least)
+        of_tails = min(freedom, tails)
+        deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
+        return erfc(deviate / sqrt(2))
+
+    def _variance_of_units(self, start: int, middle: int, end: int) -> float | None:
+        """The mean variance by units of neighbouring values within two levels; None if too few pairs have one."""
+        pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
+        variances = [variance for after in pairs if (variance := self.unit_variance(after - 1, after)) is not None]
+        return max(fsum(variances) / len(variances), self.least) if len(variances) >= _FEWEST_PAIRS else None
+
+    def _residuals(self, start: int, end: int) -> list[float]:
+        mean = (self.sums[end] - self.sums[start]) / (end - start)
+        return [value - mean for value in self.values[start:end]]
+
+    def _beyond_tails(self, start: int, middle: int, end: int) -> bool:
+        """Whether a step is too large to be explained by heavy tails."""
+        few, many = sorted((self._with_blips(start, middle), self._with_blips(middle, end)), key=len)
+        gap = max(min(few) - max(many), min(many) - max(few))
+        if len(few) < 3:
+            return len(few) > 1 and gap > max(many) - min(many)
+        return gap > 0 or _rank_sum(few, many) * (len(self.values) - 1) < _CHANCE_RANKS
+
+    def _with_blips(self, start: int, end: int) -> list[float]:
+        return [*self.values[start:end], *(blip.agreed + blip.off for blip in self.aside if start < blip.place < end)]
+
 
 def level_values(
     values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance, tails: float = inf
@@ -113,99 +198,6 @@ def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
     pairs = (unit_variance(after - 1, after) for after in range(1, count, step))
     variances = [variance for variance in pairs if variance is not None]
     return median(variances) if len(variances) >= _FEWEST_PAIRS else None
-
-
-def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
-    """The starts of levels at which the step is more than noise; the first start is always included."""
-    bounds = [*starts, len(row.values)]
-    places = len(row.values) - 1
-
-    def gain_if_chance(before: int, middle: int, after: int) -> float | None:
-        """What a step explains if the test of it fails; None if it does not fail."""
-        return _gain(row, before, middle, after) if _chance(row, before, middle, after) * places >= CHANCE else None
-
-    failing = [gain_if_chance(*step) for step in zip(bounds, bounds[1:], bounds[2:], strict=False)]
-    while failing:
-        least = [(gain, place) for place, gain in enumerate(failing) if gain is not None]
-        if not least:
-            steps = enumerate(zip(bounds, bounds[1:], bounds[2:], strict=False))
-            least = [(_gain(row, *step), place) for place, step in steps if not _beyond_tails(row, *step)]
-        if not least:
-            break
-        place = min(least)[1]
-        del bounds[place + 1], failing[place]
-        for beside in range(max(0, place - 1), min(place + 1, len(failing))):  # only these two steps have changed
-            failing[beside] = gain_if_chance(*bounds[beside : beside + 3])
-    return bounds[:-1]
-
-
-def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
-    """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
-    last, end = starts[-1], len(row.values)
-    places = range(last + _FEWEST_BEFORE, end)
-    start = max(places, key=lambda start: _gain(row, last, start, end), default=last)
-    few = last < start >= end - NEWEST
-    return start if few and _chance(row, last, start, end, row.tails * (end - start)) < _CHANCE_NEWEST else None
-
-
-def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
-    """The decrease of the sum of squares if one level is divided into two."""
-    first, second = middle - start, end - middle
-    before, after = row.sums[middle] - row.sums[start], row.sums[end] - row.sums[middle]
-    return (after / second - before / first) ** 2 * first * second / (first + second)
-
-
-def _chance(row: LevelValues, start: int, middle: int, end: int, tails: float = inf) -> float:
-    """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
-
-    *tails* limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
-    """
-    off = [blip.off for blip in row.aside if start < blip.place < end]
-    before, after = _residuals(row, start, middle), _residuals(row, middle, end)
-    squares = fsum(value * value for value in (*before, *after, *off))
-    count = len(before) + len(after)
-    freedom = count + len(off) - 2
-    gain = _gain(row, start, middle, end)
-    if freedom < 1 or not gain:
-        return 1.0
-    correlation = 0.0
-    if squares > row.least:
-        products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
-        correlation = min(max(products / squares + 2 / count, 0.0), _MOST_ALIKE)
-    squares *= (1 + correlation) / (1 - correlation)
-    of_units = _variance_of_units(row, start, middle, end)
-    if of_units is not None:
-        squares += _WORTH * of_units
-        freedom += _WORTH
-    variance = max(squares / freedom, row.least)
-    of_tails = min(freedom, tails)
-    deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
-    return erfc(deviate / sqrt(2))
-
-
-def _variance_of_units(row: LevelValues, start: int, middle: int, end: int) -> float | None:
-    """The mean variance by the units of neighbouring values within the two levels; None if too few pairs have one."""
-    pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
-    variances = [variance for after in pairs if (variance := row.unit_variance(after - 1, after)) is not None]
-    return max(fsum(variances) / len(variances), row.least) if len(variances) >= _FEWEST_PAIRS else None
-
-
-def _residuals(row: LevelValues, start: int, end: int) -> list[float]:
-    mean = (row.sums[end] - row.sums[start]) / (end - start)
-    return [value - mean for value in row.values[start:end]]
-
-
-def _beyond_tails(row: LevelValues, start: int, middle: int, end: int) -> bool:
-    """Whether a step is too large to be explained by heavy tails."""
-    few, many = sorted((_with_blips(row, start, middle), _with_blips(row, middle, end)), key=len)
-    gap = max(min(few) - max(many), min(many) - max(few))
-    if len(few) < 3:
-        return len(few) > 1 and gap > max(many) - min(many)
-    return gap > 0 or _rank_sum(few, many) * (len(row.values) - 1) < _CHANCE_RANKS
-
-
-def _with_blips(row: LevelValues, start: int, end: int) -> list[float]:
-    return [*row.values[start:end], *(blip.agreed + blip.off for blip in row.aside if start < blip.place < end)]
 
 
 def _rank_sum(few: Sequence[float], many: Sequence[float]) -> float:

@@ -49,8 +49,6 @@ from sitegen.stats.step_tests import (
     Aside,
     UnitVariance,
     level_values,
-    newest_start,
-    significant_starts,
     typical_variance,
 )
 
@@ -171,9 +169,9 @@ def _levels(
     ]
     candidates = _starts(row, max(penalty(len(row)) * single**2, _FINEST**2))
     calm, candidates = _lasting_levels(row, candidates, furthest)
-    starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
+    starts = level_values(calm, aside, grain, of_units).significant_starts(candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
-    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units, TAILS if heavy else inf), starts)
+    new = level_values([*calm[:-1], row[-1]], aside, grain, of_units, TAILS if heavy else inf).newest_start(starts)
     fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(levels=confirmed, noise=sigma, blips=placed, fresh=fresh)
 
