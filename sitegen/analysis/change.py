@@ -82,7 +82,7 @@ def change_between(
     roles = differing_roles(before.snapshot, after.snapshot)
     model, judge = exchanges(first, last)
     moved = Change(overlap=overlap(first, last), metrics=(), model=model, judge=judge, flips=flips)
-    moved = replace(moved, metrics=_metric_deltas(before, after, moved, roles, kind, scorecard_of))
+    moved = replace(moved, metrics=_metric_deltas(before, after, moved, kind, scorecard_of))
     if "outputs" not in roles or traits_of(kind).is_recorded:
         return moved
     from sitegen.analysis.noise.changes import change_verdict  # takes time to import; new outputs alone need it
@@ -101,11 +101,12 @@ def change_between(
 
 
 def _metric_deltas(
-    before: Point, after: Point, moved: Change, roles: RoleSet, kind: str, scorecard_of: ScorecardOf | None
+    before: Point, after: Point, moved: Change, kind: str, scorecard_of: ScorecardOf | None
 ) -> tuple[MetricDelta, ...]:
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     if moved.overlap.verdict == "refused":
         return tuple(MetricDelta(name, None, None) for name in names)
+    roles = differing_roles(before.snapshot, after.snapshot)
     cards = {(): before.scorecard, roles: after.scorecard}
     if scorecard_of:
         for subset in tuple(subsets(roles))[1:-1]:

@@ -185,6 +185,37 @@ class EffectIndex:
             found += [version] if at >= 0 else []
         return tuple(sorted(found, key=lambda version: (version.name, version.eval_id)))
 
+    def best_instructions(self, files: Sequence[InstructionHistory]) -> tuple[BestInstructions, ...]:
+        """Return the versions that are the best for at least one eval, newest first."""
+        alive = [summary for summary in self._summaries.values() if not summary.deleted and summary.peak]
+        commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
+        positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
+        return tuple(
+            version
+            for position in sorted(positions, reverse=True)
+            for version in self._versions(commits[position], files, alive)
+        )
+
+    def _versions(
+        self, commit: Commit, files: Sequence[InstructionHistory], summaries: Sequence[EvalSummary]
+    ) -> Iterator[BestInstructions]:
+        """Yield a version for the evals whose instructions differ from it now, and one for those that still have it."""
+        position = commit.position
+        best_for = [summary.info.id for summary in summaries if summary.peak and summary.peak.edit == position]
+        driving = [file for file in files if any(self.drives(file.path, eval_id) for eval_id in best_for)]
+        changed = [(file, change) for file in driving if (change := _file_then(file, position))]
+        moved = {
+            summary.info.id
+            for summary in summaries
+            if any(self.drives(file.path, summary.info.id) for file, _ in changed)
+        }
+        versions = ((moved, tuple(change for _, change in changed)), ({*best_for} - moved, ()))
+        for shown, differing in versions:
+            evals = [effect for at in summaries if at.info.id in shown if (effect := _eval_then(at, position))]
+            evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
+            if any(effect.is_best for effect in evals):
+                yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
+
     def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
         """Yield the positions of the edits whose effect on an eval depends on its points from index *first* on."""
         summary = self._summaries.get(eval_id)
@@ -276,39 +307,6 @@ class BestInstructions(Frozen):
     """Evals for which this version is the best, then the others, largest loss first."""
     files: tuple[FileThen, ...]
     """Files that differ, by path; empty if the instructions are the same as now."""
-
-
-def best_instructions(
-    files: Sequence[InstructionHistory], summaries: Iterable[EvalSummary], index: EffectIndex
-) -> tuple[BestInstructions, ...]:
-    """Return the versions that are the best for at least one eval, newest first."""
-    alive = [summary for summary in summaries if not summary.deleted and summary.peak]
-    commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
-    positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
-    return tuple(
-        version
-        for position in sorted(positions, reverse=True)
-        for version in _versions(commits[position], files, alive, index)
-    )
-
-
-def _versions(
-    commit: Commit, files: Sequence[InstructionHistory], summaries: Sequence[EvalSummary], index: EffectIndex
-) -> Iterator[BestInstructions]:
-    """Yield a version for the evals whose instructions differ from it now, and one for those that still have it."""
-    position = commit.position
-    best_for = [summary.info.id for summary in summaries if summary.peak and summary.peak.edit == position]
-    driving = [file for file in files if any(index.drives(file.path, eval_id) for eval_id in best_for)]
-    changed = [(file, change) for file in driving if (change := _file_then(file, position))]
-    moved = {
-        summary.info.id for summary in summaries if any(index.drives(file.path, summary.info.id) for file, _ in changed)
-    }
-    versions = ((moved, tuple(change for _, change in changed)), ({*best_for} - moved, ()))
-    for shown, differing in versions:
-        evals = [effect for at in summaries if at.info.id in shown if (effect := _eval_then(at, position))]
-        evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
-        if any(effect.is_best for effect in evals):
-            yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
 
 
 def _file_then(file: InstructionHistory, position: int) -> FileThen | None:

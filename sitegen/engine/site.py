@@ -15,7 +15,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
-from sitegen.analysis.effects import best_instructions
 from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -186,7 +185,7 @@ class SiteWriter:
             links.instructions(): lambda: instructions_page(
                 instructions.files,
                 self._edits_by_commit(),
-                best_instructions(timeline.instructions, summaries, instructions.effects),
+                instructions.effects.best_instructions(timeline.instructions),
             ),
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
             links.fields(): lambda: fields_page(summaries),

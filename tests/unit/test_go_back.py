@@ -3,7 +3,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import BestInstructions, EffectIndex, FileThen, best_instructions
+from sitegen.analysis.effects import BestInstructions, EffectIndex, FileThen
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
@@ -70,7 +70,7 @@ WINDOWS = (
 
 
 def versions(*summaries: EvalSummary) -> tuple[BestInstructions, ...]:
-    return best_instructions(FILES, summaries, EffectIndex(summaries, {}))
+    return EffectIndex(summaries, {}).best_instructions(FILES)
 
 
 def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
@@ -108,10 +108,10 @@ def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_t
 def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
     best, other = summary("x", (0.9, 0.5, 0.6), 0, *WINDOWS), summary("other", (0.9, 0.5, 0.6), 2, *WINDOWS)
     index = EffectIndex([best, other], {"other": frozenset({"same.md"})})
-    oldest = best_instructions(FILES, [best, other], index)[-1]
+    oldest = index.best_instructions(FILES)[-1]
     assert [effect.eval_id for effect in oldest.evals] == ["x"]
     deleted = replace(best, deleted=True)
-    assert best_instructions(FILES, [deleted], EffectIndex([deleted], {})) == ()
+    assert EffectIndex([deleted], {}).best_instructions(FILES) == ()
 
 
 def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_path: Path):
@@ -165,7 +165,7 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
 def test_an_eval_whose_files_are_as_they_were_gains_nothing_by_going_back():
     moved, same = summary("x", (0.75, 0.5, 0.5), 0, *WINDOWS), summary("y", (0.75, 0.5, 0.5), 0, *WINDOWS)
     index = EffectIndex([moved, same], {"x": frozenset({"a.md"}), "y": frozenset({"same.md"})})
-    back, in_use = best_instructions(FILES, [moved, same], index)
+    back, in_use = index.best_instructions(FILES)
     assert [[effect.eval_id for effect in version.evals] for version in (back, in_use)] == [["x"], ["y"]]
     assert (back.files, in_use.files) == ((("a.md", "a.md"),), ())
 
