@@ -96,7 +96,7 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """Compute the standing of one eval."""
-    worse = [step for step in summary.steps if step.status in WORSE and not mute_of(mutes, summary, step)]
+    worse = [step for step in summary.steps if step.status in WORSE and not mute_of(mutes, ListedStep(summary, step))]
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
     value = newest.values[0] if newest else None
     behind = None
@@ -375,15 +375,19 @@ def _of_its_time(result: Result, card: Scorecard) -> Result:
     return replace(result, scorecard=card, judgements=judgements)
 
 
-def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
+def mute_of(mutes: Iterable[Mute], listed: ListedStep) -> Mute | None:
     """Return the first mute in the configuration that names this step."""
-    return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
+    return next((mute for mute in mutes if _mutes_step(mute, listed)), None)
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
     """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
     matched = {
-        mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
+        mute
+        for summary in summaries
+        for step in summary.steps
+        for mute in mutes
+        if _mutes_step(mute, ListedStep(summary, step))
     }
     return tuple(
         Problem.of_type(
@@ -398,11 +402,12 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
     )
 
 
-def _mutes_step(mute: Mute, summary: EvalSummary, step: Step) -> bool:
+def _mutes_step(mute: Mute, listed: ListedStep) -> bool:
+    step = listed.step
     return (
-        mute.eval == summary.info.id
+        mute.eval == listed.summary.info.id
         and len(mute.commit) >= MUTE_DIGITS
         and step.commit.sha.startswith(mute.commit.lower())
         and mute.metric in (None, step.metrics[0].name)
-        and mute.iteration in (None, summary.headlines[step.at].label)
+        and mute.iteration in (None, listed.at.label)
     )

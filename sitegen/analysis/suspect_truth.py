@@ -62,9 +62,8 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
         return ()
     last = len(points) - 1
     new_outputs = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
-    has_copies = any(points[index].first_with_output is not None for index in new_outputs)
     suspects = (
-        _suspect(cell, newest.expected, new_outputs, points, has_copies=has_copies)
+        _suspect(cell, newest.expected, new_outputs, points)
         for cell in cells.cells
         if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
     )
@@ -73,13 +72,10 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
     return tuple(found[:MOST])
 
 
-def _suspect(
-    cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point], *, has_copies: bool
-) -> SuspectTruth | None:
+def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
     compared = _compared_with(cell, label, new_outputs)
-    if has_copies:
-        held_against = dict(compared)
-        compared = [(index, held_against[index]) for index in first_of_each_output(points, held_against)]
+    firsts = {*first_of_each_output(points, (index for index, _ in compared))}
+    compared = [(index, period) for index, period in compared if index in firsts]
     values = Counter(
         [period.actual for _, period in compared if period.is_wrong and period.actual not in {"", REDACTED.literal}]
     )

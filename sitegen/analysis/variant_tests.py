@@ -228,6 +228,10 @@ class VariantSample(Frozen):
     cases: dict[str, CaseOutcome]
 
 
+Couple: TypeAlias = tuple[VariantSample, VariantSample]
+"""Two variants that are tested against each other; differences are those from the first to the second."""
+
+
 def variant_pairs(
     samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None] = ()
 ) -> tuple[VariantPair, ...]:
@@ -237,13 +241,13 @@ def variant_pairs(
     verdict on the change decides on accuracy: *verdicts* has one for each pair, None where there is none.
     """
     couples = list(combinations(samples, 2))
-    accuracy = _decided([_accuracy_test(*couple, alpha) for couple in couples], alpha)
+    accuracy = _decided([_accuracy_test(couple, alpha) for couple in couples], alpha)
     of_pairs = verdicts or [None] * len(couples)
     accuracy = [
-        _by_verdict(test, *couple, verdict) if verdict and test.difference is not None else test
+        _by_verdict(test, couple, verdict) if verdict and test.difference is not None else test
         for test, couple, verdict in zip(accuracy, couples, of_pairs, strict=True)
     ]
-    quality = _decided([_quality_test(*couple, alpha) for couple in couples], alpha)
+    quality = _decided([_quality_test(couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
             first=first.measured.name,
@@ -258,8 +262,9 @@ def variant_pairs(
     )
 
 
-def _by_verdict(test: MetricTest, first: VariantSample, second: VariantSample, verdict: ChangeVerdict) -> MetricTest:
+def _by_verdict(test: MetricTest, couple: Couple, verdict: ChangeVerdict) -> MetricTest:
     """Let the verdict on the change between two points decide."""
+    first, second = couple
     winner = {"better": second.measured.name, "worse": first.measured.name}.get(verdict.decision)
     p = verdict.p_value
     tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
@@ -272,10 +277,11 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> MetricTest:
+def _accuracy_test(couple: Couple, alpha: float) -> MetricTest:
     """Test the accuracy of a pair; ``_decided`` finds who wins, as in ``_quality_test``."""
+    first, second = couple
     before, after = first.measured.accuracy, second.measured.accuracy
-    by_case = _by_case(first, second, lambda case: case.right)
+    by_case = _by_case(couple, lambda case: case.right)
     only_first, only_second = _leads(by_case)
     h = None
     if by_case:
@@ -291,9 +297,9 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
         metric="accuracy",
         first=before,
         second=after,
-        difference=_difference(first, second, before, after),
-        independent=_tested(independent, first, second, h or 0.0),
-        paired=_tested(paired, first, second, only_second - only_first),
+        difference=_difference(couple, before, after),
+        independent=_tested(independent, couple, h or 0.0),
+        paired=_tested(paired, couple, only_second - only_first),
         disagrees=False,
         first_better=only_first,
         equal=len(by_case) - only_first - only_second,
@@ -304,11 +310,12 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     )
 
 
-def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> MetricTest:
+def _quality_test(couple: Couple, alpha: float) -> MetricTest:
     """Test the grades, or report both values without any test if two judges gave the grades."""
+    first, second = couple
     before, after = first.measured.quality, second.measured.quality
     comparable = exchanged(first.measured.judges, second.measured.judges) is None
-    by_case = _by_case(first, second, lambda case: case.grade)
+    by_case = _by_case(couple, lambda case: case.grade)
     graded = len(by_case)
     by_case = by_case if comparable else ()
     grades = [grade for grade, _ in by_case], [grade for _, grade in by_case]
@@ -326,9 +333,9 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
         metric="quality",
         first=before,
         second=after,
-        difference=_difference(first, second, before, after) if comparable else None,
-        independent=_tested(independent, first, second, lead),
-        paired=_tested(paired, first, second, lead_by_case),
+        difference=_difference(couple, before, after) if comparable else None,
+        independent=_tested(independent, couple, lead),
+        paired=_tested(paired, couple, lead_by_case),
         disagrees=False,
         first_better=only_first,
         equal=len(by_case) - only_first - only_second,
@@ -339,15 +346,15 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     )
 
 
-def _difference(first: VariantSample, second: VariantSample, before: float | None, after: float | None) -> float | None:
+def _difference(couple: Couple, before: float | None, after: float | None) -> float | None:
     """Return the second value minus the first; None if one is missing, or if the variants have no case in common."""
+    first, second = couple
     apart = first.cases.keys().isdisjoint(second.cases)
     return None if before is None or after is None or apart else after - before
 
 
-def _by_case(
-    first: VariantSample, second: VariantSample, value: Callable[[CaseOutcome], T | None]
-) -> tuple[tuple[T, T], ...]:
+def _by_case(couple: Couple, value: Callable[[CaseOutcome], T | None]) -> tuple[tuple[T, T], ...]:
+    first, second = couple
     pairs = (
         (value(case), value(second.cases[case_id])) for case_id, case in first.cases.items() if case_id in second.cases
     )
@@ -360,9 +367,9 @@ def _leads(by_case: Iterable[tuple[float, float]]) -> tuple[int, int]:
     return sum(sign < 0 for sign in signs), sum(sign > 0 for sign in signs)
 
 
-def _tested(test: Significance, first: VariantSample, second: VariantSample, lead: float) -> Tested:
+def _tested(test: Significance, couple: Couple, lead: float) -> Tested:
     """Return a test that is not decided yet: ``better`` is whoever leads. A positive lead is that of the second."""
-    leader = (second if lead > 0 else first).measured.name
+    leader = couple[lead > 0].measured.name
     return Tested(
         method=test.method,
         statistic=test.statistic,

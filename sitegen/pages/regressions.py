@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.analysis.change import values_of_summary
 from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import (
@@ -87,9 +89,10 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED}
     for summary in alive:
         for step in summary.steps:
-            mute = mute_of(mutes, summary, step)
+            listed = ListedStep(summary, step)
+            mute = mute_of(mutes, listed)
             if mute or step.status not in WORSE:
-                groups["muted" if mute else step.status].append(ListedStep(summary, step, mute.why if mute else ""))
+                groups["muted" if mute else step.status].append(replace(listed, why=mute.why) if mute else listed)
     evals = standings(alive, mutes)
     every = {key: largest_first(steps) for key, steps in groups.items()}
     view = RegressionsView(groups=every | {"worse": worse_than_it_was(evals)}, standings=evals, files=files)

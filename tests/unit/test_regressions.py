@@ -495,12 +495,12 @@ def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
         Mute(eval="a", commit=sha[:7], why="", metric="recall"),
         Mute(eval="a", commit=sha[:7], why="", iteration="iteration-008"),
     )
-    assert mute_of(others, one, step) is None
+    assert mute_of(others, ListedStep(one, step)) is None
     for named in (
         Mute(eval="a", commit=sha[:7].upper(), why="known"),
         Mute(eval="a", commit=sha, why="", metric="f1", iteration="iteration-007"),
     ):
-        assert mute_of((*others, named), one, step) == named
+        assert mute_of((*others, named), ListedStep(one, step)) == named
 
 
 def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:
