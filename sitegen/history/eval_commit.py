@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_state import EvalInputs, EvalState, SideBlobs, first_blob
+from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
 from sitegen.history.layout import (
     EntryRules,
     PathRole,
@@ -26,18 +27,13 @@ from sitegen.history.layout import (
 )
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Contents, Recorded, states
 from sitegen.model.timeline import Blob
 from sitegen.text.plain import natural_order
 
-
-class FileChange(NamedTuple):
-    """The change of a file of an eval, and the role of the file."""
-
-    place: PathRole
-    change: ChangedPath
+FileChange: TypeAlias = tuple[PathRole, ChangedPath]
+"""The change of a file of an eval, and the role of the file."""
 
 
 class EvalCommit(Frozen):
@@ -135,36 +131,28 @@ def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> N
         state.newest_run = max(newest, place.iteration, key=natural_order)
 
 
-def expected_side(
-    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
-) -> Blob:
-    """Return the file with the id of the first blob that had these expected values."""
-    return file._replace(oid=_sides(state, file, settings, read, contents)[0])
-
-
 def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit) -> IterationFiles:
     """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
     settings = eval_commit.inputs.settings
     if case_settings(settings) is None or not iteration_files.outputs:
         return iteration_files
-    sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in iteration_files.outputs]
+    sides = [sides_of(file, state, eval_commit, settings) for file in iteration_files.outputs]
     outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
     return replace(iteration_files, outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
 
 
-def _sides(
-    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
-) -> SideBlobs:
+def sides_of(file: Blob, state: EvalState, eval_commit: EvalCommit, settings: str) -> tuple[str, str]:
+    """Return the first blobs that had the expected values and the outputs of a case file."""
     version = f"{case_settings(settings)} {file.oid}"
     if version not in state.sides:
-        content = read(file.oid).content
-        sides = None if content is None else contents.sides(file.path, content, settings)
+        content = eval_commit.read(file.oid).content
+        sides = None if content is None else eval_commit.contents.sides(file.path, content, settings)
         if sides is None:  # while the file cannot be read, the earlier expected values still apply
             earlier = state.inputs.ground_truth if state.inputs else None
-            state.sides[version] = SideBlobs(earlier.oid if earlier else file.oid, file.oid)
+            state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
         else:
             expected, output = sides
-            state.sides[version] = SideBlobs(
+            state.sides[version] = (
                 state.first_with.setdefault(f"expected {expected}", file.oid),
                 state.first_with.setdefault(f"output {output}", file.oid),
             )

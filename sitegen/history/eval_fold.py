@@ -175,7 +175,7 @@ def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIte
     slug = f"{number:04d}"
     if slug in state.iterations.slugs:
         path = f"{state.active}/{RESULTS}/{name}"
-        eval_commit.report(problems.same_number(eval_commit.commit, state.id, path, name, number))
+        eval_commit.report(problems.same_number(eval_commit, path, number))
         slug = f"{slug}-{name.lower()}"
     return _with_unique_slug(state.iterations, number, slug)
 
@@ -224,7 +224,7 @@ def _report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...], eval_comm
     content = eval_commit.read(outputs[0].oid).content
     runs = eval_commit.contents.appended_runs(eval_commit.kind, outputs[0].path, before or b"", content or b"")
     if runs > 1:
-        eval_commit.report(problems.runs_left_out(eval_commit.commit, state.id, outputs[0].path, runs))
+        eval_commit.report(problems.runs_left_out(eval_commit, outputs[0].path, runs))
 
 
 def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:
@@ -239,7 +239,9 @@ def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, .
     return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
 
 
-def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
+def fold_eval(
+    state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState, EvalCommit], EvalInputs]
+) -> None:
     """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
     *inputs_of* returns the inputs of scoring besides outputs; it is called once the files are updated. While
@@ -256,7 +258,7 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
         state.newest_run = None
         if folder_before is not None:
             state.renamed_from.append(basename(folder_before))
-    state.inputs = inputs = inputs_of(state)
+    state.inputs = inputs = inputs_of(state, eval_commit)
     entry = eval_commit.entry
     eval_commit = replace(
         eval_commit,
@@ -347,8 +349,7 @@ def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_c
     if place.role == "stranger":
         if change.new is not None and place.iteration not in state.strangers:
             state.strangers.add(place.iteration)
-            path = f"{place.folder}/{RESULTS}/{place.iteration}"
-            eval_commit.report(problems.stranger_folder(eval_commit.commit, state.id, path, place.iteration))
+            eval_commit.report(problems.stranger_folder(eval_commit, place))
         return
     if place.role == "run":
         state.with_runs.add(place.iteration)

@@ -132,13 +132,6 @@ class SeriesState(Struct):
     """Slugs in use."""
 
 
-class SideBlobs(NamedTuple):
-    """For a version of a case file: the first blobs with the same expected values and with the same outputs."""
-
-    expected: str
-    output: str
-
-
 class EvalState(Struct):
     """One eval at the last folded commit."""
 
@@ -164,7 +157,7 @@ class EvalState(Struct):
     overwritten: SeriesState = field(default_factory=SeriesState)
     output: tuple[Blob, ...] = ()
     """The files of the current overwritten output."""
-    sides: dict[str, SideBlobs] = field(default_factory=dict)
-    """The sides of each version of a case file, by its blob id."""
+    sides: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """For each version of a case file: the first blobs with the same expected values and with the same outputs."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""

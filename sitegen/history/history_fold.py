@@ -16,7 +16,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
-from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState
@@ -36,28 +35,6 @@ _TOGETHER: Final = 8
 _READ_ROLES: Final[tuple[FileRole, ...]] = ("output", "overwritten", "recorded")
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
-
-
-class StartedSnapshots(Frozen):
-    """The snapshots that a commit started in both candidates for the series of an eval."""
-
-    state: EvalState
-    entry: EvalConfig
-    iterations: tuple[str, ...]
-    """Slugs."""
-    overwritten: tuple[str, ...]
-
-
-class _SortedChanges(Frozen):
-    """A commit's changes by role. A change can have several roles."""
-
-    by_eval: dict[str, list[FileChange]]
-    """By eval id, including strangers: folders beside iterations that have no iteration's name."""
-    shared: list[ChangedPath]
-    manifest: ChangedPath | None
-    instructions: list[ChangedPath]
-    changes: list[ChangedPath]
-    """All changes with any of these roles, except strangers."""
 
 
 class Reached(Frozen):
@@ -97,7 +74,7 @@ class HistoryFold:
         self.backward_dates = 0
         """Number of commits that are dated before their parent."""
         self.problems: list[Problem] = []
-        self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
+        self.records: list[CommitRecord] = []
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
@@ -112,7 +89,7 @@ class HistoryFold:
         self._contents = contents
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
-        self._rules = RulesInForce(layout, read, self.problems.append, contents, read_manifest)
+        self._rules = RulesInForce(layout, read, self.problems.append, read_manifest)
 
     @property
     def head(self) -> Commit:
@@ -143,16 +120,16 @@ class HistoryFold:
         """
         remaining = iter(revisions)
         while several := tuple(islice(remaining, _TOGETHER)):
-            by_role = [self._sort_changes(revision.changes) for revision in several]
+            by_eval = [self._changes_by_eval(revision.changes) for revision in several]
             self._outputs.request(
                 change.new
-                for sorted_changes in by_role
-                for _, changes in sorted(sorted_changes.by_eval.items())
+                for of_commit in by_eval
+                for _, changes in sorted(of_commit.items())
                 for place, change in changes
                 if change.new is not None and place.role in _READ_ROLES
             )
-            for revision, sorted_changes in zip(several, by_role, strict=True):
-                self._fold_revision(revision, sorted_changes)
+            for revision, of_commit in zip(several, by_eval, strict=True):
+                self._fold_revision(revision, of_commit)
         for irregular in self._irregular.values():  # of the work tree, if nothing else in it has changed
             self.problems += irregular
 
@@ -161,36 +138,45 @@ class HistoryFold:
         places, instruction = self.layout.places(path), self.layout.is_instruction(path)
         is_read = places or instruction or self.layout.is_shared(path) or path == self.layout.manifest_path
         if is_read or self.layout.hides(path):
-            eval_id = places[0].eval_id if places else None
-            problem = problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
+            problem = Problem(
+                severity="note" if instruction else "warning",
+                message=f"This is {file_type}, which is not followed.",
+                fix="Commit a regular file, or a folder, in its place if it should count.",
+                path=path,
+                commit=commit.sha,
+                eval_id=places[0].eval_id if places else None,
+            )
             self._irregular.setdefault(commit.sha, []).append(problem)
 
-    def _fold_revision(self, revision: Revision, sorted_changes: _SortedChanges) -> None:
+    def _fold_revision(self, revision: Revision, by_eval: dict[str, list[FileChange]]) -> None:
         commit = revision.commit
         self.problems += self._irregular.pop(commit.sha, ())
         if self._head is not None and _commit_time(commit) < _commit_time(self._head):
             self.backward_dates += 1
         self._head = commit
-        by_eval = sorted_changes.by_eval
-        if sorted_changes.shared or sorted_changes.manifest:
-            for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest, self.evals):
+        layout, changes = self.layout, revision.changes
+        of_evals = {change for own in by_eval.values() for place, change in own if place.role != "stranger"}
+        instructions = [change for change in changes if layout.is_instruction(change.path)]
+        rules = [change for change in changes if layout.is_shared(change.path) or change.path == layout.manifest_path]
+        if rules:
+            for eval_id in self._rules.update(commit, rules, self.evals):
                 by_eval.setdefault(eval_id, [])
         self._continue_renamed_evals(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit adds.
-        edits = self.instructions.fold(commit, sorted_changes.instructions) if sorted_changes.instructions else ()
-        started = [self._fold_eval(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
-        if sorted_changes.changes:
-            read = set(sorted_changes.changes)
-            others = [change for change in revision.changes if change not in read]
+        edits = self.instructions.fold(commit, instructions) if instructions else ()
+        for eval_id in sorted(by_eval):
+            self._fold_eval(commit, eval_id, tuple(by_eval[eval_id]))
+        if read := {*of_evals, *rules, *instructions}:
+            others = [change for change in changes if change not in read]
             record = CommitRecord(
                 commit=commit,
-                changes=tuple(sorted(sorted_changes.changes)),
+                changes=tuple(sorted(read)),
                 other_changes=len(others),
                 snapshots=(),
                 edits=edits,
                 others=tuple(sorted(others)[:OTHERS]),
             )
-            self.records.append((record, started))
+            self.records.append(record)
         if commit.sha == self._since:
             self.before = Reached(
                 evals=self.histories(),
@@ -199,49 +185,25 @@ class HistoryFold:
                 records=len(self.records),
             )
 
-    def _sort_changes(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
+    def _changes_by_eval(self, changes: Iterable[ChangedPath]) -> dict[str, list[FileChange]]:
+        """Sort a commit's changes by eval, including strangers: folders beside iterations without such a name."""
         by_eval: dict[str, list[FileChange]] = {}
-        shared, instructions, read = [], [], []
-        manifest = None
         for change in changes:
-            is_read = False
             for place in self.layout.places(change.path):
-                by_eval.setdefault(place.eval_id, []).append(FileChange(place, change))
-                is_read = is_read or place.role != "stranger"
-            if self.layout.is_shared(change.path):
-                shared.append(change)
-                is_read = True
-            if change.path == self.layout.manifest_path:
-                manifest = change
-                is_read = True
-            if self.layout.is_instruction(change.path):
-                instructions.append(change)
-                is_read = True
-            if is_read:
-                read.append(change)
-        return _SortedChanges(
-            by_eval=by_eval, shared=shared, manifest=manifest, instructions=instructions, changes=read
-        )
+                by_eval.setdefault(place.eval_id, []).append((place, change))
+        return by_eval
 
-    def _fold_eval(self, commit: Commit, eval_id: str, changes: tuple[FileChange, ...]) -> StartedSnapshots:
-        eval_state, entry = self._eval_state(eval_id), self._entry_of(eval_id)
-        iterations, overwritten = len(eval_state.iterations.snapshots), len(eval_state.overwritten.snapshots)
+    def _fold_eval(self, commit: Commit, eval_id: str, changes: tuple[FileChange, ...]) -> None:
         eval_commit = EvalCommit(
             commit=commit,
             changes=changes,
-            entry=entry,
+            entry=self._entry_of(eval_id),
             read=self._read,
             report=self.problems.append,
             made_with=self.instructions.made_with,
             contents=self._contents,
         )
-        fold_eval(eval_state, eval_commit, self._rules.inputs)
-        return StartedSnapshots(
-            state=eval_state,
-            entry=entry,
-            iterations=tuple(snapshot.slug for snapshot in eval_state.iterations.snapshots[iterations:]),
-            overwritten=tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
-        )
+        fold_eval(self._eval_state(eval_id), eval_commit, self._rules.inputs)
 
     def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from posixpath import basename
 
 from msgspec.structs import replace
 
 from sitegen.config.models import GROUND_TRUTHS
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
-from sitegen.history.layout import Layout
+from sitegen.history.eval_commit import EvalCommit
+from sitegen.history.layout import RESULTS, Layout, PathRole
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
 
@@ -24,18 +26,6 @@ def first_of_each(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(first.values())
 
 
-def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | None, instruction: bool) -> Problem:
-    """A symbolic link or a submodule (*file_type*) is at the path of a file that would be read, or of its folder."""
-    return Problem(
-        severity="note" if instruction else "warning",
-        message=f"This is {file_type}, which is not followed.",
-        fix="Commit a regular file, or a folder, in its place if it should count.",
-        path=path,
-        commit=commit.sha,
-        eval_id=eval_id,
-    )
-
-
 def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
     """The manifest of an old commit cannot be read, or one of its keys."""
     fix = "Nothing has to be done if a later commit corrected it."
@@ -44,42 +34,57 @@ def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | N
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
-def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
+def stranger_folder(eval_commit: EvalCommit, place: PathRole) -> Problem:
     """A folder beside the iterations has a name that is not an iteration's."""
-    message = f"{name!r} among the results is not an iteration, and is passed over."
+    path = f"{place.folder}/{RESULTS}/{place.iteration}"
+    message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
     fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
-    return Problem.of_type("stranger_folder", message, fix, path, commit.sha, eval_id)
+    return Problem.of_type("stranger_folder", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
 
 
-def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int) -> Problem:
+def same_number(eval_commit: EvalCommit, path: str, number: int) -> Problem:
     """Two folders have the number of the same iteration."""
-    message = f"{name!r} has the number of another iteration, {number}; both are kept."
+    message = f"{basename(path)!r} has the number of another iteration, {number}; both are kept."
     fix = "Give each iteration a number of its own."
-    return Problem.of_type("same_number", message, fix, path, commit.sha, eval_id)
+    return Problem.of_type("same_number", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
 
 
-def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> Problem:
+def unreadable_record(eval_commit: EvalCommit, path: str, reason: str) -> Problem:
     """The record beside an output cannot be read."""
     fix = "Only the recorded time and numbers are lost; write the file again to restore them."
     message = f"The recorded results cannot be read: {reason}."
-    return Problem(severity="warning", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
+    return Problem(
+        severity="warning",
+        message=message,
+        fix=fix,
+        path=path,
+        commit=eval_commit.commit.sha,
+        eval_id=eval_commit.entry.id,
+    )
 
 
-def runs_left_out(commit: Commit, eval_id: str, path: str, runs: int) -> Problem:
+def runs_left_out(eval_commit: EvalCommit, path: str, runs: int) -> Problem:
     """A commit appends several runs to a file, of which the last one is the output."""
     left_out = f"{runs - 1:,} {'run' if runs == 2 else 'runs'} of this commit {'is' if runs == 2 else 'are'} left out"
     message = (
         f"{left_out}: it adds {runs:,} lines with runs, and only the last line of the file is a point of the series."
     )
     fix = "Commit the file after each run, or write each run to a file of its own."
-    return Problem(severity="note", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
+    return Problem(
+        severity="note",
+        message=message,
+        fix=fix,
+        path=path,
+        commit=eval_commit.commit.sha,
+        eval_id=eval_commit.entry.id,
+    )
 
 
-def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
+def fault_at_output(eval_commit: EvalCommit, path: str, error: Exception) -> Problem:
     """Sitegen failed while reading what an output states about its run."""
     message = f"sitegen failed while reading what this output states about its run: {type(error).__name__}."
     fix = "Please report it. The numbers do not depend on it, but the output may be linked to other instructions."
-    return Problem.of_type("unlinked_output", message, fix, path, commit.sha, eval_id)
+    return Problem.of_type("unlinked_output", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
 
 
 def backward_dates(number: int) -> Problem:

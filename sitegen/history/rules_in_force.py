@@ -11,14 +11,13 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_commit import expected_side, newest_case_file, with_built_sides
+from sitegen.history.eval_commit import EvalCommit, newest_case_file, sides_of, with_built_sides
 from sitegen.history.eval_fold import ground_truth
 from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.recorded import Contents
 from sitegen.model.timeline import Blob
 
 _DEFAULT_RULES: Final = EntryRules()
@@ -40,7 +39,6 @@ class RulesInForce:
         layout: Layout,
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
-        contents: Contents,
         read_manifest: ManifestReader,
     ) -> None:
         self._by_eval: dict[str, EntryRules] = {}
@@ -49,7 +47,6 @@ class RulesInForce:
         self._shared: dict[str, str] = {}
         """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
         self._read_manifest = read_manifest
-        self._contents = contents
         self._layout = layout
         self._read = read
         self._report = report
@@ -57,8 +54,7 @@ class RulesInForce:
     def update(
         self,
         commit: Commit,
-        shared: Iterable[ChangedPath],
-        manifest: ChangedPath | None,
+        changes: Iterable[ChangedPath],
         evals: Mapping[str, EvalState],
     ) -> list[str]:
         """Apply a commit's changes of shared files and of the manifest. Returns the ids of the affected evals.
@@ -66,16 +62,19 @@ class RulesInForce:
         Raises StartOverError if the manifest names files that were not followed so far.
         """
         before = {eval_id: self._shared_dependencies(state) for eval_id, state in evals.items()}
-        for change in shared:
+        for change in changes:
+            if not self._layout.is_shared(change.path):
+                continue
             if change.new is None:
                 self._shared.pop(change.path, None)
             else:
                 self._shared[change.path] = change.new
-        if manifest is not None:
-            self._update_rules(commit, manifest)
+        for change in changes:
+            if change.path == self._layout.manifest_path:
+                self._update_rules(commit, change)
         return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(evals[eval_id])]
 
-    def inputs(self, eval_state: EvalState) -> EvalInputs:
+    def inputs(self, eval_state: EvalState, eval_commit: EvalCommit) -> EvalInputs:
         """Return the inputs of scoring an eval besides its outputs."""
         folder = eval_state.active or eval_state.folders[0]
         rules = self._rules(eval_state.id, folder)
@@ -87,7 +86,7 @@ class RulesInForce:
             truth = self._own_file(eval_state, entry, rules)
         else:
             file = newest_case_file(eval_state, entry)
-            truth = file and expected_side(eval_state, file, rules.settings, self._read, self._contents)
+            truth = file and file._replace(oid=sides_of(file, eval_state, eval_commit, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(

@@ -14,16 +14,13 @@ from itertools import islice
 from posixpath import basename, splitext
 from typing import Final
 
-from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.eval_state import EvalInputs, SeriesIteration, SeriesState
-from sitegen.model.frozen import Frozen
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
-from sitegen.model.usage import RunUsage
 
 _SHORT: Final = 12
 _METRICS: Final = 50
@@ -65,15 +62,13 @@ def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_co
 
 def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
-    beside = _read_record(iteration_files.recorded, eval_commit) if iteration_files.recorded else _RunStatement()
-    inside = (
-        _RunStatement() if beside.made_at else _read_outputs(iteration_files.outputs, snapshot.settings, eval_commit)
-    )
+    beside = _read_record(iteration_files.recorded, eval_commit) if iteration_files.recorded else Recorded()
+    inside = Recorded() if beside.git_commit else _read_outputs(iteration_files.outputs, snapshot.settings, eval_commit)
     return replace(
         snapshot,
         recorded=iteration_files.recorded,
         recorded_at=beside.timestamp or inside.timestamp or iteration_files.stated_at,
-        made_at=beside.made_at or inside.made_at,
+        made_at=beside.git_commit or inside.git_commit,
         recorded_metrics=beside.metrics,
         usage=beside.usage,
     )
@@ -137,37 +132,28 @@ def _same_file(old: Blob | None, new: Blob | None) -> bool:
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
-class _RunStatement(Frozen):
-    """The statements of a run about itself; an invalid statement is None."""
-
-    timestamp: str | None = None
-    made_at: str | None = None
-    metrics: dict[str, float] = field(default_factory=dict)
-    usage: RunUsage | None = None
-
-
-def _read_record(blob: Blob, eval_commit: EvalCommit) -> _RunStatement:
+def _read_record(blob: Blob, eval_commit: EvalCommit) -> Recorded:
     read = eval_commit.read(blob.oid)
     recorded = read_recorded(read.content) if read.content is not None else None
     if recorded is None:
         reason = read.reason or "no JSON object"
-        eval_commit.report(problems.unreadable_record(eval_commit.commit, eval_commit.entry.id, blob.path, reason))
-        return _RunStatement()
+        eval_commit.report(problems.unreadable_record(eval_commit, blob.path, reason))
+        return Recorded()
     return _checked_statement(recorded, eval_commit)
 
 
-def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> _RunStatement:
+def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> Recorded:
     """Return the statement of the first file of an output that states anything."""
     for blob in outputs:
         content = eval_commit.read(blob.oid).content
         try:
             recorded = content and eval_commit.contents.recorded(eval_commit.kind, blob.path, content, settings)
         except Exception as error:  # a fault of sitegen at one output must not stop the build
-            eval_commit.report(problems.fault_at_output(eval_commit.commit, eval_commit.entry.id, blob.path, error))
+            eval_commit.report(problems.fault_at_output(eval_commit, blob.path, error))
             continue
         if recorded:
             return _checked_statement(recorded, eval_commit)
-    return _RunStatement()
+    return Recorded()
 
 
 def _grades_in(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> tuple[str, ...]:
@@ -182,13 +168,14 @@ def _grades_in(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit
     return tuple(grades)
 
 
-def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunStatement:
+def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> Recorded:
+    """Return a record without a time or a commit that is invalid."""
     timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
     if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
     metrics = dict(islice(recorded.metrics.items(), _METRICS))
-    return _RunStatement(timestamp=timestamp, made_at=commit, metrics=metrics, usage=recorded.usage)
+    return replace(recorded, timestamp=timestamp, git_commit=commit, metrics=metrics)
 
 
 def moment_of(iso: str) -> datetime | None:

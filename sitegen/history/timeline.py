@@ -6,6 +6,7 @@ build is what differs from the state at the commit that it had reached.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,8 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.config.manifest import read_manifest
 from sitegen.history import problems
-from sitegen.history.eval_fold import layout_of
-from sitegen.history.history_fold import HistoryFold, Reached, StartedSnapshots
+from sitegen.history.history_fold import HistoryFold, Reached
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
@@ -28,7 +28,6 @@ from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import NO_CONTENTS, Contents
 from sitegen.model.timeline import (
-    CommitRecord,
     EvalHistory,
     EvalUpdate,
     InstructionHistory,
@@ -145,12 +144,18 @@ def _update(
     if before is None or complete:
         before = Reached(evals={}, instructions=(), renames=0, records=0)
     known = {file.path: file for file in before.instructions}
+    started: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for eval_id, history in evals.items():
+        for snapshot in history.snapshots:
+            started[snapshot.commit.sha].append((eval_id, snapshot.slug))
     updates = (_eval_update(before.evals.get(eval_id), history) for eval_id, history in evals.items())
     return Update(
         complete=complete,
         evals=tuple(filter(None, updates)),
         instructions=tuple(file for file in instructions if file != known.get(file.path)),
-        records=tuple(_with_snapshots(record, started) for record, started in fold.records[before.records :]),
+        records=tuple(
+            replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records[before.records :]
+        ),
         renamed=tuple(fold.renamed) if complete else (),
     )
 
@@ -175,17 +180,6 @@ def _eval_update(before: EvalHistory | None, history: EvalHistory) -> EvalUpdate
     pairs = zip(before.snapshots, history.snapshots, strict=False)
     first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
     return EvalUpdate(history, first_new)
-
-
-def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> CommitRecord:
-    """Return the record with the snapshots of the series that counts, under the final ids of the evals."""
-    snapshots = []
-    for start in started:
-        if start.state.was_scorable:
-            layout = layout_of(start.state, start.entry)
-            slugs = start.iterations if layout == "iterations" else start.overwritten
-            snapshots += [(start.state.id, slug) for slug in slugs]
-    return replace(record, snapshots=tuple(snapshots))
 
 
 def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:
