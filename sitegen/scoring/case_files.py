@@ -170,30 +170,33 @@ def _kind_of_broken_file(content: bytes, of_responses: bool) -> ScoredKind | Lit
 
 
 def sides_of(path: str, content: bytes, settings: str) -> tuple[str, str] | None:
-    """Digests of both sides, whatever the order of the cases. None if any case cannot be read."""
-    keys = case_keys(settings) or CaseKeys()
+    """Digests of both sides, whatever the order of the cases. None if any case cannot be read.
+
+    Never raises: no unexpected error may end the walk of history, and scoring the file reports it.
+    """
     try:
+        keys = case_keys(settings) or CaseKeys()
         file = read_case_file(path, content, keys)
-    except UnreadableError:
+        if any(finding.severity == "error" for finding in file.findings):
+            return None
+        expected = [(case.id, case.question, case.category, case.expected) for case in file.cases]
+        output = [
+            (
+                case.id,
+                case.output,
+                case.error,
+                isinstance(case.expected, dict | list),
+                [case.member.get(key) for key in _GRADED],
+                stated(case.member),
+                stated_run(case.member),
+            )
+            for case in file.cases
+        ]
+        # The same answers from another run are another output.
+        run = recorded_in("responses", path, content, settings), file.beside
+        return _digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)])
+    except Exception:
         return None
-    if any(finding.severity == "error" for finding in file.findings):
-        return None
-    expected = [(case.id, case.question, case.category, case.expected) for case in file.cases]
-    output = [
-        (
-            case.id,
-            case.output,
-            case.error,
-            isinstance(case.expected, dict | list),
-            [case.member.get(key) for key in _GRADED],
-            stated(case.member),
-            stated_run(case.member),
-        )
-        for case in file.cases
-    ]
-    # The same answers from another run are another output.
-    run = recorded_in("responses", path, content, settings), file.beside
-    return _digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)])
 
 
 def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:

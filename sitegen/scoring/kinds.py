@@ -249,13 +249,5 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     return replace(card, metrics=(*metrics, *usage))
 
 
-def _case_sides(path: str, content: bytes, settings: str) -> tuple[str, str] | None:
-    """Call ``sides_of``, but let no unexpected error end the walk of history: scoring the file reports it."""
-    try:
-        return sides_of(path, content, settings)
-    except Exception:
-        return None
-
-
-CONTENTS: Final = Contents(sides=_case_sides, recorded=recorded_in, grades=grades_in, appended_runs=appended_runs)
+CONTENTS: Final = Contents(sides=sides_of, recorded=recorded_in, grades=grades_in, appended_runs=appended_runs)
 """The functions by which history reads the contents of outputs."""
