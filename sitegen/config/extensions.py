@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError
+from sitegen.model.frozen import Frozen
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -63,22 +64,21 @@ def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
         sys.path[:], sys.meta_path[:] = path, finders
 
 
-class _AllowedModules:
+class _AllowedModules(Frozen):
     """Delegates to the other finders, and refuses modules in forbidden places."""
 
-    def __init__(self, allowed: Callable[[Path], bool], finders: Sequence[Any]) -> None:
-        self._allowed = allowed
-        self._finders = finders
+    allowed: Callable[[Path], bool]
+    finders: Sequence[Any]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The spec of an allowed module. Raises ConfigurationError for any other module."""
-        for finder in self._finders:
+        for finder in self.finders:
             spec: ModuleSpec | None = finder.find_spec(fullname, path, target)
             if spec is not None:
                 places = [spec.origin, *(spec.submodule_search_locations or ())]
-                if not all(self._allowed(Path(place)) for place in places if place and place not in _NO_FILES):
+                if not all(self.allowed(Path(place)) for place in places if place and place not in _NO_FILES):
                     raise ConfigurationError(f"The module {fullname}")
                 return spec
         return None

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
     DocumentScore,
     FieldScore,
@@ -33,7 +33,6 @@ from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, Paragraph
 from sitegen.scoring.highlights_files import (
     LINES,
-    Settings,
     existing_runs,
     read_chunks,
     read_gold,
@@ -94,12 +93,12 @@ class HighlightsScorer:
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: errors become a status and findings."""
-        settings, findings = read_settings(inputs.settings)
         try:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
+            findings = read_settings(inputs.settings).findings
             return unscored_result(METRICS, [error.finding("The gold standard", about="ground_truth"), *findings])
-        return _HighlightsScoring(inputs.outputs, settings, gold.value, (*findings, *gold.findings)).result()
+        return _HighlightsScoring(inputs, gold).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute all metrics from the counts of these paragraphs."""
@@ -111,21 +110,20 @@ def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
 
 
 class _HighlightsScoring:
-    def __init__(
-        self, files: tuple[File, ...], settings: Settings, gold: tuple[Paragraph, ...], findings: Iterable[Finding]
-    ) -> None:
+    def __init__(self, inputs: ScoringInputs, gold: Parsed[tuple[Paragraph, ...]]) -> None:
+        settings, findings = read_settings(inputs.settings)
         self._settings = settings
-        self._findings = [*findings]
+        self._findings = [*findings, *gold.findings]
         self._is_readable = False
         """False if nothing of the output can be read."""
         self._chunks: list[Chunk] = []
         """Those of the run that counts: of the run that was asked for, or of that of the last line."""
         self._beside: RunUsage | None = None
         """What the file states about the whole run, if it holds only this run."""
-        self._read(files)
+        self._read(inputs.outputs)
         paragraphs, self._repeated = united_paragraphs(self._chunks)
         self._actual = {paragraph.id: paragraph for paragraph in paragraphs}
-        in_scope = [paragraph for paragraph in gold if settings.has_paragraph(paragraph.id)]
+        in_scope = [paragraph for paragraph in gold.value if settings.has_paragraph(paragraph.id)]
         self._annotated = [paragraph for paragraph in in_scope if paragraph.highlights is not None]
         annotated = {paragraph.id for paragraph in self._annotated}
         names = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._actual)]

@@ -247,11 +247,11 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
     return valid_part(
         _adapter(),
         present,
-        lambda location, error: findings.append(_misfit_finding(about, location, error, lines)),
+        lambda location, error: findings.append(replace(_misfit_finding(location, error, lines), about=about)),
     )
 
 
-def _misfit_finding(about: RulesFile, location: Location, error: Any, lines: dict[Location, int]) -> Finding:
+def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) -> Finding:
     name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
     line = lines.get(location)
     possible = _possible_keys(location)
@@ -265,11 +265,11 @@ def _misfit_finding(about: RulesFile, location: Location, error: Any, lines: dic
             )
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
-        return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line, about=about)
+        return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
     if line is None and location[:-1] in lines:
         line = lines[location[:-1]]
     misfit = f"{name!r} does not fit: {error['msg'][:200]}"
-    return Finding(severity="error", message=misfit, fix="Correct the value.", line=line, about=about)
+    return Finding(severity="error", message=misfit, fix="Correct the value.", line=line)
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:

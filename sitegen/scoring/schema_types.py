@@ -110,7 +110,7 @@ def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple
             yield from _statements(below, root, (*steps, key), refs)
     if isinstance(schema.get("additionalProperties"), dict):
         yield from _statements(schema["additionalProperties"], root, (*steps, ANY), refs)
-    yield from _leaf_or_list(schema, root, steps, refs)
+    yield from _leaf_or_list(schema, steps, _statements(schema.get("items"), root, (*steps, ANY), refs))
 
 
 def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | Finding:
@@ -124,7 +124,7 @@ def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | 
 
 
 def _leaf_or_list(
-    schema: dict[str, Any], root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]
+    schema: dict[str, Any], steps: tuple[PathStep, ...], items: Iterator[_Statement]
 ) -> Iterator[_Statement]:
     written = schema.get("type")
     kinds = [kind for kind in (written if isinstance(written, list) else [written]) if kind != "null"]
@@ -133,7 +133,7 @@ def _leaf_or_list(
     if kinds[0] != "array":
         yield steps, kinds[0]
         return
-    below = list(_statements(schema.get("items"), root, (*steps, ANY), refs))
+    below = list(items)
     # A list of scalars is one attribute: its items' type and tolerance are stated at the list's own path.
     of_items = [stated for place, stated in below if place == (*steps, ANY)]
     if any(isinstance(stated, str) for stated in of_items):

@@ -36,15 +36,12 @@ def corrected_line(
     ``inputs`` hold an output with the value that the outputs agree on.
     """
     truth = inputs.ground_truth
-    expected, actual = suspect.expected, suspect.actual
-    if truth is None or truth.content is None or _cell_text(actual) is None:
+    if truth is None or truth.content is None or _cell_text(suspect.actual) is None:
         return None
     lines = text_of(truth.content).split("\n")
     before = score(inputs).judgements
     replacements = _with_other_cell if truth.path.lower().endswith(".csv") else _with_other_text
-    candidates = (
-        (number, line) for number, text in enumerate(lines, 1) for line in replacements(text, expected, actual)
-    )
+    candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
     for number, line in islice(candidates, TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
         after = score(replace(inputs, ground_truth=File(truth.path, changed.encode()))).judgements
@@ -59,14 +56,14 @@ def corrected_line(
     return None
 
 
-def _with_other_cell(line: str, expected: str, actual: str) -> Iterator[str]:
+def _with_other_cell(line: str, suspect: SuspectTruth) -> Iterator[str]:
     """The line with one cell replaced, for each cell that may be a spelling of the label."""
     text = line.rstrip("\r")
     try:
         row = next(csv.reader([text]), [])
     except csv.Error:
         return
-    label, new = _cell_text(expected), _cell_text(actual)
+    label, new = _cell_text(suspect.expected), _cell_text(suspect.actual)
     for index, cell in enumerate(row):
         if _may_be_label(cell, label):
             out = io.StringIO()
@@ -74,8 +71,9 @@ def _with_other_cell(line: str, expected: str, actual: str) -> Iterator[str]:
             yield out.getvalue() + line[len(text) :]
 
 
-def _with_other_text(line: str, expected: str, actual: str) -> Iterator[str]:
+def _with_other_text(line: str, suspect: SuspectTruth) -> Iterator[str]:
     """The line with one occurrence of the label replaced, in the spelling of JSON or without quotation marks."""
+    expected, actual = suspect.expected, suspect.actual
     for old, new in ((expected, actual), (_cell_text(expected), _cell_text(actual))):
         start = line.find(old) if old else -1
         while old and new and start >= 0:

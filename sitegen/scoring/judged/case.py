@@ -177,8 +177,10 @@ def is_no_score(value: Value) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)
 
 
-def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, high: float = 1.0) -> AnswerGrade | None:
-    """Read a truth value, one of *words* (as written, else in lower case) or a number from low to high as a grade.
+def grade_of(
+    value: Value, words: Mapping[str, AnswerGrade], limits: tuple[float, float] = (0.0, 1.0)
+) -> AnswerGrade | None:
+    """Read a truth value, one of *words* (as written, else in lower case) or a number within limits as a grade.
 
     No value, and NaN, is a grade without a score. Returns None for any other value.
     """
@@ -195,6 +197,7 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
         return AnswerGrade(None)
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
+    low, high = limits
     try:
         score = (float(value) - low) / (high - low)
     except OverflowError:

@@ -298,7 +298,7 @@ class _TableReader:
     def _grade(self, column: str, value: Value) -> AnswerGrade:
         if isinstance(value, dict):  # with a reason, for example
             value = next((value[key] for key in GRADES if key in value), None)
-        grade = grade_of(value, WORDS, self._map.low, self._map.high)
+        grade = grade_of(value, WORDS, (self._map.low, self._map.high))
         if grade is None:
             self._off_scale[column] += 1
         return grade or AnswerGrade(None)
@@ -345,7 +345,7 @@ def _is_numeric(values: Iterable[Value]) -> bool:
     """Whether the cells of a column are numbers, truth values or empty, and not all of them are empty."""
     has_number = False
     for value in values:
-        grade = grade_of(value, {}, -1e300, 1e300)
+        grade = grade_of(value, {}, (-1e300, 1e300))
         if grade is None:
             return False
         has_number = has_number or grade.score is not None
@@ -356,5 +356,5 @@ def _cell_number(value: Value) -> Value:
     """Return a cell as a number; in CSV it is a text."""
     if not isinstance(value, str):
         return value
-    grade = grade_of(value, {}, 0.0, 1e300)
+    grade = grade_of(value, {}, (0.0, 1e300))
     return None if grade is None or grade.score is None else Decimal(value.strip())

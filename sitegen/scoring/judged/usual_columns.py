@@ -126,7 +126,7 @@ def response_states_a_result(row: Mapping[str, Value]) -> bool:
 
 def _is_number(value: Value) -> bool:
     """Whether a value is a number, which may be written as text; a grade may also be that of a school."""
-    grade = grade_of(value, {}, *_ANY)
+    grade = grade_of(value, {}, _ANY)
     return grade is not None and grade.score is not None
 
 
