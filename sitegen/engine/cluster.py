@@ -140,15 +140,14 @@ class BuildFiles:
     def __reduce__(self) -> tuple[type[BuildFiles], tuple[Any, ...]]:
         return BuildFiles, tuple(getattr(self, sent.name) for sent in fields(self))
 
-    def context(self, context: WorkerContext, scratch: str | None, worker: str) -> WorkerContext:
+    def context(self, context: WorkerContext, worker: Any) -> WorkerContext:
         """Return the context of a task on this worker.
 
-        ``scratch``: where the folder is made; ``worker``: the worker's address. Raises WorkerError if this worker has
-        another version of anything that decides the bytes of a site.
+        Raises WorkerError if this worker has another version of anything that decides the bytes of a site.
         """
         if self._folder is None:
-            refuse_other_versions(self.installed, installed_here(), worker)
-            folder = Path(tempfile.mkdtemp(prefix=self.build, dir=scratch))
+            refuse_other_versions(self.installed, installed_here(), worker.address)
+            folder = Path(tempfile.mkdtemp(prefix=self.build, dir=worker.local_directory))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             self._write(folder)
             self._folder = folder
@@ -201,7 +200,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
     run, task = pickle.loads(zlib.decompress(sent))
     with _one_at_a_time, share_processes(), _rare_collection():
         try:
-            return run(replace(task, context=files.context(task.context, worker.local_directory, worker.address)))
+            return run(replace(task, context=files.context(task.context, worker)))
         except SitegenError as error:
             error.where = files.place_of_builder(error.where)
             raise error.with_traceback(None) from None  # its cause may not be picklable
@@ -228,12 +227,6 @@ def remove_folders(build: str, dask_worker: Any) -> None:
     """Delete the files that a worker unpacked for a build."""
     for folder in Path(dask_worker.local_directory).glob(f"{build}*"):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _submit(client: Any, files: Any, run: Callable[[Any], Any], task: Any) -> Any:
-    """Start a task on a worker. ``files``: the future of the ``BuildFiles``, which are sent to every worker."""
-    sent = zlib.compress(pickle.dumps((run, task), protocol=5), QUICK)
-    return client.submit(run_sent, sent, files, pure=False)
 
 
 def result_of_task(client: Any, future: Any) -> Any:
@@ -338,9 +331,14 @@ def cluster_workers(
         by_path = all(has_history for _, has_history in answers)
         files = BuildFiles.of(context, history, by_path=by_path)
         with _cluster_answers(address):
-            sent = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
+            everywhere = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
+
+        def submit(run: Callable[[Any], Any], task: Any) -> Any:
+            sent = zlib.compress(pickle.dumps((run, task), protocol=5), QUICK)
+            return client.submit(run_sent, sent, everywhere, pure=False)
+
         try:
-            yield partial(_submit, client, sent), len(answers), partial(result_of_task, client)
+            yield submit, len(answers), partial(result_of_task, client)
         finally:
             with suppress(OSError, WorkerError):  # the scheduler may be gone
                 _within(PATIENCE, address, lambda: client.run(remove_folders, files.build, on_error="ignore"))

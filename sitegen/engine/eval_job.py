@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Final
 
@@ -32,7 +32,6 @@ from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.pool import Pool
 from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.engine.scoring import all_inputs, without_lost_contents
-from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.model.changes import Change, Step
@@ -116,8 +115,7 @@ class _EvalJob:
             with_outcome(window, compared[edits[window.edit]] if window.edit in edits else earlier.get(window.edit))
             for window in edit_windows
         )
-        known = self._before.corrections if self._before else {}
-        suspects, corrections = suspects_of(self._context, series, self._cards.key, known)
+        suspects, corrections = self._suspects(series)
         record = self._record(series, decided, steps, suspects, patterns)
         return EvalDone(
             record=replace(
@@ -227,6 +225,46 @@ class _EvalJob:
         assert isinstance(view, ReportView)
         return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
 
+    def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
+        """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
+
+        Returns these lines a second time, as ``EvalRecord.corrections``.
+        """
+        known = self._before.corrections if self._before else {}
+        newest = series.points[-1].snapshot if series.points else None
+        truth = newest.ground_truth if newest else None
+        if newest is None or truth is None:  # outputs that another tool judged have no labels
+            return (), {}
+        suspects = suspect_truth(series.cells, series.points)
+        if self._context.redact:  # a line of the file can hold hidden fields
+            return suspects, {}
+        snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
+        keys = [
+            digest(
+                self._cards.key(snapshot),
+                repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)),
+            )
+            for suspect, snapshot in zip(suspects, snapshots, strict=False)
+        ]
+        corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
+        missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
+        score = scorer(series.info.kind).score
+        for index, inputs in zip(
+            missing, all_inputs(self._context, [snapshots[index] for index in missing]), strict=True
+        ):
+            from sitegen.scoring.truth_correction import corrected_line
+
+            corrections[keys[index]] = None
+            if corrected := corrected_line(score, inputs, suspects[index]):
+                line, before, after = corrected
+                correction = Correction(path=truth.path, oid=truth.oid, line=line, before=before, after=after)
+                corrections[keys[index]] = correction
+        located = (
+            replace(suspect, correction=corrections[inputs_key])
+            for suspect, inputs_key in zip(suspects, keys, strict=False)
+        )
+        return (*located, *suspects[LOCATED:]), corrections
+
     def _problems_of_source(self, newest: Result | None) -> tuple[Problem, ...]:
         """Return the files of its source that the newest output cannot show."""
         if self._sources is None or newest is None:
@@ -296,44 +334,3 @@ def with_outcome(window: Window, known: Change | Window | None) -> Window:
 
 def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:
     return [(edit.path, edit.commit.sha) for edit in edits]
-
-
-def suspects_of(
-    context: WorkerContext,
-    series: Series,
-    key: Callable[[Snapshot], str],
-    known: Mapping[str, Correction | None],
-) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
-    """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
-
-    Returns these lines a second time, as ``EvalRecord.corrections``; ``known``: those of the last build. ``key``: the
-    digest of everything that decides a scorecard.
-    """
-    newest = series.points[-1].snapshot if series.points else None
-    truth = newest.ground_truth if newest else None
-    if newest is None or truth is None:  # outputs that another tool judged have no labels
-        return (), {}
-    suspects = suspect_truth(series.cells, series.points)
-    if context.redact:  # a line of the file can hold hidden fields
-        return suspects, {}
-    snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
-    keys = [
-        digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
-        for suspect, snapshot in zip(suspects, snapshots, strict=False)
-    ]
-    corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
-    missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
-    score = scorer(series.info.kind).score
-    for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
-        from sitegen.scoring.truth_correction import corrected_line
-
-        corrections[keys[index]] = None
-        if corrected := corrected_line(score, inputs, suspects[index]):
-            line, before, after = corrected
-            correction = Correction(path=truth.path, oid=truth.oid, line=line, before=before, after=after)
-            corrections[keys[index]] = correction
-    located = (
-        replace(suspect, correction=corrections[inputs_key])
-        for suspect, inputs_key in zip(suspects, keys, strict=False)
-    )
-    return (*located, *suspects[LOCATED:]), corrections

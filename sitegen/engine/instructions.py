@@ -21,7 +21,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
+from sitegen.pages.edit import EditView, draw_edit
 from sitegen.pages.effects import effect_rows, grade_counts
 from sitegen.pages.instruction import (
     CountedEdit,
@@ -86,13 +86,23 @@ class _InstructionWork:
 
     def run(self) -> tuple[tuple[CountedEdit, ...], WrittenFiles]:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
-        stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
+        pages = enumerate(zip(self._pages, self._keys, strict=True))
+        stale = {index for index, (path, key) in pages if not self._writer.is_fresh(path, key)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
         for index, patch in self._patches(sorted(stale, reverse=True)):
-            self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
+            page = EditView(
+                file=self._history,
+                index=index,
+                patch=draw_edit(self._edits[index], patch),
+                effects=effect_rows(self._task.effects[index]),
+                before=sizes[index - 1] if index else None,
+                after=sizes[index],
+                thickens=self._thickens(index),
+            ).page
+            self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
         page = InstructionView(
             file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
@@ -142,28 +152,12 @@ class _InstructionWork:
     def _thickens(self, index: int) -> bool:
         return thickens(self._edits[index], self._task.apart)
 
-    def _is_fresh(self, index: int) -> bool:
-        return self._writer.is_fresh(self._pages[index], self._keys[index])
-
     def _text(self) -> DisplayedFile | None:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
         if newest is None:
             return None
         content = next(self._repository.read_blobs([newest.oid])).content
         return None if content is None else show_text(content)
-
-    def _write_edit(self, index: int, drawn: RenderedPatch, sizes: Sequence[TextStats]) -> None:
-        """Write the page of an edit. ``sizes``: the size of the file after each edit."""
-        page = EditView(
-            file=self._history,
-            index=index,
-            patch=drawn,
-            effects=effect_rows(self._task.effects[index]),
-            before=sizes[index - 1] if index else None,
-            after=sizes[index],
-            thickens=self._thickens(index),
-        ).page
-        self._writer.write(page.path, self._renderer.render(page), self._keys[index])
 
 
 def _patch_counts(patch: bytes) -> PatchCounts | None:

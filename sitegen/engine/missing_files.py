@@ -25,7 +25,7 @@ from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.layout import RECORDED, RESULTS, EntryRules, Layout, is_glob, is_path, iteration_number, normal
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.problems import Problem, Severity
+from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt
 
@@ -106,22 +106,20 @@ class MissingFiles(Frozen):
                     eval_id=entry.id,
                 )
         if entry.source:
-            yield from self._source(entry, summary, folder)
+            yield from self._source(entry, summary)
         if is_path(entry.outputs):
             if not self._is_file(f"{folder}/{normal(entry.outputs)}"):
-                yield self._problem(
+                yield self._warning(
                     entry.id,
-                    "warning",
                     f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
                     f"Commit it, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
                 )
             return
         if not is_glob(entry.outputs):
-            yield from self._outputs(entry, summary, folder)
+            yield from self._outputs(entry, summary)
         elif not summary.headlines:
-            yield self._problem(
+            yield self._warning(
                 entry.id,
-                "warning",
                 f"The manifest names the runs {entry.outputs!r} for {entry.id!r}, and there is none.",
                 f"Commit one, or correct the glob, which starts at {_described_folder(folder)}. {_IGNORED}",
             )
@@ -131,7 +129,7 @@ class MissingFiles(Frozen):
         if entry.ground_truth and self._is_file(f"{folder}/{normal(entry.ground_truth)}"):
             output = _below(folder, files_of(entry.kind or "fields").outputs[0])
             fix = f"Commit {output}, or name the output as `outputs` in the manifest. {_IGNORED}"
-            return self._problem(entry.id, "warning", _WITHOUT_OUTPUT.format(entry.id), fix)
+            return self._warning(entry.id, _WITHOUT_OUTPUT.format(entry.id), fix)
         names = _near_truths(self.folders.names(folder))
         if entry.ground_truth:
             message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
@@ -145,17 +143,17 @@ class MissingFiles(Frozen):
             )
         else:
             fix = f"Commit one to {_described_folder(folder)}, or correct its entry in the manifest."
-        return self._problem(entry.id, "warning", message, fix)
+        return self._warning(entry.id, message, fix)
 
     def _no_results(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         since = "has no results any more" if summary else "never had any results"
         folder = _described_folder(self._folder(entry.id))
         message = f"The eval {entry.id!r} of the manifest {since}."
         fix = f"Commit results below {folder}, or correct or remove its entry in the manifest."
-        return self._problem(entry.id, "warning", message, fix)
+        return self._warning(entry.id, message, fix)
 
-    def _outputs(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
-        kind = summary.info.kind
+    def _outputs(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
+        kind, folder = summary.info.kind, self._folder(entry.id)
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
@@ -233,7 +231,8 @@ class MissingFiles(Frozen):
                 continue
             yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
 
-    def _source(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
+    def _source(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
+        folder = self._folder(entry.id)
         stated = f"The source {entry.source!r} of {entry.id!r}"
         if not traits_of(summary.info.kind).is_structured:
             message, fix = f"{stated} is not shown: outputs of this kind have no fields.", "Remove `source`."
@@ -268,8 +267,8 @@ class MissingFiles(Frozen):
         folder, _, name = normal(path).rpartition("/")
         return self.folders.names(folder).get(name) is False
 
-    def _problem(self, eval_id: str, severity: Severity, message: str, fix: str) -> Problem:
-        return Problem(severity, message, fix, path=self.layout.manifest_path, eval_id=eval_id)
+    def _warning(self, eval_id: str, message: str, fix: str) -> Problem:
+        return Problem("warning", message, fix, path=self.layout.manifest_path, eval_id=eval_id)
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:

@@ -115,21 +115,6 @@ def _memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (before, hard))
 
 
-def check_operation(operator: str, left: Any, right: Any) -> None:
-    """Raise TemplateBoundError if the result of a binary operator would exceed the bounds."""
-    if isinstance(left, int) and isinstance(right, int):
-        if operator == "**" and right > 0:
-            _check_number(left.bit_length() * right)
-        elif operator == "*":
-            _check_number(left.bit_length() + right.bit_length())
-    elif operator == "*":
-        for many, times in ((left, right), (right, left)):
-            if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
-                _check_page_size(len(many) * times)
-    elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
-        _check_page_size(len(left) + len(right))
-
-
 def check_join(parts: Iterable[Any]) -> None:
     """Raise TemplateBoundError if texts together would be larger than a result may be."""
     _check_page_size(sum(len(part) for part in parts if isinstance(part, str)))
@@ -210,7 +195,17 @@ class Sandbox(Environment, ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """The result of an operator. Raises TemplateBoundError if it would be too large."""
-        check_operation(operator, left, right)
+        if isinstance(left, int) and isinstance(right, int):
+            if operator == "**" and right > 0:
+                _check_number(left.bit_length() * right)
+            elif operator == "*":
+                _check_number(left.bit_length() + right.bit_length())
+        elif operator == "*":
+            for many, times in ((left, right), (right, left)):
+                if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
+                    _check_page_size(len(many) * times)
+        elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
+            _check_page_size(len(left) + len(right))
         return super().call_binop(context, operator, left, right)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:

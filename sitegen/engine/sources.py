@@ -48,6 +48,7 @@ class EvalSources:
         largest = min(context.max_blob_bytes, LARGEST)
         self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
         self._scorer = FieldsScorer()
+        """Compiles the ground truth of the eval, which names the documents, once for many outputs."""
         self._pictures: dict[str, PagePicture | str] = {}
         self._texts: dict[str, SearchedText | str] = {}
         self._characters = 0
@@ -67,7 +68,7 @@ class EvalSources:
         """Add the source of every value with a place in a document; return its pictures and problems as well."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
-        cited = list(citations(view.root, _evidence_by_document(inputs, self._scorer), several=several))
+        cited = list(citations(view.root, self._evidence_by_document(inputs), several=several))
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
@@ -83,7 +84,7 @@ class EvalSources:
         }
         sourced = with_source(view, cited, pages)
         pictures = tuple(picture for _, picture in sourced.pictures)
-        return sourced, pictures, tuple(_problems(unread, snapshot, self._info.id))
+        return sourced, pictures, tuple(self._problems(unread, snapshot))
 
     def content(self, oid: str) -> bytes:
         """Return the content of a picture that ``with_source`` listed."""
@@ -133,29 +134,25 @@ class EvalSources:
                 self._texts[oid] = SearchedText(text)
         return self._texts[oid]
 
+    def _evidence_by_document(self, inputs: ScoringInputs) -> dict[str, EvidenceByPath]:
+        """Return the evidence of an output by the ids of its documents, as in judgements."""
+        try:
+            documents = self._scorer.documents(inputs)
+        except UnreadableError:
+            return {}
+        return {name: evidence_in(document) for name, document in documents.items()}
 
-def _evidence_by_document(inputs: ScoringInputs, scorer: FieldsScorer) -> dict[str, EvidenceByPath]:
-    """Return the evidence of an output by the ids of its documents, as in judgements.
-
-    ``scorer``: compiles the ground truth of the eval, which names the documents, once for many outputs.
-    """
-    try:
-        documents = scorer.documents(inputs)
-    except UnreadableError:
-        return {}
-    return {name: evidence_in(document) for name, document in documents.items()}
-
-
-def _problems(unread: Mapping[str, str], snapshot: Snapshot, eval_id: str) -> Iterator[Problem]:
-    """Yield a problem for each file that cannot be shown, up to a limit. ``unread``: maps paths to reasons."""
-    listed = list(unread.items())
-    for path, reason in listed[:_LISTED]:
-        more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0
-        yield Problem.of_type(
-            "unread_source",
-            f"A file of the source cannot be shown: {reason}." + (f" So it is with {more} more files." if more else ""),
-            f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {LARGEST / 1e6:.0f} MB.",
-            path=path,
-            commit=snapshot.commit.sha,
-            eval_id=eval_id,
-        )
+    def _problems(self, unread: Mapping[str, str], snapshot: Snapshot) -> Iterator[Problem]:
+        """Yield a problem for each file that cannot be shown, up to a limit. ``unread``: maps paths to reasons."""
+        listed = list(unread.items())
+        for path, reason in listed[:_LISTED]:
+            more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0
+            yield Problem.of_type(
+                "unread_source",
+                f"A file of the source cannot be shown: {reason}."
+                + (f" So it is with {more} more files." if more else ""),
+                f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {LARGEST / 1e6:.0f} MB.",
+                path=path,
+                commit=snapshot.commit.sha,
+                eval_id=self._info.id,
+            )

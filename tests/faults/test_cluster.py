@@ -244,10 +244,11 @@ def test_a_worker_with_another_version_is_refused_before_any_task(running, conte
 
 def test_a_worker_that_came_later_is_refused_too(context):
     sent = BuildFiles.of(context, HistoryRead.at(context.place, context.commits), by_path=True)
-    assert pickle.loads(pickle.dumps(sent)).context(context, None, "tcp://a:1").out is None
+    worker = SimpleNamespace(address="tcp://a:1", local_directory=None)
+    assert pickle.loads(pickle.dumps(sent)).context(context, worker).out is None
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WorkerError) as error:
         patch.setattr("platform.python_version_tuple", lambda: ("3", "9", "1"))
-        pickle.loads(pickle.dumps(sent)).context(context, None, "tcp://a:1")
+        pickle.loads(pickle.dumps(sent)).context(context, worker)
     assert (error.value.message.split(": ")[1], error.value.where) == (
         f"Python 3.9 there, {sys.version_info[0]}.{sys.version_info[1]} here.",
         "tcp://a:1",
