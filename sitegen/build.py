@@ -6,7 +6,6 @@ from sitegen.engine.built_site import Progress, Site
 from sitegen.engine.commits import write_commits
 from sitegen.engine.evals import score_evals, write_evals, write_older_reports
 from sitegen.engine.instructions import count_effects, write_instructions
-from sitegen.engine.memo import Memo
 from sitegen.engine.pool import build_pool
 from sitegen.engine.site import SiteWriter
 from sitegen.engine.site_files import SiteFiles
@@ -14,11 +13,12 @@ from sitegen.engine.timeline import Build, read_timeline
 from sitegen.project import Project
 
 
-def publish(project: Project, memo: Memo, files: SiteFiles, progress: Progress) -> Site:
+def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
+    memo = files.last.memo
     progress.stage("Reading history", 0)
-    with build_pool(project, memo, trusted_head=files.head) as pool_for:
-        timeline = read_timeline(project, memo, files)  # git in; evals, edits and commits out
+    with build_pool(project, files.last) as pool_for:
+        timeline = read_timeline(project, files)  # git in; evals, edits and commits out
         pool = pool_for(timeline.new_work, timeline.jobs, timeline.context)
         build = Build(timeline=timeline, memo=memo, files=files, pool=pool, step=progress.step)
         update = timeline.update

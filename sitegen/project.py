@@ -53,6 +53,17 @@ class Options(NamedTuple):
     dask: str | None = None
     """Address of a dask scheduler; no configuration of a project may name one."""
 
+    def out_below(self, top: Path) -> Path:
+        """Return the output folder, without following links.
+
+        Unless one is named, it is ``public``; without ``--force``, ``site`` if the project has files of its own there.
+        """
+        if self.out:
+            return self.out
+        public = top / "public"
+        names = set(os.listdir(public)) if public.is_dir() and not self.force else set()
+        return top / "site" if names - PLACEHOLDERS and MARKER not in names else public
+
 
 class Project(NamedTuple):
     """A project and its paths, before any content was read."""
@@ -75,7 +86,7 @@ class Project(NamedTuple):
     @property
     def asked_out(self) -> Path:
         """The output folder as the user named it, without following links."""
-        return self.options.out or _default_out(self.place.top, self.options)
+        return self.options.out_below(self.place.top)
 
     @property
     def site(self) -> str:
@@ -113,19 +124,12 @@ def open_project(options: Options, templates: str) -> Project:
         place=place,
         head=head,
         revision=revision,
-        out=real(options.out or _default_out(place.top, options)),
+        out=real(options.out_below(place.top)),
         cache=cache_folder(options.cache, place.top),
         templates=templates,
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         own_templates=own,
     )
-
-
-def _default_out(top: Path, options: Options) -> Path:
-    """``public``; without ``--force``, ``site`` if the project has files of its own in ``public``."""
-    public = top / "public"
-    names = set(os.listdir(public)) if public.is_dir() and not options.force else set()
-    return top / "site" if names - PLACEHOLDERS and MARKER not in names else public
 
 
 def own_templates(root: Path | None) -> Path | None:

@@ -18,7 +18,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     itself failed to make a part of the site (``Site.failed``).
     """
     project = open_project(options, template_digest(find_templates()))
-    refuse_project(project.asked_out, project.out, project.place)
+    refuse_project(project)
     with claimed(project.out, force=options.force):
         try:
             return _up_to_date(project, progress or Progress())
@@ -38,7 +38,7 @@ def _up_to_date(project: Project, progress: Progress) -> Site:
             files = SiteFiles(LastBuild(project, memo))
             memo.mark_dirty(project.site)  # the folder is not trusted if the build is killed
             with memo.transaction():
-                return publish(project, memo, files, progress)
+                return publish(project, files, progress)
 
         site = made()
         if site.must_be_made_again and last.head:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import astuple, replace
@@ -42,14 +42,8 @@ _DIGEST_LENGTH: Final = 32
 T = TypeVar("T")
 
 
-class CacheStore(Protocol):
-    """A store of bytes by kind and key: the memo, or the part of it that was sent to a process."""
-
-    def get(self, kind: str, key: str) -> bytes | None:
-        """Return the stored content, or None."""
-
-    def put(self, kind: str, key: str, content: bytes) -> None:
-        """Store content, replacing any existing content."""
+CacheStore: TypeAlias = "Memo | TaskCache"
+"""A store of bytes by kind and key: the memo, or the part of it that was sent to a process."""
 
 
 class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):

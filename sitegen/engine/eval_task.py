@@ -45,7 +45,6 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
 from sitegen.engine.scoring import model_of
 from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
-from sitegen.history.layout import Layout
 from sitegen.model.timeline import EvalUpdate
 
 DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
@@ -196,7 +195,7 @@ def task_for(
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
     """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
-    folders = Layout(timeline.config, timeline.manifest).folders(history.id)
+    folders = timeline.layout.folders(history.id)
     above = posixpath.dirname(folders[0])
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
 

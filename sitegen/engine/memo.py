@@ -282,10 +282,6 @@ class Memo:
         """Delete the state of an output folder before the first write into it, visible at once to every process."""
         patiently(self._db, "DELETE FROM sites WHERE site = ?", self._folder, (site,))
 
-    def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
-        """Return the files of a site, or of one owner, by path."""
-        return tuple(self.each_page(site, owner))
-
     def each_page(self, site: str, owner: str | None = None) -> Iterator[PageRow]:
         """Yield the files of a site, or of one owner, by path, while no file of the site is added or removed.
 

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Final
 from sitegen.data_files.project_files import named_place, refuse_shared, wait_for_lock
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.cache_folder import user_key
-from sitegen.history.repository_place import RepositoryPlace
-from sitegen.project import MARKER, PLACEHOLDERS
+from sitegen.project import MARKER, PLACEHOLDERS, Project
 
 if TYPE_CHECKING:
     from sitegen.engine.memo import PageRow
@@ -149,12 +148,10 @@ _SLACK: Final = 100_000
 _SHOWN: Final = 5
 
 
-def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
-    """Raise OutputFolderError if a folder must never be written to: a project, a parent of one, a folder of git.
-
-    ``named`` is the folder as it was named, ``out`` with its links followed.
-    """
-    named_place(named, repository.top, "The output folder", "-o")
+def refuse_project(project: Project) -> None:
+    """Raise OutputFolderError if its output must never be written to: a project, a parent of one, a folder of git."""
+    out, repository = project.out, project.place
+    named_place(project.asked_out, repository.top, "The output folder", "-o")
     if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."

@@ -11,8 +11,8 @@ from itertools import islice
 from operator import methodcaller
 from typing import Any, Final, TypeVar
 
+from sitegen.engine.built_site import LastBuild
 from sitegen.engine.configuration import kept_site_config
-from sitegen.engine.memo import Memo
 from sitegen.engine.worker_context import COLLECTION, WorkerContext
 from sitegen.errors import WorkerError
 from sitegen.history.files_at_commit import FilesAt
@@ -46,15 +46,14 @@ class Pool:
         self._result_of = result_of
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """Yield each task with its result, in order. A task is made shortly before it runs, and not held afterwards."""
-        if self._submit is None:
-            return ((task, run(task)) for task in tasks)
-        return self._side_by_side(self._submit, run, tasks)
+        """Yield each task with its result, in order: long tasks should be first.
 
-    def _side_by_side(
-        self, submit: Callable[..., Any], run: Callable[[T], R], tasks: Iterable[T]
-    ) -> Iterator[tuple[T, R]]:
-        """Yield results in the order of the tasks, so long tasks should be first."""
+        A task is made shortly before it runs, and not held afterwards.
+        """
+        if self._submit is None:
+            yield from ((task, run(task)) for task in tasks)
+            return
+        submit = self._submit
         begun: deque[tuple[T, Any]] = deque()
         rest = iter(tasks)
         try:
@@ -128,19 +127,19 @@ def pool_for(
 
 
 @contextmanager
-def build_pool(
-    project: Project, memo: Memo, *, trusted_head: str | None
-) -> Iterator[Callable[[int, int | None, WorkerContext], Pool]]:
+def build_pool(project: Project, last: LastBuild) -> Iterator[Callable[[int, int | None, WorkerContext], Pool]]:
     """Yield the function that returns the pool of a build: ``pool_for`` without the cluster, which the project names.
 
     The processes of a long history start before it is read. One that starts later begins with a copy of the whole
-    timeline, and keeps it to its end: for 20,000 commits, 80 MB. ``trusted_head``: as for ``read_timeline``; unless it
-    is None, only new commits are read.
+    timeline, and keeps it to its end: for 20,000 commits, 80 MB. If the folder shows the last build,
+    only new commits are read.
     """
     gc.set_threshold(COLLECTION)
     processes = 1
-    if project.head and not trusted_head and not project.dask:
-        jobs = project.options.jobs or kept_site_config(FilesAt(project.place, project.head), memo).value.engine.jobs
+    if project.head and not last.head and not project.dask:
+        jobs = (
+            project.options.jobs or kept_site_config(FilesAt(project.place, project.head), last.memo).value.engine.jobs
+        )
         commits = 0 if jobs else Repository(project.place).count_commits(project.head)
         processes = processes_for(commits, jobs)
     with ExitStack() as opened:

@@ -13,7 +13,15 @@ from sitegen.analysis.series import Derived, points, scorecard_key
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool
-from sitegen.engine.scoring import embedder_for, model_of, results_by_ranges
+from sitegen.engine.scoring import (
+    RANGE,
+    OutputRange,
+    embedder_for,
+    is_worth_ranges,
+    model_of,
+    results,
+    score_range,
+)
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
@@ -125,13 +133,26 @@ class EvalScorecards:
                     plan.append((mixture, False, True))
             plan.append((snapshot, True, not self._is_kept(snapshot)))
         outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
-        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
+        scored = self._scored(outputs)
         for snapshot, is_asked, is_scored in plan:
             result = next(scored) if is_scored else self._kept_result(snapshot)
             if is_scored:
                 self._keep(snapshot, result, whole=is_asked)
             if is_asked:
                 yield result
+
+    def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
+        """Score snapshots, in order. The processes of the pool go on while the caller uses earlier results.
+
+        Few results are computed here, and so are those of a kind with an embedder, which caches vectors.
+        """
+        if self.embedder or not is_worth_ranges(self._pool, len(snapshots)):
+            yield from results(self._context, self.scorer, snapshots, self.embedder)
+            return
+        parts = (tuple(snapshots[start : start + RANGE]) for start in range(0, len(snapshots), RANGE))
+        tasks = (OutputRange(self._context, self.scorer.kind, part) for part in parts)
+        for task, done in self._pool.map(score_range, tasks):
+            yield from results(self._context, self.scorer, task.snapshots) if done is None else done
 
     def _is_kept(self, snapshot: Snapshot) -> bool:
         return RESULTS.get(self._store, self.key(snapshot)) is not None and snapshot in self
@@ -161,7 +182,7 @@ class EvalScorecards:
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
-        scored = results_by_ranges(self._pool, self._context, self.scorer.kind, missing, self.embedder)
+        scored = self._scored(missing)
         for snapshot, result in zip(missing, scored, strict=True):
             self._keep(snapshot, result, whole=False)
 

@@ -74,21 +74,6 @@ def is_worth_ranges(pool: Pool, outputs: int) -> bool:
     return pool.processes > 1 and outputs > RANGE
 
 
-def results_by_ranges(
-    pool: Pool, context: WorkerContext, kind: str, snapshots: Sequence[Snapshot], embedder: Embedder | None
-) -> Iterator[Result]:
-    """Yield ``results``, which the processes of a pool compute while the caller uses earlier ones.
-
-    Few results are computed here, and so are those of a kind with an embedder, which caches vectors.
-    """
-    if embedder or not is_worth_ranges(pool, len(snapshots)):
-        yield from results(context, scorer(kind), snapshots, embedder)
-        return
-    parts = (tuple(snapshots[start : start + RANGE]) for start in range(0, len(snapshots), RANGE))
-    for task, done in pool.map(score_range, (OutputRange(context, kind, part) for part in parts)):
-        yield from results(context, scorer(kind), task.snapshots) if done is None else done
-
-
 def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
     """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
 

@@ -34,7 +34,7 @@ class SiteFiles:
         self._into = last.project.out
         self._memo = last.memo
         self._site = last.project.site
-        self._last = last
+        self.last = last
         self._foreign, self._unlisted = self._files_not_in_memo()
         self._records: dict[str, list[bytes]] = {}
         """The recorded files by owner, each record encoded: as values they would take two and a half times the memory.
@@ -47,8 +47,8 @@ class SiteFiles:
 
     def _files_not_in_memo(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
-        if self._last.is_trusted and self._last.state is not None:
-            return self._last.state.foreign, ()
+        if self.last.is_trusted and self.last.state is not None:
+            return self.last.state.foreign, ()
         paths = (row.path for row in self._memo.each_page(self._site))
         return files_not_in_memo(self._into, paths, name_each=self._force)
 
@@ -56,11 +56,6 @@ class SiteFiles:
     def foreign(self) -> tuple[str, ...]:
         """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
         return () if self._force else self._foreign
-
-    @property
-    def head(self) -> str | None:
-        """Return the commit from which the build goes on; None to begin at the root, as ``LastBuild.head``."""
-        return self._last.head
 
     def most_bytes(self) -> int:
         """Return at least the bytes of all files: those that this build replaces count twice, but none is read."""
@@ -77,7 +72,7 @@ class SiteFiles:
 
     def present_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that are known to be in the folder; none if it cannot be trusted."""
-        return self._memo.pages(self._site, owner) if self._last.is_trusted else ()
+        return tuple(self._memo.each_page(self._site, owner)) if self.last.is_trusted else ()
 
     def writer(self, owner: str) -> Writer:
         """Return a writer for the files of one owner."""
@@ -160,7 +155,7 @@ class SiteFiles:
 
     def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
         """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
-        warned = set(self._last.state.foreign) if self._last.state else set()
+        warned = set(self.last.state.foreign) if self.last.state else set()
         foreign = sorted({*self._foreign, *changed})
         recorded = set(self._paths()) if foreign else set()
         replaced = tuple(path for path in foreign if path in recorded)
@@ -172,7 +167,7 @@ class SiteFiles:
         return staying
 
     def _shorten_list(self) -> int:
-        before = self._last.state.list_size if self._last.state and self._last.is_trusted else None
+        before = self.last.state.list_size if self.last.state and self.last.is_trusted else None
         return shorten_list(self._into, lambda: self._memo.each_page(self._site), before)
 
     def _changes(self, complete: bool) -> tuple[list[PageRow], list[PageRow]]:
@@ -230,7 +225,7 @@ class LayerFiles(SiteFiles):
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files of this folder that the site below has as well, and those that the previous build left."""
-        below = {row.path: row.key for row in self._memo.each_page(self._site)} if self._last.is_trusted else {}
+        below = {row.path: row.key for row in self._memo.each_page(self._site)} if self.last.is_trusted else {}
         differ = [row for row in self._recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._changes(complete)[1]))
         paths = {row.path for row in differ}

@@ -12,7 +12,7 @@ from sitegen import __version__
 from sitegen.config.findings import problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
-from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
@@ -106,9 +106,14 @@ class Timeline(Frozen):
         """Decide whether pages may show the source: values have places in documents, and no value is hidden."""
         return traits_of(history.kind).is_structured and not self.context_for(history.id).redact
 
+    @property
+    def layout(self) -> Layout:
+        """Return where the files of the evals are."""
+        return Layout(self.config, self.manifest)
+
     def context_for(self, eval_id: str) -> WorkerContext:
         """Return the worker context of one eval, with the globs of all values that are hidden in it."""
-        return replace(self.context, redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
+        return replace(self.context, redact=(*self.config.redact, *self.manifest.entry(eval_id).redact))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
         """Return the instruction files that drive an eval: any of their paths, present or former, matches its globs."""
@@ -131,14 +136,15 @@ class Build(NamedTuple):
 
 
 @share_processes()
-def read_timeline(project: Project, memo: Memo, files: SiteFiles) -> Timeline:
+def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     """Read the history of the commit that is built.
 
     If the last build ended at another commit than the output folder shows, what is new to it is not what the folder
     lacks, so everything is new.
     """
+    memo = files.last.memo
     before = END_OF_WALK.get(memo)
-    if before is not None and before.fold.head != files.head:
+    if before is not None and before.fold.head != files.last.head:
         before = None
     timeline = fold(project, memo, since=before.fold if before else None)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
@@ -245,10 +251,6 @@ def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
         all_lost = " Nothing of the file counts." if evaluation.value is None else ""
         message = f"{finding.message}{all_lost}"
         yield Problem("warning", message, finding.fix, path=EVALUATION_FILE, line=finding.line)
-
-
-def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
-    return (*config.redact, *entry.redact)
 
 
 def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:

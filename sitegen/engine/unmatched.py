@@ -30,8 +30,8 @@ _MOST_ENTRIES: Final = 20
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     """Return the problems of the built revision: problems of the project first, then problems of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}
-    layout = Layout(timeline.config, timeline.manifest)
-    shadowed = _shadowed(timeline, layout, summaries)
+    layout = timeline.layout
+    shadowed = _shadowed(timeline, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = timeline.files
     if timeline.project.options.worktree and timeline.project.place.root is not None:
@@ -47,16 +47,16 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         set_aside=frozenset({*shadowed, *failed}),
     )
     of_files = tuple(missing.problems())
-    of_instructions = tuple(_instructions(timeline, layout, folders))
+    of_instructions = tuple(_instructions(timeline, folders))
     return (
         *timeline.remarks,
         *of_instructions,
-        *_unknown_metrics(timeline, layout, summaries),
+        *_unknown_metrics(timeline, summaries),
         *_aliases(shadowed, layout),
         *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
-        *_unused_entries(evals, layout, summaries),
+        *_unused_entries(evals, layout),
     )
 
 
@@ -77,7 +77,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
             yield (glob, Problem.of_type("unmatched_redaction", message, fix))
-    layout = Layout(timeline.config, timeline.manifest)
+    layout = timeline.layout
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
@@ -88,7 +88,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
                 )
 
 
-def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:
+def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
     """Report globs that no instruction file ever matched. The default globs may match nothing."""
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
@@ -105,7 +105,7 @@ def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Itera
                     "unmatched_instructions",
                     f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
                     fix,
-                    path=layout.manifest_path,
+                    path=timeline.layout.manifest_path,
                     eval_id=entry.id,
                 )
 
@@ -115,7 +115,7 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
     return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
 
 
-def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
     """Report thresholds and gate limits for unknown metrics or evals, which are never compared with anything."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
@@ -126,7 +126,7 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
                     "unmatched_limit",
                     f"The eval {entry.id!r} has a threshold for {name!r}, and no metric has that name.",
                     _offer(name, metrics),
-                    path=layout.manifest_path,
+                    path=timeline.layout.manifest_path,
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
@@ -143,9 +143,10 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
             yield Problem.of_type("unmatched_limit", message, _offer(name, names))
 
 
-def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+def _unused_entries(evals: Evals, layout: Layout) -> Iterator[Problem]:
     """Report entries of mappings and settings that match no field; for a shared mapping, entries that no eval uses."""
-    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if not summaries[eval_id].deleted]
+    deleted = {summary.info.id for summary in evals.summaries if summary.deleted}
+    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if eval_id not in deleted]
     by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
     for eval_id, use in uses:
         if use.path is not None:
@@ -183,9 +184,9 @@ def _offer(name: str, names: Collection[str]) -> str:
     return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(names)))}."
 
 
-def _shadowed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
+def _shadowed(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
     """Map the id of each eval whose folder is an alias of another eval to the id of that eval, which owns its files."""
-    shadowed = {}
+    shadowed, layout = {}, timeline.layout
     for entry in timeline.manifest.evals:
         aliased = (alias.id for alias in timeline.manifest.evals if alias.id != entry.id and alias.aliases)
         folder = layout.folders(entry.id)[0]

@@ -70,7 +70,7 @@ class PublicCheck:
         """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""
         out, site = self._project.out, self._project.site
         with claimed(out, force=True):
-            rows = list(memo.pages(site))
+            rows = list(memo.each_page(site))
             if refused is not None and refused.isdisjoint(row.path for row in rows):
                 return 0
             with memo.transaction():

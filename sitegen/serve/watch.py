@@ -201,7 +201,7 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
         memo.tentative(lasting=[SCORECARDS.name, RESULTS.name]),
     ):
         site_files = LayerFiles(LastBuild(below, memo), project.out)
-        site = publish(project, memo, site_files, Progress())
+        site = publish(project, site_files, Progress())
     return Layers((project.out, below.out), site_files.gone, site)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config.models import Manifest
-from sitegen.engine.cached_kinds import CONFIGURATION, Configuration
+from sitegen.engine.cached_kinds import CONFIGURATION, Configuration, TaskCache
 from sitegen.engine.configuration import kept_manifest, kept_site_config
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
@@ -25,25 +25,16 @@ MANIFEST = (
 SITE = 'title = "All names"\n\n[limits]\ndiscrepancies_per_type = 7\n'
 
 
-class Kept:
+class Kept(TaskCache):
     """Parts that count how often something is put."""
 
     def __init__(self) -> None:
-        self.parts: dict[tuple[str, str], bytes] = {}
+        super().__init__(())
         self.puts = 0
 
-    def get(self, kind: str, key: str) -> bytes | None:
-        return self.parts.get((kind, key))
-
     def put(self, kind: str, key: str, content: bytes) -> None:
-        self.parts[kind, key] = content
+        super().put(kind, key, content)
         self.puts += 1
-
-    def delete(self, kind: str, key: str) -> None:
-        del self.parts[kind, key]
-
-    def keys(self, kind: str) -> tuple[str, ...]:
-        return tuple(key for one, key in self.parts if one == kind)
 
 
 def output(total: int) -> str:

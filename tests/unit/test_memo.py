@@ -73,8 +73,8 @@ def test_pages_of_two_sites_and_two_owners_are_kept_apart(folder):
         memo.keep_pages("one", [PageRow("eval:a", "a.html", "1"), PageRow("", "index.html", "2")])
         memo.keep_pages("two", [PageRow("eval:a", "a.html", "3")])
         memo.forget_pages("one", [PageRow("", "index.html", "2")])
-        assert memo.pages("one") == (PageRow("eval:a", "a.html", "1"),)
-        assert memo.pages("two", "eval:a") == (PageRow("eval:a", "a.html", "3"),)
+        assert tuple(memo.each_page("one")) == (PageRow("eval:a", "a.html", "1"),)
+        assert tuple(memo.each_page("two", "eval:a")) == (PageRow("eval:a", "a.html", "3"),)
         assert memo.count_pages("one") == 1
 
 
