@@ -482,7 +482,7 @@ def view_of(page: Page) -> Any:
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
     heads = tuple(headline(p) for p in one.points)
-    best = peak(one.points, [(commit(0),)] * len(one.points), one.specs[0], one.info.kind)
+    best = peak(one, [(commit(0),)] * len(one.points))
     return EvalSummary(
         info=one.info,
         specs=one.specs[:3],

@@ -221,11 +221,12 @@ def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec, kind: str) -
     return sign * moved > (-ROUNDING if has_more else ROUNDING)
 
 
-def best_before_newest(points: Sequence[Point], spec: MetricSpec, kind: str) -> int | None:
+def best_before_newest(series: Series) -> int | None:
     """Return the index of the best point before the newest; None if none of them can be compared with it."""
+    points, spec = series.points, series.specs[0]
     newest = len(points) - 1
     since = comparable_since([point.scorecard for point in points], spec.name)
-    return best_points(points, spec, kind)[-2] if newest > 0 and since[newest] != newest else None
+    return best_points(points, spec, series.info.kind)[-2] if newest > 0 and since[newest] != newest else None
 
 
 def values_of_summary(summary: EvalSummary) -> tuple[float | None, ...]:

@@ -23,7 +23,7 @@ from sitegen.model.changes import Change, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import HEADLINES, Effect, EvalSummary, Headline, Peak, Point, Window
+from sitegen.model.series import HEADLINES, Effect, EvalSummary, Headline, Peak, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
 
 
@@ -87,11 +87,12 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], kind
     return tuple(sorted(ordered))
 
 
-def peak(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], spec: MetricSpec, kind: str) -> Peak | None:
+def peak(series: Series, made_with: Sequence[Sequence[Commit]]) -> Peak | None:
     """Return the best output of an eval, by ``best_points``; None if no output has a headline.
 
     ``made_with`` as for ``windows``.
     """
+    points, spec, kind = series.points, series.specs[0], series.info.kind
     best = best_points(points, spec, kind)[-1] if points else None
     if best is None:
         return None

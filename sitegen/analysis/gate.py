@@ -24,6 +24,7 @@ from sitegen.model.gate import (
     Reason,
 )
 from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.series import EvalInfo
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -54,15 +55,13 @@ ChanceTest = Callable[[MetricSpec], ChangeVerdict | None]
 """Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
-def limits_of(
-    gate: GateSettings, floors: Mapping[str, float], eval_id: str, specs: Sequence[MetricSpec]
-) -> dict[str, MetricLimits]:
+def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -> dict[str, MetricLimits]:
     """Return the limits of each metric of an eval by name, the metrics of its kind first.
 
     Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
-    *floors*, the thresholds of the manifest, rank after the gate's own.
+    The thresholds of the manifest rank after the gate's own.
     """
-    own = gate.evals.get(eval_id, EvalLimits())
+    own, floors = gate.evals.get(info.id, EvalLimits()), info.thresholds
     names = [spec.name for spec in specs]
     headline = names[0]
     unknown_metrics = [name for name in (*own.metrics, *floors) if name not in names]

@@ -143,7 +143,7 @@ class _EvalJob:
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-        best = peak(series.points, self._edits.made_with, series.specs[0], series.info.kind)
+        best = peak(series, self._edits.made_with)
         summary = EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],

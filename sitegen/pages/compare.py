@@ -139,7 +139,7 @@ class ComparedField(Frozen):
 def compare_page(series: Series, data: CompareData) -> Page:
     """The page of an eval with two points or more."""
     previous = len(series.points) - 2
-    best = best_before_newest(series.points, series.specs[0], series.info.kind)
+    best = best_before_newest(series)
     earlier = (previous,) if best in (None, previous) else (previous, best)
     return Page(links.compare(series.info.id), "pages/compare.html", CompareView(series, data, earlier))
 

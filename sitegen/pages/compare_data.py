@@ -78,7 +78,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     if last + 1 < FEWEST:
         return CompareData(None)
     steps = tuple(steps)
-    best = best_before_newest(series.points, series.specs[0], series.info.kind)
+    best = best_before_newest(series)
     judges = _judges(series.points)
     sets = _case_sets(series.points)
     details = [

@@ -118,7 +118,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         same, after = (GateSide(at.study, of) for at, of in zip((same, after), histories, strict=True))
     own = side_specs(after, same)
     specs = all_specs(own)
-    limits = limits_of(gate, info.thresholds, info.id, specs)
+    limits = limits_of(gate, info, specs)
     names = {spec.name for spec in specs}
     max_broken, min_cases = case_limits(gate, info.id)
     draft = GateEval(

@@ -8,7 +8,7 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
-from sitegen.model.series import EvalSummary, Peak, Point, Series
+from sitegen.model.series import EvalSummary, Peak, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
@@ -38,7 +38,7 @@ def summary(one: Series) -> EvalSummary:
         one.info,
         one.specs[:3],
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
-        peak=peak(one.points, [(sample.commit(index),) for index in range(len(one.points))], one.specs[0], "fields"),
+        peak=peak(one, [(sample.commit(index),) for index in range(len(one.points))]),
         now=tuple(values_now(one.points, "f1")),
         best=best_points(one.points, one.specs[0], "fields"),
     )
@@ -101,21 +101,21 @@ def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     ],
 )
 def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, ...], best: int | None):
-    assert best_before_newest(series(*values).points, sample.SPECS[0], "fields") == best
+    assert best_before_newest(series(*values)) == best
 
 
 def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
-    points: tuple[Point, ...] = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None)).points
-    assert comparable_since([point.scorecard for point in points], "f1") == [0] * 4
+    one = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None))
+    assert comparable_since([point.scorecard for point in one.points], "f1") == [0] * 4
     made_with = [(sample.commit(position),) for position in (1, 4, 4, 5)]
-    found = peak(points, made_with, sample.SPECS[0], "fields")
+    found = peak(one, made_with)
     assert found
     assert replace(found, interval=None) == Peak(1, 0.75, 4)
-    lowest = peak(points, made_with, replace(sample.SPECS[0], higher_is_better=False), "fields")
+    lowest = peak(replace(one, specs=(replace(sample.SPECS[0], higher_is_better=False),)), made_with)
     assert lowest
     assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
-    assert peak(points[3:], made_with[3:], sample.SPECS[0], "fields") is None
-    assert peak((), [], sample.SPECS[0], "fields") is None
+    assert peak(replace(one, points=one.points[3:]), made_with[3:]) is None
+    assert peak(replace(one, points=()), []) is None
 
 
 @pytest.mark.parametrize(

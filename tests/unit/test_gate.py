@@ -19,6 +19,7 @@ from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDel
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Tally
+from sitegen.model.series import EvalInfo
 from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.values import schema_first
@@ -161,14 +162,20 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
     )
     thresholds = {"f1": 0.4, "recall": 0.7}
     specs = (F1, RECALL)
-    assert limits_of(gate, thresholds, "a", specs) == {"f1": MetricLimits(0.6, 5.0), "recall": MetricLimits(0.7, None)}
-    assert limits_of(gate, thresholds, "b", specs) == {"f1": MetricLimits(0.5, 2.0), "recall": MetricLimits(0.7, None)}
-    assert limits_of(gate, {}, "c", specs) == {
+    assert limits_of(gate, EvalInfo(id="a", name="A", thresholds=thresholds), specs) == {
+        "f1": MetricLimits(0.6, 5.0),
+        "recall": MetricLimits(0.7, None),
+    }
+    assert limits_of(gate, EvalInfo(id="b", name="B", thresholds=thresholds), specs) == {
+        "f1": MetricLimits(0.5, 2.0),
+        "recall": MetricLimits(0.7, None),
+    }
+    assert limits_of(gate, EvalInfo(id="c", name="C"), specs) == {
         "f1": MetricLimits(0.2, 2.0),
         "recall": MetricLimits(0.3, None),
         "colour": MetricLimits(None, 3.0),
     }
-    assert limits_of(GateSettings(floor=0.1), {}, "d", specs) == {
+    assert limits_of(GateSettings(floor=0.1), EvalInfo(id="d", name="D"), specs) == {
         "f1": MetricLimits(0.1, 0.0),
         "recall": MetricLimits(),
     }

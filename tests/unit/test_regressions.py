@@ -473,7 +473,7 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
         points=points,
     )
     heads = tuple(map(sample.headline, points))
-    best = peak(points, [(sample.commit(0),)] * len(points), one.specs[0], "fields")
+    best = peak(one, [(sample.commit(0),)] * len(points))
     return EvalSummary(
         info=one.info,
         specs=one.specs,

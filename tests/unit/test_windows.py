@@ -9,8 +9,8 @@ from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
-from sitegen.model.timeline import Blob, Cause, Edit, InstructionHistory, Snapshot
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Series, Window
+from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, InstructionHistory, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, shift, toward_better
@@ -107,7 +107,10 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
     ]
     certain, open_one = windows(points, made_with, "fields")
     assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
-    best = peak(points, made_with, F1, "fields")
+    one = Series(
+        info=EvalInfo("x", "X"), history=EvalHistory("x", "fields", "iterations", ()), specs=(F1,), points=tuple(points)
+    )
+    best = peak(one, made_with)
     assert best
     assert (best.edit, best.or_edit) == (5, commit(1))
 
