@@ -6,7 +6,7 @@ configuration are applied here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -206,7 +206,11 @@ def with_losses(
             steps = (*steps, fall)
         elif there.status == "new":
             named = {metric.name for metric in there.metrics} - {fall.metrics[0].name}
-            others = [metric for metric in _measured(series, fall.before, fall.at, named) if metric.points < 0]
+            others = [
+                metric
+                for metric in _measured(series, fall.before, fall.at)
+                if metric.name in named and metric.points < 0
+            ]
             surer = replace(fall, metrics=(*fall.metrics, *others), regained=there.regained, noise=there.noise)
             steps = tuple(surer if step is there else step for step in steps)
     distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of), beside)
@@ -235,13 +239,14 @@ def _regained_losses(series: Series, best: Sequence[int | None], beside: Sequenc
                 None,
             )
             if until is not None:
-                yield _ended(series, fall, fall.before, newest, until)
+                yield _ended(series, fall, _share_regained(series, fall.before, newest, until), until)
         peak = best[newest]
-        if peak is not None and _share_regained(series, peak, newest, newest + 1) >= REGAINED:
+        regained = 0.0 if peak is None else _share_regained(series, peak, newest, newest + 1)
+        if peak is not None and regained >= REGAINED:
             verdict = change(series, peak, newest).verdict if points[newest].scorecard.status == "scored" else None
             distance = _distance_from_best(series, peak, newest, verdict, beside)
             if distance:
-                yield _ended(series, distance, peak, newest, newest + 1)
+                yield _ended(series, distance, regained, newest + 1)
 
 
 def _share_regained(series: Series, before: int, low: int, later: int) -> float:
@@ -260,13 +265,13 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     return 1 - left / lost
 
 
-def _ended(series: Series, loss: Step, before: int, low: int, until: int) -> Step:
+def _ended(series: Series, loss: Step, regained: float, until: int) -> Step:
     outputs = [index for index in range(loss.at, until) if "outputs" in series.points[index].snapshot.cause]
     return replace(
         loss,
         status="fixed",
         until=until,
-        regained=_share_regained(series, before, low, until),
+        regained=regained,
         iterations=len(outputs),
         different=len(first_of_each_output(series.points, outputs)),
     )
@@ -296,15 +301,15 @@ def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]
     return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=newest + 1)
 
 
-def _measured(series: Series, before: int, after: int, names: Set[str]) -> Iterator[MetricStep]:
-    """Yield the change of some metrics between two points, as that of the headline is measured: over common documents.
+def _measured(series: Series, before: int, after: int) -> Iterator[MetricStep]:
+    """Yield the change of the metrics between two points, as that of the headline is measured: over common documents.
 
     A step's own numbers are means of its levels, which do not fit beside the change of a single output.
     """
     changed = {metric.name: metric.change for metric in change(series, before, after).metrics}
     for spec in series.specs:
         value, moved = series.points[after].scorecard.metric(spec.name), changed.get(spec.name)
-        if spec.name in names and value is not None and moved is not None:
+        if value is not None and moved is not None:
             yield metric_step(spec, value - moved, value)
 
 

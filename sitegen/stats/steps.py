@@ -116,20 +116,22 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
     far = max(beyond * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
     singles = [blip._replace(far=blip.distance > far) for blip in singles]
     fit = _levels(defined, singles, sigma, grain, unit_variance, heavy)
+
+    def is_within_level(blip: Excursion) -> bool:
+        """Whether a blip lies inside one level, with all its values off the level's mean."""
+        return any(
+            all(
+                level.start <= index < level.end and abs(value - level.mean) > off
+                for index, value in defined[blip.start : blip.end]
+            )
+            for level in fit.levels
+        )
+
     longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(row, size, far)]
-    within_level = [blip for blip in longer if _in_level(blip, defined, fit.levels, off)]
+    within_level = [blip for blip in longer if is_within_level(blip)]
     if not within_level:
         return fit
     return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain, unit_variance, heavy)
-
-
-def _in_level(blip: Excursion, defined: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
-    """Whether a blip lies inside one level, with all its values off the level's mean."""
-    off = defined[blip.start : blip.end]
-    return any(
-        all(level.start <= index < level.end and abs(value - level.mean) > limit for index, value in off)
-        for level in levels
-    )
 
 
 def _levels(
