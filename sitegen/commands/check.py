@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from sitegen.commands.printing import print_document, print_text
+from sitegen.commands.printing import print_document, print_text, print_workflow_command
 from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
@@ -104,5 +104,5 @@ def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
 def _print_annotations(request: CheckRequest, annotations: Iterable[Annotation]) -> None:
     """Print workflow commands, on standard error if standard output is JSON. GitHub reads both streams."""
     is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if request.annotations is None else request.annotations
-    for annotation in annotations if is_workflow else ():  # text of a project in it is escaped already
-        print(annotation, file=sys.stderr if request.as_json else sys.stdout)
+    for annotation in annotations if is_workflow else ():
+        print_workflow_command(annotation, error=request.as_json)
