@@ -43,20 +43,20 @@ def table() -> bytes:
 
 def refused(content: bytes) -> str:
     with pytest.raises(UnreadableError) as error:
-        parquet.read_parquet(content, 1_000)
+        parquet.read_parquet(content)
     return error.value.message
 
 
 def test_a_table_that_ends_its_reader_is_a_finding_and_the_next_one_is_read() -> None:
     assert "pyarrow does not survive it" in refused(DEADLY) or "not a valid Parquet file" in refused(DEADLY)
-    assert parquet.read_parquet(table(), 1_000) == [{"q": "a", "ok": True}, {"q": "b", "ok": False}]
+    assert parquet.read_parquet(table()) == [{"q": "a", "ok": True}, {"q": "b", "ok": False}]
 
 
 def test_a_reader_that_is_killed_or_silent_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    parquet.read_parquet(table(), 1_000)
+    parquet.read_parquet(table())
     os.kill(parquet._process_of(os.getpid())._process.pid, signal.SIGKILL)
     assert "pyarrow does not survive it" in refused(table())
-    parquet.read_parquet(table(), 1_000)
+    parquet.read_parquet(table())
     os.kill(parquet._process_of(os.getpid())._process.pid, signal.SIGSTOP)
     monkeypatch.setattr(parquet, "PATIENCE", 0.5)
     assert "takes longer than 0.5 s" in refused(table())

@@ -17,7 +17,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged import tables
+from sitegen.scoring.judged import MOST_ROWS, tables
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
@@ -441,7 +441,7 @@ def test_tables_are_bounded() -> None:
     columns = {"id": "id", "score": "s"}
     wide = ",".join(f"c{number}" for number in range(1_001))
     assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
-    number = tables.MOST_ROWS + 1
+    number = MOST_ROWS + 1
     assert refused("r.csv", "id,s\n" + "a,1\n" * number, columns=columns)[0] == "it has more than 100,000 rows"
     table = parquet(id=["a"] * number, s=[1] * number)
     assert refused("r.parquet", table, columns=columns)[0] == "it has more than 100,000 rows"
@@ -490,7 +490,7 @@ def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeyp
     assert ParquetFile(BytesIO(lying)).metadata.row_group(0).column(1).total_uncompressed_size == 1_000
     monkeypatch.setattr(packed_tables, "MOST_BYTES", 1_000_000)
     with pytest.raises(UnreadableError, match="it takes too much memory"):
-        packed_tables.rows_of_parquet(lying, 1_000)
+        packed_tables.rows_of_parquet(lying)
 
 
 def varint(number: int) -> bytes:

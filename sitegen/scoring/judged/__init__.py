@@ -11,6 +11,9 @@ from typing import Final
 PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
 """The package that unpacks files, by the ending of their names."""
 
+MOST_ROWS: Final = 100_000
+"""The most rows of one table."""
+
 
 def installed_for(paths: Iterable[str]) -> str:
     """Name the installed packages without which some files could not be read. Empty for most files.

@@ -34,6 +34,7 @@ from pyarrow.parquet import ParquetFile
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.outcomes import Unusable, Value
+from sitegen.scoring.judged import MOST_ROWS
 
 _DEEPEST: Final = 10
 _MOST_PAGES: Final = 100_000
@@ -140,21 +141,21 @@ _FAULTS: Final = (pa.ArrowException, OSError, ValueError, TypeError, NotImplemen
 _FIX: Final = "Leave out the columns that are not needed."
 
 
-def rows_of_parquet(content: bytes, most_rows: int) -> list[Value]:
-    """Read each row as an object. Raises UnreadableError, for example if there are more than *most_rows*."""
+def rows_of_parquet(content: bytes) -> list[Value]:
+    """Read each row as an object. Raises UnreadableError, for example if there are more than ``MOST_ROWS``."""
     try:
         columns = [column for column in ParquetFile(BytesIO(content)).schema if column.physical_type == "BYTE_ARRAY"]
         file = ParquetFile(BytesIO(content), read_dictionary=[column.path for column in columns], pre_buffer=False)
-        _check_sizes(content, file.metadata, most_rows)
+        _check_sizes(content, file.metadata)
         return _rows(file)
     except _FAULTS:
         raise UnreadableError("it is not a valid Parquet file", "Write the table again.") from None
 
 
-def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:
+def _check_sizes(content: bytes, metadata: Any) -> None:
     """Check the sizes in the footer, and then the sizes of the pages, each of which is unpacked whole."""
-    if metadata.num_rows > most_rows:
-        raise UnreadableError(f"it has more than {most_rows:,} rows", "Split it into several evals.")
+    if metadata.num_rows > MOST_ROWS:
+        raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     chunks = [group.column(place) for group in groups for place in range(metadata.num_columns)]
     if sum(chunk.num_values for chunk in chunks) > _MOST_VALUES:
@@ -219,9 +220,9 @@ PATIENCE: Final = 120.0
 _SERVE: Final = "from sitegen.scoring.judged.parquet import serve; serve()"
 
 
-def read_parquet(content: bytes, most_rows: int) -> list[Value]:
-    """Read each row as an object. Raises UnreadableError, for example if there are more than *most_rows*."""
-    return _process_of(os.getpid()).read(content, most_rows)
+def read_parquet(content: bytes) -> list[Value]:
+    """Read each row as an object. Raises UnreadableError, for example if there are more than ``MOST_ROWS``."""
+    return _process_of(os.getpid()).read(content)
 
 
 class _ParquetProcess:
@@ -236,13 +237,13 @@ class _ParquetProcess:
         )
         atexit.register(self.close)
 
-    def read(self, content: bytes, most_rows: int) -> list[Value]:
+    def read(self, content: bytes) -> list[Value]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         timer = Timer(PATIENCE, self._process.kill)
         timer.start()
         try:
-            pickle.dump((content, most_rows), self._process.stdin, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(content, self._process.stdin, pickle.HIGHEST_PROTOCOL)
             self._process.stdin.flush()
             answer = pickle.load(self._process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
@@ -276,12 +277,12 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for whatever a library prints
     while True:
         try:
-            content, most_rows = pickle.load(sys.stdin.buffer)
+            content = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         answer: object
         try:
-            answer = rows_of_parquet(content, most_rows)
+            answer = rows_of_parquet(content)
         except UnreadableError as error:
             answer = (error.message, error.fix)
         pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)

@@ -20,7 +20,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
 from sitegen.scoring.case_lists import list_of_cases
-from sitegen.scoring.judged import PACKAGES
+from sitegen.scoring.judged import MOST_ROWS, PACKAGES
 from sitegen.scoring.judged.case import (
     RIGHT,
     WORDS,
@@ -44,7 +44,6 @@ from sitegen.scoring.values import items, lone_item, members, number, text, whol
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
-MOST_ROWS: Final = 100_000
 _MOST_COLUMNS: Final = 1_000
 _FIX: Final = "Write the table again."
 
@@ -94,7 +93,7 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
             raise UnreadableError(message, "pip install 'sitegen-evals[parquet]'")
         from sitegen.scoring.judged.parquet import read_parquet
 
-        rows = read_parquet(content, MOST_ROWS)
+        rows = read_parquet(content)
     else:
         fix = "Write one of: csv, jsonl, ndjson, json, parquet."
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
