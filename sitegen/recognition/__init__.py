@@ -29,7 +29,7 @@ from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory
 from sitegen.recognition.files import BlobReader, TrackedFile, tracked_files
 from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
@@ -177,12 +177,12 @@ class FoundEval(Frozen):
 
 def _with_newest_score(repository: Repository, history: EvalHistory) -> FoundEval:
     """Score the newest output of an eval. If that is impossible, the eval lacks something. Never raises."""
-    points = tuple(snapshot for snapshot in history.snapshots if snapshot.outputs)
-    found, traits = FoundEval(id=history.id, points=len(points)), traits_of(history.kind)
+    points = sum(bool(snapshot.outputs) for snapshot in history.snapshots)
+    found, traits = FoundEval(id=history.id, points=points), traits_of(history.kind)
     if not points:
         return replace(found, lacks="no output was found")
     try:
-        card = _scorecard(repository, history.kind, points[-1])
+        card = _scorecard(repository, history)
     except SitegenError as error:
         return replace(found, lacks=error.message)
     value = card.metrics[0].value if card.metrics else None
@@ -208,7 +208,8 @@ def _agrees(card: Scorecard) -> bool:
     return is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
 
 
-def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
+def _scorecard(repository: Repository, history: EvalHistory) -> Scorecard:
+    snapshot = next(snapshot for snapshot in reversed(history.snapshots) if snapshot.outputs)
     roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
     oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
     contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
@@ -219,7 +220,7 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
     outputs = tuple(map(file, snapshot.outputs))
     truth, mapping, schema = (file(blob) if blob else None for blob in roles)
     return scored_with_own_metrics(
-        scorer(kind),
+        scorer(history.kind),
         ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings),
     ).scorecard
 

@@ -10,6 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
@@ -56,9 +58,7 @@ def read_schema(content: bytes | None) -> SchemaRules:
     try:
         root = read_json(content).value
     except UnreadableError as error:
-        return SchemaRules(
-            findings=(_schema_error(f"The schema cannot be read: {error.message}", error.fix, error.line),)
-        )
+        return SchemaRules(findings=(replace(error.finding("The schema"), about="schema"),))
     if not isinstance(root, dict):
         return SchemaRules(findings=(_schema_error("The schema is not an object", "Write a JSON Schema."),))
     types: list[tuple[Pattern, FieldType]] = []
@@ -81,8 +81,8 @@ def read_schema(content: bytes | None) -> SchemaRules:
     )
 
 
-def _schema_error(message: str, fix: str, line: int | None = None) -> Finding:
-    return Finding(severity="error", message=message, fix=fix, line=line, about="schema")
+def _schema_error(message: str, fix: str) -> Finding:
+    return Finding(severity="error", message=message, fix=fix, about="schema")
 
 
 def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError, check_distinct, csv_rows, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.ground_truth import building_summary_csv
 from sitegen.scoring.ground_truth.truth import (
@@ -54,9 +54,9 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
                 raise parsed
             values.append(parsed.value)
             findings += parsed.findings
-        return _truth_of_documents(values, tuple(findings), mapping)
+        return _truth_of_documents(Parsed(values, tuple(findings)), mapping)
     if ending in ("json", "yaml", "yml"):
-        return _truth_of_documents(*read_json_or_yaml(ending, content), mapping)
+        return _truth_of_documents(read_json_or_yaml(ending, content), mapping)
     rows = csv_rows(content)
     layout: str = mapping.ground_truth_format
     if layout == "auto":
@@ -84,8 +84,9 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)
 
 
-def _truth_of_documents(value: Value, findings: tuple[Finding, ...], mapping: Mapping) -> GroundTruth:
+def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
     """One object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError."""
+    value, findings = parsed
     list_path = mapping.documents.path if mapping.documents else None
     key = mapping.documents.key if mapping.documents else "id"
     about = tuple(replace(finding, about="ground_truth") for finding in findings)
