@@ -64,7 +64,7 @@ class MissingFiles(Frozen):
         """Report configuration files with a misspelt name, and mappings that do not exist."""
         for path in (self.layout.manifest_path, "sitegen.toml"):
             folder, _, name = path.rpartition("/")
-            names = self.folders.names(folder)
+            names = self.folders(folder)
             if name in names:
                 continue
             stem = splitext(name)[0]
@@ -130,7 +130,7 @@ class MissingFiles(Frozen):
             output = _below(folder, files_of(entry.kind or "fields").outputs[0])
             fix = f"Commit {output}, or name the output as `outputs` in the manifest. {_IGNORED}"
             return self._warning(entry.id, _WITHOUT_OUTPUT.format(entry.id), fix)
-        names = _near_truths(self.folders.names(folder))
+        names = _near_truths(self.folders(folder))
         if entry.ground_truth:
             message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
         elif summary is None:
@@ -155,7 +155,7 @@ class MissingFiles(Frozen):
     def _outputs(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
         kind, folder = summary.info.kind, self._folder(entry.id)
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
-        here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
+        here, results = self.folders(folder), self.folders(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
         if not files.ground_truths:
             return
@@ -172,7 +172,7 @@ class MissingFiles(Frozen):
             near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
             near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
             for iteration in without[-1:]:
-                inside = _data(self.folders.names(f"{folder}/{RESULTS}/{iteration}"))
+                inside = _data(self.folders(f"{folder}/{RESULTS}/{iteration}"))
                 near += [f"{RESULTS}/{iteration}/{name}" for name in inside if name not in _NO_OUTPUT]
             expected = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
             fix = f"Commit {expected}. {_IGNORED}"
@@ -194,7 +194,7 @@ class MissingFiles(Frozen):
     def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
         """Decide whether an iteration has an output, or the record of a run that made no output."""
         path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
-        names = self.folders.names(path)
+        names = self.folders(path)
         tree = FolderTree.of(_below(path, name) for name in names if not names[name])
         return RECORDED in names or bool(outputs_in(path, files.outputs, tree, files.variants))
 
@@ -202,7 +202,7 @@ class MissingFiles(Frozen):
         if not variants:
             return False
         for path in (folder, f"{folder}/{RESULTS}"):
-            tree = FolderTree.of(_below(path, name) for name in self.folders.names(path))
+            tree = FolderTree.of(_below(path, name) for name in self.folders(path))
             if outputs_in(path, (), tree, variants):
                 return True
         return False
@@ -212,11 +212,11 @@ class MissingFiles(Frozen):
         top = self.layout.manifest_path.rpartition("/")[0]
         ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
         owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
-        for name, is_folder in self.folders.names(top).items():
+        for name, is_folder in self.folders(top).items():
             folder = _below(top, name)
             if not is_folder or folder in owned or name in self.set_aside:
                 continue
-            names = self.folders.names(folder)
+            names = self.folders(folder)
             near = _near_truths(names)
             has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
             if near:
@@ -255,17 +255,17 @@ class MissingFiles(Frozen):
     def _looks_like_outputs(self, folder: str, names: Mapping[str, bool]) -> bool:
         if any(name in names for name in _OUTPUTS):
             return True
-        results = self.folders.names(f"{folder}/{RESULTS}") if names.get(RESULTS) else {}
+        results = self.folders(f"{folder}/{RESULTS}") if names.get(RESULTS) else {}
         return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:
         """Return the first of the eval's folders that exists, or else the first one."""
         folders = self.layout.folders(eval_id)
-        return next((folder for folder in folders if self.folders.names(folder)), folders[0])
+        return next((folder for folder in folders if self.folders(folder)), folders[0])
 
     def _is_file(self, path: str) -> bool:
         folder, _, name = normal(path).rpartition("/")
-        return self.folders.names(folder).get(name) is False
+        return self.folders(folder).get(name) is False
 
     def _warning(self, eval_id: str, message: str, fix: str) -> Problem:
         return Problem("warning", message, fix, path=self.layout.manifest_path, eval_id=eval_id)

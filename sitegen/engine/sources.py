@@ -58,7 +58,7 @@ class EvalSources:
         """Return the blob id of each file of the source at the commit of a snapshot; at HEAD for an uncommitted one."""
         at = FilesAt(self._context.place, "HEAD" if snapshot.commit.sha == WORKTREE else snapshot.commit.sha)
         for folder in self._folders:
-            if files := source_files(self._info.source, folder, at):
+            if files := source_files(self._info.source, folder, at.names):
                 return {file: at.blob_id(file.path) or "" for file in files}
         return {}
 

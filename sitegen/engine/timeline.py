@@ -220,7 +220,7 @@ def fold(
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         missing = MissingFiles(
-            layout=layout, config=config, manifest=manifest, folders=files, summaries={}, set_aside=frozenset()
+            layout=layout, config=config, manifest=manifest, folders=files.names, summaries={}, set_aside=frozenset()
         )
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix

@@ -10,7 +10,7 @@ from sitegen.config.models import INSTRUCTIONS
 from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
-from sitegen.history.files_at_commit import FolderListing, Folders, first_file_named
+from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
@@ -33,11 +33,11 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     layout = timeline.layout
     shadowed = _shadowed(timeline, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
-    folders: Folders = timeline.files
+    folders: Folders = timeline.files.names
     if timeline.project.options.worktree and timeline.project.place.root is not None:
         from sitegen.history.worktree import work_tree_paths
 
-        folders = FolderListing(work_tree_paths(timeline.context.open()))
+        folders = folders_of(work_tree_paths(timeline.context.open()))
     missing = MissingFiles(
         layout=layout,
         config=timeline.config,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from posixpath import join, normpath
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
@@ -29,11 +29,8 @@ _ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
 """Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
 
 
-class Folders(Protocol):
-    """A listing of folders."""
-
-    def names(self, folder: str) -> dict[str, bool]:
-        """Return the names in a folder, and whether each is a folder; none if there is no such folder."""
+Folders: TypeAlias = Callable[[str], dict[str, bool]]
+"""Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
 
 
 class FilesAt:
@@ -102,24 +99,19 @@ class FilesAt:
             return objects.read(name, kind, largest)
 
 
-class FolderListing:
-    """The folders of a list of files."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._folders: dict[str, dict[str, bool]] = {}
-        for path in paths:
-            folder, is_folder = path, False
-            while folder:
-                folder, _, name = folder.rpartition("/")
-                names = self._folders.setdefault(folder, {})
-                if name in names:
-                    break
-                names[name] = is_folder
-                is_folder = True
-
-    def names(self, folder: str) -> dict[str, bool]:
-        """Return the names in a folder, and whether each is a folder."""
-        return self._folders.get(folder, {})
+def folders_of(paths: Iterable[str]) -> Folders:
+    """Return the folders of a list of files."""
+    folders: dict[str, dict[str, bool]] = {}
+    for path in paths:
+        folder, is_folder = path, False
+        while folder:
+            folder, _, name = folder.rpartition("/")
+            names = folders.setdefault(folder, {})
+            if name in names:
+                break
+            names[name] = is_folder
+            is_folder = True
+    return lambda folder: folders.get(folder, {})
 
 
 def first_file_named(glob: str, folders: Folders) -> str | None:
@@ -127,7 +119,7 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
     pattern = compiled((glob,))
     top = literal_prefix(glob)
     parent, _, name = top.rpartition("/")
-    if name and folders.names(parent).get(name) is False:
+    if name and folders(parent).get(name) is False:
         return top
     level = [top]
     searched = 0
@@ -137,7 +129,7 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
             searched += 1
             if searched > _LARGEST_SEARCH:
                 return None
-            names = folders.names(folder)
+            names = folders(folder)
             for path, is_folder in sorted((f"{folder}/{name}" if folder else name, names[name]) for name in names):
                 if is_folder:
                     below.append(path)
@@ -178,7 +170,7 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
     level = [""]
     for segment in segments:
         if re.search(_PLACEHOLDER, segment):
-            children = ((above, folders.names(above)) for above in level[:_LARGEST_SEARCH])
+            children = ((above, folders(above)) for above in level[:_LARGEST_SEARCH])
             fits = re.compile(_expression(segment)).fullmatch
             level = [join(above, name) for above, names in children for name in names if names[name] and fits(name)]
         else:
@@ -186,7 +178,7 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
     fits = re.compile(_expression(whole_pattern)).fullmatch
     files = []
     for above in level[:_LARGEST_SEARCH]:
-        for name, is_folder in folders.names(above).items():
+        for name, is_folder in folders(above).items():
             match = None if is_folder else fits(join(above, name))
             if match:
                 stated = match.groupdict()

@@ -15,7 +15,7 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
-from typing import IO, Any, Final, Protocol, Self
+from typing import IO, Any, Final, Self
 
 from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, wait_for_git
@@ -35,15 +35,16 @@ class Process:
         arguments: Sequence[str],
         feed: Iterable[bytes] | None = None,
         *,
-        work_tree: Path | None = None,
+        in_work_tree: bool = False,
     ) -> None:
         """Start git.
 
         With *feed*, a thread writes its items, so that the processes cannot wait for each other for ever; without it,
-        the caller writes to ``stdin``. Give *work_tree* only to commands that read it or its index.
+        the caller writes to ``stdin``. *in_work_tree* is for commands that read the work tree or its index.
         """
         # Plumbing commands need no work tree and no index. The git folder stands for the former, so that attributes of
         # a real one do not count, and a missing file for the latter, because diff-tree would read it for nothing.
+        work_tree = repository.root if in_work_tree else None
         variables = {
             **git_environment(),
             "GIT_DIR": str(repository.git_dir),
@@ -186,13 +187,6 @@ def _close_stream(stream: IO[bytes]) -> None:
         stream.close()
 
 
-class Closable(Protocol):
-    """A process that can be shared, or an object that reads from one."""
-
-    def close(self) -> None:
-        """End the process."""
-
-
 _of_this_thread = threading.local()
 
 
@@ -226,7 +220,10 @@ def share_processes_until_exit() -> None:
     _of_this_thread.processes = {}
 
 
-def shared_processes() -> dict[Hashable, Closable] | None:
-    """Return the processes that this thread shares, by their requests; None outside ``share_processes``."""
-    processes: dict[Hashable, Closable] | None = getattr(_of_this_thread, "processes", None)
+def shared_processes() -> dict[Hashable, Any] | None:
+    """Return what this thread shares, by requests; None outside ``share_processes``.
+
+    These are processes, and objects that read from one, all of which have ``close``.
+    """
+    processes: dict[Hashable, Any] | None = getattr(_of_this_thread, "processes", None)
     return processes

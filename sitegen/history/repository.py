@@ -51,7 +51,7 @@ class Repository:
 
         Raises RepositoryError, with git's own message, if there is none or git refuses to read it.
         """
-        return cls(find_repository(path).place, max_blob_bytes=max_blob_bytes)
+        return cls(find_repository(path)[0], max_blob_bytes=max_blob_bytes)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
         """Return the same repository with an overlay of contents from the work tree."""
@@ -219,7 +219,7 @@ class HistoryRead(Frozen):
     @classmethod
     def at(cls, place: RepositoryPlace, commits: Iterable[str]) -> HistoryRead:
         """Return the history of these commits and of HEAD."""
-        head = find_repository(place.git_dir).head
+        _, head = find_repository(place.git_dir)
         return cls(place, head, tuple(dict.fromkeys((*commits, *([head] if head else [])))))
 
 
@@ -230,12 +230,12 @@ def can_read(history: HistoryRead) -> bool:
     clone is not, because it may lack contents of the original.
     """
     try:
-        here = find_repository(history.place.git_dir)
-        if here.head != history.head or here.place.shallow or here.place.common_dir != history.place.common_dir:
+        here, head = find_repository(history.place.git_dir)
+        if head != history.head or here.shallow or here.common_dir != history.place.common_dir:
             return False
-        if (here.place.common_dir / "objects/info/alternates").exists() or _is_partial(here.place):
+        if (here.common_dir / "objects/info/alternates").exists() or _is_partial(here):
             return False
-        return all(Repository(here.place).resolve(commit) for commit in history.commits)
+        return all(Repository(here).resolve(commit) for commit in history.commits)
     except (RepositoryError, OSError):
         return False
 

@@ -142,18 +142,11 @@ _OPENED: Final = (
 """Files of a git folder that git opens, if they exist, without a look at what they are."""
 
 
-class RepositoryAt(NamedTuple):
-    """A repository, and the id of the commit that a revision names in it; None if it names no commit."""
+def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str | None]:
+    """Find the repository around a folder or a file, and the commit of a revision; None if it names no commit.
 
-    place: RepositoryPlace
-    head: str | None
-
-
-def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
-    """Find the repository around a folder or a file, at a revision.
-
-    This takes one process of some 4 ms. Raises RepositoryError with
-    git's own message if there is no repository or git refuses to read it.
+    This takes one process of some 4 ms. Raises RepositoryError with git's own message if there is no repository or git
+    refuses to read it.
     """
     folder = path if path.is_dir() else path.parent
     if not path.exists():
@@ -196,7 +189,7 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
     place = RepositoryPlace(git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow)
     _refuse_another_history(place, top_of(folder.resolve()))
     is_commit = answer.returncode == 0 and _ID.fullmatch(commit) and revision == rev
-    return RepositoryAt(place, commit if is_commit else None)
+    return place, commit if is_commit else None
 
 
 def _refuse_pipes(folder: Path) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from io import BytesIO
 from itertools import starmap
 from pathlib import Path
@@ -60,62 +60,57 @@ _Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
 """Path, mode, blob id, recorded state."""
 
 
-def unproven(
-    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
-) -> Iterator[tuple[str, str | None]]:
+def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     """Yield every tracked file whose content on disk is not certain to be the commit's, without submodules.
 
     With each path comes its blob id in the commit; None if the commit has no regular file there.
     """
-    staged = dict(_staged(repository, root, head, pathspecs))
+    staged = dict(_staged(place, head, pathspecs))
     yield from staged.items()
-    written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
-    in_folder = _folder_test(str(root))
-    for path, mode, oid, recorded in _index_entries(repository, root, pathspecs):
+    index, root = place.git_dir / "index", str(place.root)
+    written = _modified_at(os.stat(index)) if index.exists() else (0, 0)
+    in_folder = _folder_test(root)
+    for path, mode, oid, recorded in _index_entries(place, pathspecs):
         if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
             continue
-        if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
+        folder, file = path.rpartition("/")[0], f"{root}/{path}"
+        if recorded is None or not in_folder(folder) or not _is_same(file, recorded, written):
             has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
             yield path, oid if has_content else None
 
 
-def _staged(
-    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
-) -> Iterator[tuple[str, str | None]]:
+def _staged(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     """Yield (path, blob id in the commit) of files that differ in the index.
 
     With ``--cached`` git reads no file on disk.
     """
     options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
-    with Process(repository, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
-        parts = tokens(process.stdout)
-        for record in parts:
-            old_mode, _, old, _, _ = raw_record_fields(record)
-            yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
+    parts = _answer(place, ["diff-index", *options, head, "--", *pathspecs])
+    for record in parts:
+        old_mode, _, old, _, _ = raw_record_fields(record)
+        yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
+
+
+def _answer(place: RepositoryPlace, arguments: list[str]) -> Generator[bytes]:
+    """Yield the parts of git's answer about the work tree or its index."""
+    with Process(place, arguments, (), in_work_tree=True) as process:
+        yield from tokens(process.stdout)
         process.finish()
 
 
-def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+def _index_entries(place: RepositoryPlace, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
     """Yield the entries of the index that are not in conflict."""
-    with Process(repository, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
-        parts = tokens(process.stdout)
-        name = next(parts, b"")
-        for part in parts:
-            state = re.match(_STATE, part)
-            if state is None:
-                yield from _entries_alone(repository, root, pathspecs)
-                return
-            yield from _index_entry(name, _recorded(state))
-            name = part[state.end() :]
-        process.finish()
-
-
-def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """Yield the same entries without their recorded states."""
-    with Process(repository, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
-        for name in tokens(process.stdout):
-            yield from _index_entry(name, None)
-        process.finish()
+    parts = _answer(place, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs])
+    name = next(parts, b"")
+    for part in parts:
+        state = re.match(_STATE, part)
+        if state is None:
+            parts.close()
+            for alone in _answer(place, ["ls-files", "--stage", "-z", "--", *pathspecs]):
+                yield from _index_entry(alone, None)
+            return
+        yield from _index_entry(name, _recorded(state))
+        name = part[state.end() :]
 
 
 def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
@@ -155,14 +150,14 @@ def _folder_test(root: str) -> Callable[[str], bool]:
     return is_folder
 
 
-def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
+def _is_same(file: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
     """Whether a file certainly has the content that the index has.
 
     A file that was changed when the index was written, or later, is uncertain: another content can have the same times
     and size ("racy git" in git's technical documentation).
     """
     try:
-        now = os.lstat(f"{root}/{path}")
+        now = os.lstat(file)
     except OSError:
         return False
     exact = slice(None) if recorded.modified[1] else slice(1)
@@ -199,6 +194,9 @@ def with_worktree(repository: Repository, follow: Callable[..., Advanced]) -> Ad
     overlay: dict[str, Path] = {}
 
     def extra(layout: Layout, last: Commit, irregular: Irregular) -> Iterator[Revision]:
+        root = repository.root
+        if root is None:
+            return
         commit = Commit(
             sha=WORKTREE,
             position=last.position + 1,
@@ -206,9 +204,19 @@ def with_worktree(repository: Repository, follow: Callable[..., Advanced]) -> Ad
             committed_at=last.committed_at,
             subject="Uncommitted changes",
         )
-        report = partial(irregular, commit)
-        if changes := tuple(_uncommitted_changes(repository, last.sha, layout.pathspecs, overlay, report)):
-            yield Revision(commit, changes)
+        before = dict(unproven(repository.place, last.sha, layout.pathspecs))
+        command = ["ls-files", "--others", "--exclude-standard", "-z", "--", *layout.pathspecs]
+        changes = []
+        for path in sorted({*before, *map(os.fsdecode, _answer(repository.place, command))}):
+            old, new = before.get(path), _file_blob_id(root, path, len(last.sha))
+            if new is None and (root / path).is_symlink():
+                irregular(commit, path, "a symbolic link")
+            if new != old:
+                if new is not None:
+                    overlay[new] = root / path
+                changes.append(ChangedPath(path, old, new))
+        if changes:
+            yield Revision(commit, tuple(changes))
 
     advanced = follow(repository.overlaid(overlay), extra=extra)
     return replace(advanced, overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
@@ -218,51 +226,16 @@ def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
     root = repository.root
     return root is not None and any(
-        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, root, head, ())
+        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, head, ())
     )
 
 
 def work_tree_paths(repository: Repository) -> tuple[str, ...]:
     """Return the paths of the work tree that git tracks or would add, sorted; a file in conflict once."""
-    root = repository.root
-    if root is None:
+    if repository.root is None:
         return ()
     command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    with Process(repository.place, command, (), work_tree=root) as process:
-        paths = sorted({os.fsdecode(path) for path in tokens(process.stdout)})
-        process.finish()
-    return tuple(paths)
-
-
-def _uncommitted_changes(
-    repository: Repository,
-    head: str,
-    pathspecs: tuple[str, ...],
-    overlay: dict[str, Path],
-    irregular: Callable[[str, str], None],
-) -> Iterator[ChangedPath]:
-    root = repository.root
-    if root is None:
-        return
-    before = dict(unproven(repository.place, root, head, pathspecs))
-    for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
-        old = before.get(path)
-        file = root / path
-        new = _file_blob_id(root, path, len(head))
-        if new is None and file.is_symlink():
-            irregular(path, "a symbolic link")
-        if new != old:
-            if new is not None:
-                overlay[new] = file
-            yield ChangedPath(path, old, new)
-
-
-def _untracked_paths(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:
-    command = ["ls-files", "--others", "--exclude-standard", "-z", "--"]
-    with Process(repository.place, [*command, *pathspecs], (), work_tree=root) as process:
-        for path in tokens(process.stdout):
-            yield os.fsdecode(path)
-        process.finish()
+    return tuple(sorted(set(map(os.fsdecode, _answer(repository.place, command)))))
 
 
 def _file_blob_id(root: Path, path: str, digits: int) -> str | None:

@@ -190,7 +190,7 @@ def test_short_reports_come_back_from_workers_too(running, project, tmp_path):
 @pytest.fixture
 def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
     return WorkerContext(
-        place=find_repository(project.path).place,
+        place=find_repository(project.path)[0],
         overlay=(),
         max_blob_bytes=1000,
         site=SiteInfo("", ""),
@@ -345,7 +345,7 @@ def clone(project: GitRepo, folder: Path, *options: str) -> Path:
 )
 def test_a_clone_at_the_same_path_is_read_if_it_has_everything(project, tmp_path, options, change, readable):
     project.git("config", "uploadpack.allowFilter", "true")
-    history = HistoryRead.at(find_repository(clone(project, tmp_path / "a", "--mirror")).place, ())
+    history = HistoryRead.at(find_repository(clone(project, tmp_path / "a", "--mirror"))[0], ())
     (tmp_path / "a").rename(tmp_path / "there")
     assert not can_read(history)
     folder = clone(project, tmp_path / "a", *options)
@@ -359,7 +359,7 @@ def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tm
     repo = GitRepo(tmp_path / "whole", object_format=form)
     older, newer = repo.commits([{"a.md": "one", "b/c.md": "two"}, {"a.md": "three"}])
     for name, place in (("whole", repo.path), ("cut", clone(repo, tmp_path / "shallow", "--bare", "--depth=1"))):
-        history = packed(HistoryRead.at(find_repository(place).place, [newer]))
+        history = packed(HistoryRead.at(find_repository(place)[0], [newer]))
         there = unpacked(pickle.loads(pickle.dumps(history)), tmp_path / "sent" / name)
         repository = Repository(there)
         assert [commit.commit.sha for commit in walk(repository.place, commits_up_to(repository.place, newer))] == (
@@ -367,4 +367,4 @@ def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tm
         )
         assert FilesAt(there, "HEAD").read("a.md") == b"three"
         assert FilesAt(there, newer).read("b/c.md") == b"two"
-        assert find_repository(there.git_dir).head == newer
+        assert find_repository(there.git_dir)[1] == newer

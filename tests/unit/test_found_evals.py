@@ -14,7 +14,7 @@ from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import fold
-from sitegen.history.files_at_commit import FolderListing
+from sitegen.history.files_at_commit import folders_of
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
@@ -29,7 +29,7 @@ providers: [echo]
 
 def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tuple[str, ...], tuple[EvalConfig, ...]]:
     """(instructions beyond the defaults, entries)."""
-    listed = {folder: FolderListing(files).names(folder) for folder in ("", *_folders(files))}
+    listed = {folder: folders_of(files)(folder) for folder in ("", *_folders(files))}
 
     def read(path: str, largest: int) -> bytes | None:
         return files[path].encode() if path in files else None
@@ -42,14 +42,12 @@ def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tupl
 
 
 def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> None:
-    files = FolderListing(
-        ["evals/sums/results.jsonl", "evals/desk/out.json", "qa/promptfooconfig.yaml", "qa/output.json"]
-    )
+    files = folders_of(["evals/sums/results.jsonl", "evals/desk/out.json", "qa/promptfooconfig.yaml", "qa/output.json"])
     asked = list[str]()
 
     def names(folder: str) -> dict[str, bool]:
         asked.append(folder)
-        return {"evals": True, "qa": True} if not folder else files.names(folder)
+        return {"evals": True, "qa": True} if not folder else files(folder)
 
     _, manifest = with_found_evals(SiteConfig(), Manifest(), _searched(names, lambda path, largest: b"{}"))
     assert [entry.id for entry in manifest.evals] == ["qa", "sums"]

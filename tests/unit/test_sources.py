@@ -12,7 +12,7 @@ import pytest
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.data_files.pictures import raster_picture
-from sitegen.history.files_at_commit import FolderListing, source_files
+from sitegen.history.files_at_commit import folders_of, source_files
 from sitegen.model.outcomes import Value
 from sitegen.scoring.evidence import Evidence, evidence_in
 from sitegen.text.words import SearchedText
@@ -33,7 +33,7 @@ LETTER = "Dear shop,\n\nplease send one <b>oak</b>\n   table for 10 crowns   and
 
 
 def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
-    listed = FolderListing(
+    listed = folders_of(
         [
             "evals/x/p/a/01.png",
             "evals/x/p/a/2.png",
