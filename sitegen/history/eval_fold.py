@@ -22,7 +22,6 @@ from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import (
     RECORDED,
     RESULTS,
-    PathRole,
     canonical_settings,
     is_glob,
     is_path,
@@ -42,7 +41,6 @@ from sitegen.history.snapshots import (
     same_files,
     start_snapshots,
 )
-from sitegen.model.commits import ChangedPath
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
 from sitegen.text.plain import natural_order
@@ -249,8 +247,7 @@ def fold_eval(
     history decides between them.
     """
     folder_before, inputs_before = state.active, state.inputs
-    for place, change in eval_commit.changes:
-        _update_files(state, place, change, eval_commit)
+    _update_files(state, eval_commit)
     folder = next((name for name in state.folders if _has_files(state, name)), None)  # listed by precedence
     state.active = folder_before if folder is None else folder
     moved = state.active != folder_before
@@ -345,20 +342,21 @@ def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kin
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
-def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_commit: EvalCommit) -> None:
-    if place.role == "stranger":
-        if change.new is not None and place.iteration not in state.strangers:
-            state.strangers.add(place.iteration)
-            eval_commit.report(problems.stranger_folder(eval_commit, place))
-        return
-    if place.role == "run":
-        state.with_runs.add(place.iteration)
-    if change.new is None:
-        state.files.remove(change.path)
-    else:
-        state.files.put(change.path, change.new)
-    if place.role == "output":
-        keep_newest_run(state, place, change)
+def _update_files(state: EvalState, eval_commit: EvalCommit) -> None:
+    for place, change in eval_commit.changes:
+        if place.role == "stranger":
+            if change.new is not None and place.iteration not in state.strangers:
+                state.strangers.add(place.iteration)
+                eval_commit.report(problems.stranger_folder(eval_commit, place))
+            continue
+        if place.role == "run":
+            state.with_runs.add(place.iteration)
+        if change.new is None:
+            state.files.remove(change.path)
+        else:
+            state.files.put(change.path, change.new)
+        if place.role == "output":
+            keep_newest_run(state, place, change)
 
 
 def _has_files(state: EvalState, folder: str) -> bool:

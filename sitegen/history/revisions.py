@@ -51,7 +51,6 @@ def walk(
     repository: RepositoryPlace,
     commits: Iterable[str],
     *,
-    first_position: int = 0,
     pathspecs: Sequence[str] = (),
     irregular: Irregular | None = None,
 ) -> Iterator[Revision]:
@@ -78,7 +77,7 @@ def walk(
         *(["--", *pathspecs] if pathspecs else []),
     ]
     with Process(repository, command, (f"{commit}\n".encode() for commit in commits)) as trees:
-        yield from _revisions(tokens(trees.stdout), first_position, irregular)
+        yield from _revisions(tokens(trees.stdout), irregular)
         try:
             trees.finish()
         except RepositoryError as error:
@@ -95,7 +94,8 @@ def tokens(stream: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | None) -> Iterator[Revision]:
+def _revisions(parts: Iterator[bytes], irregular: Irregular | None) -> Iterator[Revision]:
+    position = 0
     # Under -z the message ends with NUL and a line feed stands before the first record: "\n:100644 ...".
     # Records start with a colon, ids of commits never do, and a message cannot hold a NUL.
     for first in parts:

@@ -33,12 +33,12 @@ def new_snapshot(
     iteration: SeriesIteration,
     cause: tuple[Cause, ...],
     iteration_files: IterationFiles,
-    inputs: EvalInputs,
 ) -> Snapshot:
     """Make a snapshot of an iteration after the commit.
 
     Every snapshot but its first has the commit's id in the slug.
     """
+    inputs = iteration_files.inputs(eval_commit.inputs)
     snapshot = Snapshot(
         iteration=iteration.number,
         label=iteration_files.label,
@@ -209,7 +209,7 @@ def start_snapshots(
     iteration, iteration_files = series.units[newest], files_by_name[newest]
     inputs = iteration_files.inputs(eval_commit.inputs)
     if cause := cause_since(last_snapshot(series, iteration), inputs):
-        _append_snapshot(series, newest, new_snapshot(eval_commit, iteration, cause, iteration_files, inputs))
+        _append_snapshot(series, newest, new_snapshot(eval_commit, iteration, cause, iteration_files))
 
 
 def mark_present(series: SeriesState, iteration: SeriesIteration, present: bool) -> None:
@@ -249,7 +249,7 @@ def _new_or_changed(
             continue
         inputs = iteration_files.inputs(eval_commit.inputs)
         cause = cause_since(last or previous, inputs, waited=name not in touched)
-        started.append((name, new_snapshot(eval_commit, iteration, ("outputs", *cause), iteration_files, inputs)))
+        started.append((name, new_snapshot(eval_commit, iteration, ("outputs", *cause), iteration_files)))
     return started
 
 

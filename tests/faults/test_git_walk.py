@@ -47,12 +47,12 @@ def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) 
     ]
 
 
-def test_a_walk_from_a_known_commit_yields_what_follows_at_its_position(repo: GitRepo) -> None:
+def test_a_walk_from_a_known_commit_yields_what_follows(repo: GitRepo) -> None:
     shas = repo.commits([{"a": str(number)} for number in range(5)])
     repository = Repository.open(repo.path)
     commits = commits_up_to(repository.place, shas[4], since=shas[2])
-    revisions = list(history_revisions.walk(repository.place, commits, first_position=3))
-    assert [(each.commit.sha, each.commit.position) for each in revisions] == [(shas[3], 3), (shas[4], 4)]
+    revisions = list(history_revisions.walk(repository.place, commits))
+    assert [each.commit.sha for each in revisions] == shas[3:]
 
 
 def test_commits_without_changes_are_yielded_with_none(repo: GitRepo) -> None:
