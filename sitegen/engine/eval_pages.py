@@ -97,11 +97,12 @@ class Reports:
             noise=noise,
         )
         before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
-        starts = ((cell.key, cell.wrong_since(index)) for cell in self._cells.cells)
         past = EarlierPoints(
             snapshots=snapshots,
             last=index,
-            wrong_since={key: start for key, start in starts if start is not None},
+            wrong_since={
+                cell.key: start for cell in self._cells.cells if (start := cell.wrong_since(index)) is not None
+            },
             fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             runs=repeats_of_runs(runs) if runs else None,
             moved=self._moved,
