@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from sitegen import __version__
-from sitegen.engine import cluster, commits, evals, instructions
+from sitegen import build as stages
+from sitegen.engine import cluster
 from sitegen.engine.cluster import BuildFiles, cluster_workers, result_of_task
 from sitegen.engine.pool import Pool
 from sitegen.engine.template_files import find_templates
@@ -138,8 +139,8 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
 ):
     """While tasks run, the project is not at its place, and the results tell which files are still to be written."""
 
-    def hide(module: Any, name: str, place: Path) -> None:
-        stage, elsewhere = getattr(module, name), tmp_path / "elsewhere"
+    def hide(name: str, place: Path) -> None:
+        stage, elsewhere = getattr(stages, name), tmp_path / "elsewhere"
 
         def hidden(*arguments: Any, **named: Any) -> Any:
             place.rename(elsewhere)
@@ -148,12 +149,12 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
             finally:
                 elsewhere.rename(place)
 
-        monkeypatch.setattr(module, name, hidden)
+        monkeypatch.setattr(stages, name, hidden)
 
     for stage in ("score_evals", "write_evals", "write_older_reports"):
-        hide(evals, stage, project.path)
-    hide(instructions, "write_instructions", project.path / ".git")
-    hide(commits, "write_commits", project.path / ".git")
+        hide(stage, project.path)
+    hide("write_instructions", project.path / ".git")
+    hide("write_commits", project.path / ".git")
     far, near = tmp_path / "far", tmp_path / "near"
     build_site(project.path, far, dask=running.address, worktree=True)
     monkeypatch.undo()
