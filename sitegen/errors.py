@@ -18,7 +18,7 @@ class SitegenError(Exception):
     def __init__(
         self, message: str, *, where: str | None = None, fix: str | None = None, more: tuple[str, ...] = ()
     ) -> None:
-        """``more``: further places after *where*."""
+        """``more``: further places after ``where``."""
         super().__init__(message)
         self.message = message
         self.where = where
@@ -60,7 +60,7 @@ class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
     def __init__(self, path: str | None = None, commit: str | None = None, *, in_lfs: bool = False) -> None:
-        """*path* and *commit* locate the content, if they are known; *in_lfs*: git has a pointer of Git LFS instead."""
+        """``path`` and ``commit`` locate the content, if known; ``in_lfs``: git has a pointer of Git LFS."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
         if in_lfs:
             message = f"A content is {POINTER}."

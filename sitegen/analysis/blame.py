@@ -98,9 +98,9 @@ class Blame:
     """Finds the causes of cells' changes; caches which roles differ between two points, for all cells."""
 
     def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot], result_of: Callable[[Snapshot], Result]) -> None:
-        """*snapshots* includes at least every snapshot through which the cells were followed.
+        """``snapshots`` includes at least every snapshot through which the cells were followed.
 
-        *result_of* scores a mixture of two of them. It is called at most once for each point at which a cell came or
+        ``result_of`` scores a mixture of two of them. It is called at most once for each point at which a cell came or
         went, and the rules changed together with another role.
         """
         self._snapshots = snapshots
@@ -112,7 +112,7 @@ class Blame:
         """For some points, the cells that the output before has under the old ground truth and the new rules."""
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
-        """Return the history of a cell of the map through the first *points*; by default through all points."""
+        """Return the history of a cell of the map through the first ``points``; by default through all points."""
         points = points or self._cells.points
         explained = []
         is_wrong: dict[int, bool] = {}

@@ -26,7 +26,7 @@ class CellTracker:
     """Builds the histories of all cells from the judgements of one point after the other."""
 
     def __init__(self, earlier: CellMap | None = None) -> None:
-        """Continue from the cells of *earlier*, if given."""
+        """Continue from the cells of ``earlier``, if given."""
         self._points = earlier.points if earlier else 0
         self._tracks: dict[CellKey, _Track] = {}
         for cell in earlier.cells if earlier else ():

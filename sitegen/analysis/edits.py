@@ -104,7 +104,7 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
 def changed_files(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[GateInstruction]:
     """Return the instruction files whose contents differ between two revisions, by path; a rename alone does not count.
 
-    Each file has the commits of its edits that *before* does not have; none if history was rewritten.
+    Each file has the commits of its edits that ``before`` does not have; none if history was rewritten.
     """
     from sitegen.model.gate import GateInstruction  # only the gate needs its types
 

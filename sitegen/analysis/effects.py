@@ -130,7 +130,7 @@ class EffectIndex:
     """Looks up the effects of an edit, in time proportional to the evals that it changed, not to history."""
 
     def __init__(self, summaries: Iterable[EvalSummary], driven_by: Mapping[str, frozenset[str]]) -> None:
-        """*driven_by* maps evals to the paths of the files that drive them; any other eval is driven by every file."""
+        """``driven_by`` maps evals to the paths of the files that drive them; every file drives any other eval."""
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
         self._windows: dict[int, list[tuple[EvalSummary, Window]]] = {}
@@ -141,8 +141,8 @@ class EffectIndex:
     def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """Return the effects of the edit at a commit's position, in the order of the evals.
 
-        Only evals with an output made between this edit and the next have an effect. With *path*, only evals that this
-        file drives are listed.
+        Only evals with an output made between this edit and the next have an effect. With ``path``, only evals that
+        this file drives are listed.
         """
         return tuple(
             _effect(summary, window)
@@ -218,7 +218,7 @@ class EffectIndex:
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
 
     def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
-        """Yield the positions of the edits whose effect on an eval depends on its points from index *first* on."""
+        """Yield the positions of the edits whose effect on an eval depends on its points from index ``first`` on."""
         summary = self._summaries.get(eval_id)
         return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
 
@@ -349,7 +349,7 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
 def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Window]) -> Decision | None:
     """Return the verdict on the change from the newest point back to another point, if a test compared them.
 
-    There is none if both may have been made with the same edit, at *position*.
+    There is none if both may have been made with the same edit, at ``position``.
     """
     newest = len(summary.headlines) - 1
     if at in (newest, summary.headlines[newest].first_with_output):

@@ -146,7 +146,7 @@ def _with_losses(found: Flips, cells: Sequence[Cell], before: int, after: int) -
 
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
-    """Return the fate of a cell; None if it is wrong at neither point. *held*: both points have its document."""
+    """Return the fate of a cell; None if it is wrong at neither point. ``held``: both points have its document."""
     was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
     if not was_wrong and not is_wrong:
         return None
@@ -202,7 +202,7 @@ def net_by_item(flipped: Iterable[CellFlip], cases: Collection[str] = ()) -> Col
 def item_of(cell: Cell, cases: Collection[str] = ()) -> CellKey:
     """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself.
 
-    If cells are answers to test cases, whose ids are *cases*, it is the case, whoever answered it and how often.
+    If cells are answers to test cases, whose ids are ``cases``, it is the case, whoever answered it and how often.
     """
     if cases:
         return "", case_of(cell.path, cases), False

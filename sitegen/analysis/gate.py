@@ -199,7 +199,7 @@ def gate_report(
     allow_incomparable: bool = False,
     strict_floors: bool = False,
 ) -> GateReport:
-    """Make the report on all evals. With *allow_incomparable* the gate passes if at least one eval was compared.
+    """Make the report on all evals. With ``allow_incomparable`` the gate passes if at least one eval was compared.
 
     First outputs pass: the base has nothing to compare them with, and floors alone apply to them.
     """

@@ -205,7 +205,7 @@ class _StepSearch(Frozen):
         return values
 
     def _return(self, of: Iterable[int], fall: _MetricLevels, since: int = 0) -> int | None:
-        """The first point after *since* at which an output of before a fall regains the loss; None without one."""
+        """The first point after ``since`` at which an output of before a fall regains the loss; None without one."""
         for index in of:
             if index > max(since, fall.after.start) and output_of(self.points, index) < fall.after.start:
                 value = self._value(index, fall.over)
@@ -214,7 +214,7 @@ class _StepSearch(Frozen):
         return None
 
     def _between_returns(self, of: Sequence[int], since: int = 0) -> Iterator[_MetricLevels]:
-        """Yield the steps and bad runs from index *since* on.
+        """Yield the steps and bad runs from index ``since`` on.
 
         A fall ends where an output of before it is in use again. From there on, outputs are compared with those of
         before the fall and not with those of the fall: a later fall is another one, with its own size and commit.

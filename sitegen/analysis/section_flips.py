@@ -52,7 +52,7 @@ def mentioned_fields(
 
 
 def _named_in(passage: PassageWords, names: Mapping[str, tuple[str, str]], in_path: str) -> Iterator[str]:
-    """Yield the attributes that a passage names. *names*: the words of the last two steps of each attribute."""
+    """Yield the attributes that a passage names. ``names``: the words of the last two steps of each attribute."""
     changed, headings = passage
     lines = changed.split("\n")
     for attribute, (above, last) in names.items():
@@ -150,7 +150,7 @@ def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips
 
 
 def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
-    """Count the flips of one section. *everywhere* has for each field the number of edits across which it flipped."""
+    """Count the flips of one section. ``everywhere`` has for each field the number of edits across which it flipped."""
     inside = [(fixed, broken) for touched, fixed, broken in edits if path in touched]
     outside = len(edits) - len(inside)
     fixed: Counter[str] = Counter()

@@ -39,9 +39,10 @@ _JSON: Final = json.JSONEncoder()
 def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
     """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
 
-    *scored_by* has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring again.
-    Usage that is recorded beside the output is included, because it is among the metrics. *model* names the installed
-    embedding model, and packages that read results of other tools, so that installing one causes scoring again.
+    ``scored_by`` has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring
+    again. Usage that is recorded beside the output is included, because it is among the metrics. ``model`` names the
+    installed embedding model, and packages that read results of other tools, so that installing one causes scoring
+    again.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
     how the file is read. The names of several output files are included too: they distinguish the documents.
@@ -70,7 +71,7 @@ def _names_and_ids(*blobs: Blob | None) -> str:
 
 
 def _name_and_id(blob: Blob, *, whole: bool) -> str:
-    """Return the extension of a file, or its *whole* name, and its blob id as JSON."""
+    """Return the extension of a file, or its ``whole`` name, and its blob id as JSON."""
     name = blob.path.rpartition("/")[2]
     return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
 
@@ -159,7 +160,7 @@ def points(
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    *scorecard_of* scores a snapshot, a repeated run, or a mixture of two; *derived* are the derived values of all
+    ``scorecard_of`` scores a snapshot, a repeated run, or a mixture of two; ``derived`` are the derived values of all
     points, if they are known.
     """
     snapshots = edits.snapshots
@@ -318,7 +319,7 @@ def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: 
 def output_of_each(first_with_output: Iterable[int | None]) -> list[int]:
     """Return for each point the index of the first point with its output: equal numbers are the same output.
 
-    *first_with_output* is the result of ``first_points_with_output``.
+    ``first_with_output`` is the result of ``first_points_with_output``.
     """
     return [index if earliest is None else earliest for index, earliest in enumerate(first_with_output)]
 

@@ -280,8 +280,8 @@ def _ended(series: Series, loss: Step, regained: float, until: int) -> Step:
 def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]) -> Step | None:
     """Return the change that an output made, if it is for the worse by more than chance, also by today's rules.
 
-    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. *newest* is
-    the last point with the output, which may have been scored again since.
+    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. ``newest``
+    is the last point with the output, which may have been scored again since.
     """
     points = series.points
     if at < 1 or points[newest].scorecard.status != "scored":
@@ -318,7 +318,7 @@ def _distance_from_best(
 ) -> Step | None:
     """Return the loss from the best output to the newest, if it is more than chance, with the output that lost most.
 
-    The loss began after the last output that had three quarters of it left. *since*: the verdict on it.
+    The loss began after the last output that had three quarters of it left. ``since``: the verdict on it.
     """
     if best is None or since is None or since.decision != "worse":
         return None

@@ -235,10 +235,10 @@ Couple: TypeAlias = tuple[VariantSample, VariantSample]
 def variant_pairs(
     samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None] = ()
 ) -> tuple[VariantPair, ...]:
-    """Test every pair at the level *alpha*.
+    """Test every pair at the level ``alpha``.
 
     With more than one pair p values are adjusted over them (Holm), metric by metric. Between points of an eval, the
-    verdict on the change decides on accuracy: *verdicts* has one for each pair, None where there is none.
+    verdict on the change decides on accuracy: ``verdicts`` has one for each pair, None where there is none.
     """
     couples = list(combinations(samples, 2))
     accuracy = _decided([_accuracy_test(couple, alpha) for couple in couples], alpha)

@@ -163,7 +163,7 @@ def variants_of(result: Result) -> tuple[VariantSample, ...]:
 def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:
     """Treat all answers of a result as answers of one prompt, whatever their variants.
 
-    If this result, or one that it is compared with (*beside*), has several variants, cases are told apart by variant.
+    If this result, or one that it is compared with (``beside``), has several variants, cases are told apart by variant.
     """
     answers = result.answers
     if any(len({answer.variant for answer in each.answers}) > 1 for each in (result, *beside)):
@@ -178,9 +178,9 @@ def variant_comparison(
     alpha: float = ALPHA,
     verdicts: Sequence[ChangeVerdict | None] = (),
 ) -> VariantComparison:
-    """Compare two or more variants whose names differ; a p value below *alpha* is called significant.
+    """Compare two or more variants whose names differ; a p value below ``alpha`` is called significant.
 
-    *verdicts*: as for ``variant_pairs``.
+    ``verdicts``: as for ``variant_pairs``.
     """
     measured = tuple(variant.measured for variant in variants)
     judges = _judge_warnings(measured)

@@ -60,7 +60,7 @@ PROBLEMS: Final = 3
 def command(options: Options, *, strict: bool = False, public: bool = False, open_browser: bool = False) -> None:
     """Build with progress on standard error, then print counts and the address of the site.
 
-    With *open_browser*, the overview is opened as soon as it is written, with *public* at the end. With *public*,
+    With ``open_browser``, the overview is opened as soon as it is written, with ``public`` at the end. With ``public``,
     raises SecretsError if the site holds what looks like a secret.
     """
     gate = None

@@ -104,8 +104,8 @@ def _print_or_write(
 ) -> None:
     """Print the comparison, and write all files with the report and the picture, if a folder is named.
 
-    Without matplotlib, the picture is left out with a message. *chosen*: the format of the picture in the configuration
-    of the evaluation, if it names one.
+    Without matplotlib, the picture is left out with a message. ``chosen``: the format of the picture in the
+    configuration of the evaluation, if it names one.
     """
     if request.as_json:
         print_document(files[RESULTS])

@@ -64,7 +64,7 @@ def history_lines(series: Series) -> list[str]:
 
 
 def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
-    """Yield the lines of a point; with *both*, the headline by both clocks."""
+    """Yield the lines of a point; with ``both``, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
     from sitegen.pages.labels import STALE, STATUSES, changes, origin, own_unit, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
@@ -113,7 +113,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
 
 
 def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
-    """The cells whose attribute, path or label is *field*, otherwise those that it matches with ``*`` and ``?``.
+    """The cells whose attribute, path or label is ``field``, otherwise those that it matches with ``*`` and ``?``.
 
     Raises ConfigurationError with similar names if there are none.
     """

@@ -33,8 +33,8 @@ _LOOKED_FOR: Final = (
 def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None, dry_run: bool = False) -> None:
     """Look for evals and instructions, write the configuration and the skeletons, and list which files are new.
 
-    With *templates*, only copy the templates of these names; with *schema*, only write the schema of this model. With
-    *dry_run*, print the configuration instead of writing anything.
+    With ``templates``, only copy the templates of these names; with ``schema``, only write the schema of this model.
+    With ``dry_run``, print the configuration instead of writing anything.
     """
     place, head = find_repository(repo)
     root = place.root

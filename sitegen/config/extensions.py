@@ -52,7 +52,7 @@ def outside(project: Path) -> Callable[[Path], bool]:
 
 @contextmanager
 def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
-    """A context in which imports skip the current folder, and raise ConfigurationError for files not *allowed*."""
+    """A context in which imports skip the current folder, and raise ConfigurationError for files not ``allowed``."""
     path, finders = sys.path[:], sys.meta_path[:]
     here = Path.cwd()
     sys.path[:] = [entry for entry in path if entry and Path(entry).resolve() != here]

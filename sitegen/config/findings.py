@@ -49,7 +49,7 @@ def finding_of(
     table: type[ConfigTable],
     prefix: str = "",
 ) -> Finding:
-    """Return an error of pydantic, which read a file into *table*, as a finding."""
+    """Return an error of pydantic, which read a file into ``table``, as a finding."""
     location: Location = tuple(error["loc"])
     name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
@@ -63,7 +63,7 @@ def finding_of(
 
 
 def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
-    """Return the part of *data* that pydantic's *adapter* accepts. Each misfit is reported with its error, and removed.
+    """Return the part of ``data`` that pydantic's ``adapter`` accepts. Each misfit is reported and removed.
 
     Empty if the root itself does not fit.
     """
@@ -121,7 +121,7 @@ def unreadable(file: str, error: UnreadableError) -> Finding:
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
-    """Return the finding for a key that is not among *keys*, with the nearest of these."""
+    """Return the finding for a key that is not among ``keys``, with the nearest of these."""
     keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
@@ -145,7 +145,7 @@ _NAMES_A_FILE: Final = r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}"
 
 
 def leads_out(path: str, below: str = "") -> bool:
-    """Whether a path is absolute, or leads out of the project from the folder *below*, which is relative to it.
+    """Whether a path is absolute, or leads out of the project from the folder ``below``, which is relative to it.
 
     ``{dir}`` may stand for the project itself. A path with a null character, which no system can open, leads nowhere
     inside either.

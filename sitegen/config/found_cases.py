@@ -122,7 +122,7 @@ def _is_free(search: Search, folder: str) -> bool:
 
 
 def _candidates_below(search: Search, folder: str, inner: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield (file or glob of runs, its newest file) of a folder and of its *inner* folders, relative to the folder.
+    """Yield (file or glob of runs, its newest file) of a folder and of its ``inner`` folders, relative to the folder.
 
     Files whose names differ by a time or a number are runs of one eval.
     """

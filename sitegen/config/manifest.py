@@ -33,7 +33,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.text.keys import key_path, keys_at, misspelt, nearest
 
-ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
+_ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
 
 
 _SHOWN_ALONE: Final = ("name", "description")
@@ -98,7 +98,7 @@ def read_entry(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig]:
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
-    """Return an entry with every key that *changes* states; settings and thresholds are merged key by key."""
+    """Return an entry with every key that ``changes`` states; settings and thresholds are merged key by key."""
     defaults = EvalConfig(id="")
     changed = {
         name: value
@@ -114,7 +114,7 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
     """Yield warnings about probably misspelt keys, which count as metadata, and about a second id, which is ignored."""
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
-        near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
+        near = None if key in (*_ENTRY_KEYS, "id") else misspelt(key, _ENTRY_KEYS)
         if near and near not in entry:
             yield Finding(
                 severity="warning",
@@ -200,7 +200,7 @@ def _entry_adapter() -> Any:
 
 def _is_known(key: Any, value: Any) -> bool:
     """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
-    return key in ENTRY_KEYS and (key != "source" or is_source(value))
+    return key in _ENTRY_KEYS and (key != "source" or is_source(value))
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:
@@ -323,7 +323,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
             raise error_in(path, findings[0])
         return Parsed(read, findings)
     entry, findings = read_entry(eval_id, content, path)
-    known = (*_EVALUATION_KEYS, *ENTRY_KEYS)
+    known = (*_EVALUATION_KEYS, *_ENTRY_KEYS)
     unknown = [unknown_key((key,), known, None) for key in entry.metadata]
     if unknown and len(unknown) == len(keys):
         raise error_in(path, unknown[0])

@@ -99,9 +99,9 @@ class Search(Frozen, gc=True, dict=True):
                 yield join(folder, name)
 
     def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
-        """Return the answer that *of* derives from a file's newest content that can be read; empty without any.
+        """Return the answer that ``of`` derives from a file's newest content that can be read; empty without any.
 
-        The text of the question identifies *of* and all inputs of *of* besides the content.
+        The text of the question identifies ``of`` and all inputs of ``of`` besides the content.
         """
         answer = self._answer(question, path, largest, of)
         if answer is None and self.is_file(path):

@@ -51,17 +51,17 @@ def is_pointer(content: bytes) -> bool:
 
 
 def fetch_command(name: str) -> str:
-    """What to do about a pointer of Git LFS in the work tree. *name*: its path from the root."""
+    """What to do about a pointer of Git LFS in the work tree. ``name``: its path from the root."""
     return f"Run git lfs pull --include {shlex.quote(name)}."
 
 
 def fix_of(error: OSError, name: str, otherwise: str) -> str:
-    """What to do about a file that cannot be read: fetch it, or else *otherwise*."""
+    """What to do about a file that cannot be read: fetch it, or else ``otherwise``."""
     return fetch_command(name) if isinstance(error, NotFetchedError) else otherwise
 
 
 def read_inside(root: Path, name: str, limit: int) -> bytes:
-    """Read a regular file below *root* of at most *limit* bytes. ``name``: its path from there.
+    """Read a regular file below ``root`` of at most ``limit`` bytes. ``name``: its path from there.
 
     Raises FileNotFoundError if it is missing, NotOpenedError if it may not be opened, or another OSError.
     """
@@ -70,7 +70,7 @@ def read_inside(root: Path, name: str, limit: int) -> bytes:
 
 
 def open_inside(root: Path, name: str) -> IO[bytes]:
-    """Open a regular file below *root* for reading. Raises as ``read_inside`` does."""
+    """Open a regular file below ``root`` for reading. Raises as ``read_inside`` does."""
     *folders, last = _parts(name)
     with _folder(root, folders) as folder:
         try:
@@ -94,7 +94,7 @@ def open_file(path: Path) -> IO[bytes]:
 
 
 def is_folder_inside(root: Path, name: str) -> bool:
-    """Whether there is a folder at this path below *root*, with no link on the way."""
+    """Whether there is a folder at this path below ``root``, with no link on the way."""
     try:
         with _folder(root, _parts(name, least=0)):
             return True
@@ -115,7 +115,7 @@ def files_below(folder: Path) -> tuple[str, ...]:
 
 
 def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True) -> None:
-    """Write a whole file below *root*, and make the folders above it. No link is followed or written through.
+    """Write a whole file below ``root``, and make the folders above it. No link is followed or written through.
 
     Raises FileExistsError if the file exists and ``replace`` is false, NotOpenedError if a link is on the way, OSError.
     """
@@ -145,8 +145,8 @@ def real(path: Path) -> Path:
 def named_place(named: Path, top: Path, subject: str = "The place", option: str = "") -> Path:
     """Return where a file or a folder that the user names for writing really is.
 
-    Links of the user are followed, but none that is a part of the project at *top*, whose author would else choose what
-    is overwritten. *subject* and *option* name the place in the message. Raises OutputFolderError.
+    Links of the user are followed, but none that is a part of the project at ``top``, whose author would else choose
+    what is overwritten. ``subject`` and ``option`` name the place in the message. Raises OutputFolderError.
     """
     place = real(named)
     absolute = Path.cwd() / named
@@ -184,7 +184,7 @@ def write_named(named: Path, content: bytes, top: Path) -> None:
 
 
 def append_inside(root: Path, name: str) -> IO[bytes]:
-    """Open a file below *root* for appending; it need not exist. Raises NotOpenedError for a link or a pipe."""
+    """Open a file below ``root`` for appending; it need not exist. Raises NotOpenedError for a link or a pipe."""
     *folders, last = _parts(name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with _folder(root, folders) as folder:
@@ -213,7 +213,7 @@ def _can_be_named(name: str) -> bool:
 
 @contextmanager
 def _folder(root: Path, names: list[str], *, make: bool = False) -> Iterator[int]:
-    """Open a folder below *root* as a descriptor, which nobody can replace by a link afterwards."""
+    """Open a folder below ``root`` as a descriptor, which nobody can replace by a link afterwards."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for name in names:
@@ -269,9 +269,9 @@ _PAUSE: Final = 0.05
 
 
 def refuse_shared(files: Iterable[Path], error: type[SitegenError], subject: str) -> None:
-    """Raise *error* for a file that exists and is a link, a folder or a pipe, or that has a second name elsewhere.
+    """Raise ``error`` for a file that exists and is a link, a folder or a pipe, or that has a second name elsewhere.
 
-    A build writes these files in place, so a hard link would have it write into a file that is not its own. *subject*
+    A build writes these files in place, so a hard link would have it write into a file that is not its own. ``subject``
     begins the message.
     """
     for path in files:

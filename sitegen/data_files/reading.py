@@ -47,7 +47,7 @@ class UnreadableError(Exception):
         self.line = line
 
     def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
-        """The error as a finding: "The output cannot be read: it is empty", where *subject* is "The output"."""
+        """The error as a finding: "The output cannot be read: it is empty", where ``subject`` is "The output"."""
         message = f"{subject} cannot be read: {self.message}"
         return Finding(severity="error", message=message, fix=self.fix, line=self.line, about=about)
 
@@ -117,7 +117,7 @@ def read_json(content: bytes) -> Parsed[Value]:
 
 
 def parse_json(text: str, line: int = 1) -> Parsed[Value]:
-    """Parse a text whose first line is *line* of its file. Raises UnreadableError."""
+    """Parse a text whose first line is ``line`` of its file. Raises UnreadableError."""
     if not text.strip():
         raise UnreadableError("it is empty", "Write a JSON object.", line)
     duplicates: list[str] = []
@@ -171,8 +171,8 @@ def each_line(content: bytes) -> Iterator[tuple[int, Parsed[Value] | UnreadableE
 def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
     """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
 
-    Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
-    says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
+    Lines that cannot be read are left out and reported in ``findings`` with their number, as are duplicate keys.
+    ``fix`` says what to do about an unreadable line, and ``of`` whose line it is: `` of 'short'``.
     """
     for number, parsed in each_line(content):
         if isinstance(parsed, UnreadableError):

@@ -118,7 +118,7 @@ def _configuring_loader() -> Any:
 
 
 def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
-    """Return what *read* returns; any exception of PyYAML becomes an UnreadableError."""
+    """Return what ``read`` returns; any exception of PyYAML becomes an UnreadableError."""
     import yaml
 
     try:

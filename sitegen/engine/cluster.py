@@ -250,7 +250,7 @@ def result_of_task(client: Any, future: Any) -> Any:
 
 
 def _within(seconds: float, address: str, ask: Callable[[], _R]) -> _R:
-    """Return what *ask* returns. Raises WorkerError if that takes longer, since dask may wait for ever."""
+    """Return what ``ask`` returns. Raises WorkerError if that takes longer, since dask may wait for ever."""
     answer: Future[_R] = Future()
 
     def run() -> None:

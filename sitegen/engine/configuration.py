@@ -75,7 +75,7 @@ class AnswersAt:
         self._now: dict[str, str] = {}
 
     def answer(self, question: str, path: str, examine: Callable[[], str | None]) -> str | None:
-        """Return the answer that was kept for the present content of a path, else the one that *examine* gives."""
+        """Return the answer that was kept for the present content of a path, else the one that ``examine`` gives."""
         oid = self._files.blob_id(path)
         key = f"{oid} {question}"
         answer = self._now.get(key, self._before.get(key))
@@ -116,7 +116,7 @@ def without_settings(snapshot: Snapshot) -> Snapshot:
 
 
 def recall_mapping(mappings: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
-    """Pass a cached mapping to the scorer, once per process: it is removed from *mappings*."""
+    """Pass a cached mapping to the scorer, once per process: it is removed from ``mappings``."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:
         return

@@ -58,7 +58,7 @@ def attempt(
     commit: str | None = None,
     eval_id: str | None = None,
 ) -> R | Problem:
-    """Return what *make* returns; if it fails, print the traceback and return a problem.
+    """Return what ``make`` returns; if it fails, print the traceback and return a problem.
 
     Args:
         part: the name of the part, as the end of a sentence: ``the pages of this eval``.
@@ -90,7 +90,7 @@ def attempt(
 
 
 def if_possible(make: Callable[[], R]) -> R | None:
-    """Return what *make* returns; None if it fails, so that the caller does it again where failures are reported.
+    """Return what ``make`` returns; None if it fails, so that the caller does it again where failures are reported.
 
     An exception that another process raises loses its traceback, and has to be pickled.
     """

@@ -196,7 +196,7 @@ class Memo:
 
     @contextmanager
     def tentative(self, lasting: Collection[str]) -> Iterator[None]:
-        """Discard at the end everything that was written inside, except values of the *lasting* kinds."""
+        """Discard at the end everything that was written inside, except values of the ``lasting`` kinds."""
         self._lasting, self._put_meanwhile = frozenset(lasting), []
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:

@@ -26,7 +26,7 @@ SECONDS: Final = 30.0
 _UNTIL_KILLED: Final = 2
 """A process that cannot react, in the middle of one operation, is killed after this multiple of ``SECONDS``."""
 
-MEMORY: Final = 1_000_000_000
+_MEMORY: Final = 1_000_000_000
 """Bytes that a process may allocate while it renders a page."""
 
 _LARGEST_RESULT: Final = 50_000_000
@@ -106,7 +106,7 @@ def _memory() -> Iterator[None]:
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + _MEMORY
     allowed = [limit for limit in (limit, before, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
     try:
@@ -232,6 +232,6 @@ def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenErro
     if place is None:
         # The bound on time can end the handling of another error, and only that one has passed the template.
         return own_template_error(error.__context__, own) if isinstance(error.__context__, Exception) else None
-    why = f"a page took more than {MEMORY:,} bytes" if isinstance(error, MemoryError) else str(error)
+    why = f"a page took more than {_MEMORY:,} bytes" if isinstance(error, MemoryError) else str(error)
     message = f"A template of the project cannot be rendered: {why or type(error).__name__}"
     return ConfigurationError(message, where=place, fix="Correct it, or build with --no-templates.")

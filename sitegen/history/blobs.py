@@ -166,7 +166,7 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
 
 
 def blob_id(content: IO[bytes], size: int, digits: int) -> str:
-    """Return git's id of a content of *size* bytes, with 40 digits (SHA-1) or 64 (SHA-256). Reads it in pieces."""
+    """Return git's id of a content of ``size`` bytes, with 40 digits (SHA-1) or 64 (SHA-256). Reads it in pieces."""
     state = hashlib.new("sha1" if digits == 40 else "sha256", b"blob %d\0" % size, usedforsecurity=False)
     while piece := content.read(_PIECE):
         state.update(piece)

@@ -47,7 +47,7 @@ from sitegen.text.plain import natural_order
 
 
 def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bool) -> None:
-    """Fold one commit into the series of iterations. With *everything*, all folders count as touched."""
+    """Fold one commit into the series of iterations. With ``everything``, all folders count as touched."""
     series = state.iterations
     roles = ("output", "recorded", "run")
     places = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
@@ -242,7 +242,7 @@ def fold_eval(
 ) -> None:
     """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
-    *inputs_of* returns the inputs of scoring besides outputs; it is called once the files are updated. While
+    ``inputs_of`` returns the inputs of scoring besides outputs; it is called once the files are updated. While
     ``outputs`` of the built manifest is ``auto``, both candidates for the series are followed, because only the end of
     history decides between them.
     """

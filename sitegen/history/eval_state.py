@@ -81,7 +81,7 @@ def outputs_in(
 ) -> tuple[Blob, ...]:
     """Return the output files of a folder: the files of all variants, by path, otherwise the first of the names.
 
-    Variants may also lie *elsewhere*, in other folders.
+    Variants may also lie ``elsewhere``, in other folders.
     """
     first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
     if not variants:
@@ -97,7 +97,7 @@ def outputs_in(
 
 
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
-    """Return the first of the paths at which a file exists. *files* maps paths to blob ids."""
+    """Return the first of the paths at which a file exists. ``files`` maps paths to blob ids."""
     return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)
 
 

@@ -43,7 +43,7 @@ class FilesAt:
         self._ids: dict[str, dict[str, bytes]] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
-        """Return the bytes of a file; None if there is none, or if it is larger than *largest* bytes."""
+        """Return the bytes of a file; None if there is none, or if it is larger than ``largest`` bytes."""
         return self._object(path, "blob", largest).content
 
     def read_rules(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
@@ -91,7 +91,7 @@ class FilesAt:
         return self._ids[folder][name].hex() if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
-        """Return the object at a path, with its content if it is of the kind and has at most *largest* bytes."""
+        """Return the object at a path, with its content if it is of the kind and has at most ``largest`` bytes."""
         name = f"{self._commit}:".encode() + os.fsencode(path)
         if b"\n" in name:  # git would read it as two names
             return NOTHING
@@ -162,7 +162,7 @@ class SourceFile(NamedTuple):
 
 
 def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFile, ...]:
-    """Return the files that match a pattern, by path. The pattern is relative to the eval's *folder*."""
+    """Return the files that match a pattern, by path. The pattern is relative to the eval's ``folder``."""
     whole_pattern = normpath(join(folder, pattern))
     if leads_out(pattern, folder):
         return ()

@@ -82,7 +82,7 @@ def _segment_expression(segment: str) -> str:
 
 
 def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
-    """The expression of *pieces* with a wildcard between each two of them.
+    """The expression of ``pieces`` with a wildcard between each two of them.
 
     A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
     to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.
@@ -139,7 +139,7 @@ class RunGlob(Frozen):
         return rest[: len(rest) - len(self.ending)] or rest
 
     def names(self, folder: str, files: FolderTree) -> Iterator[str]:
-        """Yield the run of each output among the files of an eval, which is in *folder*."""
+        """Yield the run of each output among the files of an eval, which is in ``folder``."""
         start = len(folder) + 1 if folder else 0
         return (name for blob in files.blobs(folder) if (name := self.name(blob.path[start:])))
 
@@ -150,7 +150,7 @@ class RunGlob(Frozen):
         return name if is_run else None
 
     def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
-        """Return the files of a run, by path. *files* are the files of the eval and *folder* is its folder."""
+        """Return the files of a run, by path. ``files`` are the files of the eval and ``folder`` is its folder."""
         above = f"{folder}/" if folder else ""
         start = f"{above}{self.start}{name}"
         if self.ending:

@@ -61,10 +61,10 @@ class HistoryFold:
         read_manifest: ManifestReader,
         since: str | None = None,
     ) -> None:
-        """*renamed* are evals whose later ids are needed in advance.
+        """``renamed`` are evals whose later ids are needed in advance.
 
-        Their entries under the new ids state other ``outputs``. *contents* has the functions that read contents of
-        outputs. *since* is the commit at which ``before`` is taken.
+        Their entries under the new ids state other ``outputs``. ``contents`` has the functions that read contents of
+        outputs. ``since`` is the commit at which ``before`` is taken.
         """
         self.layout = layout
         self.evals: dict[str, EvalState] = {}
@@ -107,7 +107,7 @@ class HistoryFold:
         return len(self.renamed) + self.instructions.renames
 
     def walk(self, head: str) -> None:
-        """Fold all commits up to *head*. Raises StartOverError as ``fold`` does."""
+        """Fold all commits up to ``head``. Raises StartOverError as ``fold`` does."""
         place = self._repository.place
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))

@@ -26,7 +26,7 @@ class InstructionHistories:
     """The histories of all instruction files so far."""
 
     def __init__(self, read: Callable[[str], bytes | None]) -> None:
-        """*read* returns a blob's content.
+        """``read`` returns a blob's content.
 
         It is called only to decide about a possible rename, or if an output records hashes or versions.
         """
@@ -142,10 +142,10 @@ class _FileEdits:
         return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
 
     def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:
-        """Return the newest commit that wrote a fitting content while the file was at *path*; None if there is none.
+        """Return the newest commit that wrote a fitting content while the file was at ``path``; None if there is none.
 
-        *name* is the current path of the file, which stands for all of its paths. An empty *path* matches every file.
-        Edits are tried from the newest to the oldest, because most outputs are made with recent instructions.
+        ``name`` is the current path of the file, which stands for all of its paths. An empty ``path`` matches every
+        file. Edits are tried from the newest to the oldest, because most outputs are made with recent instructions.
         """
         if path not in ("", name, *self._names):
             return None
@@ -175,7 +175,7 @@ def _skeleton_ids(object_format: str) -> frozenset[str]:
 
 
 def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
-    """Return the edit of a change; *source* is the deletion of the old path if the change is a rename."""
+    """Return the edit of a change; ``source`` is the deletion of the old path if the change is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None
     if source is not None and source.old is not None:

@@ -162,7 +162,7 @@ def _patches_of_commit(
 ) -> tuple[dict[_BlobIds, bytes], bool]:
     """Return patches of a commit, each truncated to ``LARGEST``, and whether the commit has no others.
 
-    These are all that are *asked* for, except those of edits that change only line ends, which have none. They are
+    These are all that are ``asked`` for, except those of edits that change only line ends, which have none. They are
     joined by some ``room`` bytes of others, where possible of those that git writes after the first that is asked for,
     since files have their turn in the order of their names. Patches are known by the ids that git writes above each:
     every line of a file has a sign before it, so all other lines are git's own.

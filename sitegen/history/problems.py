@@ -88,7 +88,7 @@ def fault_at_output(eval_commit: EvalCommit, path: str, error: Exception) -> Pro
 
 
 def backward_dates(number: int) -> Problem:
-    """*number* commits are dated before the commit that they follow."""
+    """``number`` commits are dated before the commit that they follow."""
     return Problem(
         severity="note",
         message=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",

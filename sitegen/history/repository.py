@@ -40,7 +40,7 @@ class Repository:
     def __init__(
         self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> None:
-        """*overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
+        """``overlay`` maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
         self.place = place
         self._overlay = {} if overlay is None else overlay  # an empty one may still be filled
         self.max_blob_bytes = max_blob_bytes
@@ -100,11 +100,11 @@ class Repository:
         )
 
     def count_commits(self, head: str) -> int:
-        """Return the number of commits on the first-parent line of *head*; 0 if git cannot read them."""
+        """Return the number of commits on the first-parent line of ``head``; 0 if git cannot read them."""
         return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
 
     def commits_with(self, head: str, path: str, most: int) -> tuple[str, ...]:
-        """Return the newest commits on the first-parent line of *head* that changed a file, the newest first."""
+        """Return the newest commits on the first-parent line of ``head`` that changed a file, the newest first."""
         arguments = ("rev-list", "--first-parent", f"--max-count={most}", head, "--", path)
         return tuple(self._output_of(*arguments).split())
 
@@ -115,7 +115,7 @@ class Repository:
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
         """Yield the contents of many blobs, in order, from the shared process of ``share_processes`` or from a new one.
 
-        *oids* is read ahead of the answers. If a content cannot be read (missing, no blob, larger than
+        ``oids`` is read ahead of the answers. If a content cannot be read (missing, no blob, larger than
         ``max_blob_bytes``, in Git LFS and not fetched), the answer has the reason, and the content is never held.
         """
         with cat_file(self.place) as objects:
@@ -138,8 +138,8 @@ class Repository:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
 
         Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
-        file, the difference between its two contents. They are truncated to 4 MB. *folders* contain every file that is
-        requested within ``share_processes``: callers that name the same folders share a process. Raises
+        file, the difference between its two contents. They are truncated to 4 MB. ``folders`` contain every file that
+        is requested within ``share_processes``: callers that name the same folders share a process. Raises
         MissingObjectsError for a content in Git LFS that was not fetched.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]

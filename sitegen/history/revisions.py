@@ -35,9 +35,9 @@ _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 def commits_up_to(
     repository: RepositoryPlace, new: str, *, since: str | None = None, first_parent: bool = True
 ) -> Iterator[str]:
-    """Yield the ids of the commits after *since* (a commit on the same line) up to *new*, oldest first.
+    """Yield the ids of the commits after ``since`` (a commit on the same line) up to ``new``, oldest first.
 
-    Without *first_parent*, commits of side branches are included, parents first.
+    Without ``first_parent``, commits of side branches are included, parents first.
     """
     order = "--first-parent" if first_parent else "--topo-order"
     arguments = ["rev-list", order, "--reverse", new, *([f"^{since}"] if since else []), "--"]
@@ -56,8 +56,8 @@ def walk(
 ) -> Iterator[Revision]:
     """Yield the revisions of commits, in their order.
 
-    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
-    called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
+    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and ``irregular`` is
+    called with it. ``pathspecs`` are literal files or folders; a commit that touches none of them is still yielded.
     """
     command = [
         "diff-tree",
@@ -172,7 +172,7 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
     """Return the deletion that belongs to each added path that is a rename.
 
     Equal contents are paired first, preferring equal names. If exactly one deleted and one added file remain, they are
-    paired if their contents are similar. *read* returns a blob's content, or None.
+    paired if their contents are similar. ``read`` returns a blob's content, or None.
     """
     deleted = {change.path: change for change in changes if change.new is None}
     added = {change.path: change for change in changes if change.old is None}

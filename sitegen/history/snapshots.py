@@ -77,7 +77,7 @@ def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commi
 def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = False) -> tuple[Cause, ...]:
     """Return which inputs changed since the last snapshot was scored.
 
-    The result is empty if nothing was scored before, unless the outputs *waited* for the first ground truth.
+    The result is empty if nothing was scored before, unless the outputs ``waited`` for the first ground truth.
     """
     if last is None:
         return ("ground_truth",) if waited else ()
@@ -192,9 +192,9 @@ def start_snapshots(
 ) -> None:
     """Start the commit's snapshots: of new and changed iterations, and of the newest iteration if its inputs changed.
 
-    *touched* names the iterations that the commit touched and left in place; *files_by_name* holds the files of these,
-    of waiting iterations, and of the newest iteration if inputs changed. If a ground truth is needed and missing,
-    nothing is started, and the touched iterations wait for it.
+    ``touched`` names the iterations that the commit touched and left in place; ``files_by_name`` holds the files of
+    these, of waiting iterations, and of the newest iteration if inputs changed. If a ground truth is needed and
+    missing, nothing is started, and the touched iterations wait for it.
     """
     if not eval_commit.scorable:
         series.waiting |= dict.fromkeys(touched, True)

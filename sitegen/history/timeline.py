@@ -88,12 +88,12 @@ def advance(
     extra: Extra | None = None,
     since: FoldEnd | None = None,
 ) -> Advanced:
-    """Fold history up to the commit *head*.
+    """Fold history up to the commit ``head``.
 
-    *layout* has the manifest of the built revision, which defines the evals and their folders. *contents* has the
-    functions that read contents of outputs; *manifests* reads the manifests of commits. *extra* returns revisions to
-    fold after the head. *since* is the end of the previous build: ``Update`` lists what is new after it, or everything
-    if that is not enough for the same pages. A shallow history is folded as far as it goes.
+    ``layout`` has the manifest of the built revision, which defines the evals and their folders. ``contents`` has the
+    functions that read contents of outputs; ``manifests`` reads the manifests of commits. ``extra`` returns revisions
+    to fold after the head. ``since`` is the end of the previous build: ``Update`` lists what is new after it, or
+    everything if that is not enough for the same pages. A shallow history is folded as far as it goes.
 
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
@@ -136,7 +136,7 @@ def _update(
     instructions: tuple[InstructionHistory, ...],
     before: Reached | None,
 ) -> Update:
-    """Return what is new after *before*; everything without it, or if new commits change what earlier pages show."""
+    """Return what is new after ``before``; everything without it, or if new commits change what earlier pages show."""
     if before and before.renames == fold.renames:
         complete = any(_shown_otherwise(before.evals.get(eval_id), evals[eval_id]) for eval_id in evals)
     else:

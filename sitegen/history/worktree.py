@@ -135,7 +135,7 @@ def _recorded(state: re.Match[bytes]) -> _Recorded:
 
 
 def _folder_test(root: str) -> Callable[[str], bool]:
-    """Return a test whether a path below *root* is a folder without a link above it. It examines each path once."""
+    """Return a test whether a path below ``root`` is a folder without a link above it. It examines each path once."""
 
     @cache
     def is_folder(folder: str) -> bool:
@@ -187,9 +187,9 @@ _LARGEST_HASHED: Final = 1_000_000_000
 def with_worktree(repository: Repository, follow: Callable[..., Advanced]) -> Advanced:
     """Return the timeline of the head and of the work tree.
 
-    The head is the commit itself if no file that is read has changed. *follow* is ``timeline.advance`` with all of its
-    arguments but the repository and *extra*; its manifest is that of the work tree. Untracked files count,
-    unless git ignores them. Contents are read without filters. A bare repository has no uncommitted state.
+    The head is the commit itself if no file that is read has changed. ``follow`` is ``timeline.advance`` with all of
+    its arguments but the repository and *extra*; its manifest is that of the work tree. Untracked files count, unless
+    git ignores them. Contents are read without filters. A bare repository has no uncommitted state.
     """
     overlay: dict[str, Path] = {}
 

@@ -96,7 +96,7 @@ Pending: TypeAlias = tuple[PromptCase, Slot]
 
 
 def responses_to_ask_for(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
-    """The responses that are missing or whose call failed, or with *again* all of them."""
+    """The responses that are missing or whose call failed, or with ``again`` all of them."""
     pending = ((case, slot) for case in cases for slot in file.slots(case.id))
     return tuple((case, slot) for case, slot in pending if again or not is_answered(file.rows.get(slot)))
 
@@ -140,7 +140,7 @@ def grade(answer: str) -> int | None:
 
 
 def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
-    """The responses without a grade, or with *again* all of them."""
+    """The responses without a grade, or with ``again`` all of them."""
     pending = []
     for case in cases:
         for slot in file.slots(case.id):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anthropic import APIError
 
 KEY: Final = "ANTHROPIC_API_KEY"
-MOST_AT_ONCE: Final = 100
+_MOST_AT_ONCE: Final = 100
 """The most concurrent calls; the API would reject further ones, which would have to be repeated."""
 
 _LONGEST_ERROR: Final = 300
@@ -167,8 +167,8 @@ def check_call_settings(settings: CallSettings) -> None:
     for name, bound in least.items():
         if not getattr(settings, name) >= bound:
             raise ConfigurationError(f"llm.{name} is {getattr(settings, name)}.", fix=f"Give {bound} or more.")
-    if settings.concurrency > MOST_AT_ONCE:
-        raise ConfigurationError(f"llm.concurrency is {settings.concurrency}.", fix=f"Give {MOST_AT_ONCE} or less.")
+    if settings.concurrency > _MOST_AT_ONCE:
+        raise ConfigurationError(f"llm.concurrency is {settings.concurrency}.", fix=f"Give {_MOST_AT_ONCE} or less.")
     if not settings.model.strip():
         raise ConfigurationError("llm.model is empty.", fix="Name a model.")
     if settings.base_url is not None:

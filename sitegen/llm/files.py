@@ -73,7 +73,7 @@ class Prompt(Frozen):
         return frozenset(_PLACEHOLDER.findall(self.system + "\n" + self.message))
 
     def fill(self, values: Mapping[str, str]) -> Prompt:
-        """Replace the placeholders that *values* names; anything else in braces is text.
+        """Replace the placeholders that ``values`` names; anything else in braces is text.
 
         Raises ConfigurationError for metadata that the case lacks, because the model would answer another question.
         """
@@ -235,7 +235,7 @@ class ResponsesFile:
     def read(cls, path: Path, order: Sequence[str]) -> ResponsesFile:
         """Read the file and the partial file of an interrupted command. Raises ConfigurationError.
 
-        The file will be written in the *order* of these case ids; other cases come last.
+        The file will be written in the ``order`` of these case ids; other cases come last.
         """
         counts: Counter[str] = Counter()
         rows = {}

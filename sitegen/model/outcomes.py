@@ -195,7 +195,7 @@ class CellMap(Frozen):
         return all(bisect_right(switches, point) % 2 for point in points)
 
     def up_to(self, points: int) -> Self:
-        """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
+        """Return the map of the first ``points`` points. Names and paths of cells are those of the whole series."""
         cells = (
             cell._replace(periods=cell.periods[: bisect_left(cell.periods, (points,))])
             for cell in self.cells
@@ -236,7 +236,7 @@ FEWEST_LOST: Final = 3
 class Flips(Frozen):
     """The number of cells with each fate between two points, by attribute.
 
-    Errors at the later point = errors at the earlier point + *broken* + *appeared* - *fixed* - *vanished*.
+    Errors at the later point = errors at the earlier point + ``broken`` + ``appeared`` - ``fixed`` - ``vanished``.
     """
 
     fixed: Tally = ()

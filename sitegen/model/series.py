@@ -367,8 +367,8 @@ class EvalSummary(Frozen):
 class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
-    *before* is the newest point whose output was made with earlier instructions; *after* the last output that was made
-    with these, before the next edit of any instructions that drive the eval.
+    ``before`` is the newest point whose output was made with earlier instructions; ``after`` the last output that was
+    made with these, before the next edit of any instructions that drive the eval.
     """
 
     eval_id: str

@@ -252,7 +252,7 @@ def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> 
 def commit_effect(
     info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, change: Change
 ) -> CommitEffect:
-    """The effect of a commit on the eval: *change* is what became of it between these points."""
+    """The effect of a commit on the eval: ``change`` is what became of it between these points."""
     after = replace(after, change=change)
     headline = changes(specs[:1], info.nouns, before, after)[0]
     names = [spec.name for spec in specs[:HEADLINES]]
@@ -267,7 +267,7 @@ def commit_effect(
 
 
 def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[tuple[Commit, int], ...]:
-    """The commits of *edits*, newest first, except for *sha*, whose own page lists its edits already."""
+    """The commits of ``edits``, newest first, except for ``sha``, whose own page lists its edits already."""
     edited = {(edit.commit.sha, edit.path): edit.commit for edit in edits if edit.commit.sha != sha}
     files = Counter(commit for commit, _ in edited)
     commits = {commit.sha: commit for commit in edited.values()}

@@ -178,7 +178,7 @@ def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
 
 
 def _least_characters(cells: Iterable[Cell], first: int) -> int:
-    """The fewest characters of a block that has the point *first* and all later ones."""
+    """The fewest characters of a block that has the point ``first`` and all later ones."""
     characters = 0
     for cell in cells:
         covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)

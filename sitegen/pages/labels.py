@@ -189,7 +189,7 @@ class DisplayedChange(Frozen):
 
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
-    """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
+    """The change of each of ``specs``, the first metrics of the kind; empty if the two points were not compared."""
     found = after.change
     if found is None:
         return ()
@@ -293,7 +293,7 @@ def span_of_change(interval: Ends, spec: MetricSpec) -> str:
 def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> str:
     """The reason for the decision, after a colon: ``results[].unit broke in all 15 values; 0 fixed, 15 broken``.
 
-    It contains names of fields, which each format must escape. With *noise*, it says how far repeats differ.
+    It contains names of fields, which each format must escape. With ``noise``, it says how far repeats differ.
     """
     moved = _moved(verdict, spec, nouns)
     match verdict.why:

@@ -36,7 +36,7 @@ Thresholds: TypeAlias = dict[str, dict[str, float]]
 def compare_variants(
     project: WorktreeProject, eval_id: str, names: Sequence[str]
 ) -> tuple[ComparisonDocument, Thresholds]:
-    """Compare variants of an eval in the work tree; all of them if *names* is empty.
+    """Compare variants of an eval in the work tree; all of them if ``names`` is empty.
 
     Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are
     fewer than two variants.

@@ -139,7 +139,7 @@ _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "bool
 def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], top: Path) -> tuple[Path, ...]:
     """Write every table and return the files. Existing files of the same names are replaced.
 
-    *place* is as the user named it. Raises OutputFolderError if it leads through a link of the project at *top*.
+    ``place`` is as the user named it. Raises OutputFolderError if it leads through a link of the project at ``top``.
     """
     real = named_place(place, top, option="-o")
     written = (_write_csv if format == "csv" else _write_sqlite)(real, batches)

@@ -22,10 +22,10 @@ from sitegen.text.keys import nearest
 
 
 def check(options: Options, base: str, *, exact: bool = False, strict_floors: bool = False) -> GateReport:
-    """Compare a revision, by default ``HEAD``, with the commit at which it branched off from *base*.
+    """Compare a revision, by default ``HEAD``, with the commit at which it branched off from ``base``.
 
-    With *exact* the revision is compared with *base* itself. With *strict_floors*, as with the configuration of that
-    name, a floor that was missed at the base too fails. Limits are read from the work tree's configuration. Raises
+    With ``exact`` the revision is compared with ``base`` itself. With ``strict_floors``, as with the configuration of
+    that name, a floor that was missed at the base too fails. Limits are read from the work tree's configuration. Raises
     RepositoryError if a revision is unknown, the two have no commit in common or history is truncated, and
     ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """

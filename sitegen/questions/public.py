@@ -67,7 +67,7 @@ class PublicCheck:
                 raise SecretsError.of_places(listed, removed=bool(self._withdraw(memo, set(places))))
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
-        """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""
+        """Delete the files of sitegen if one is among ``refused``; None: in any case. Returns the number of files."""
         out, site = self._project.out, self._project.site
         with claimed(out, force=True):
             rows = list(memo.each_page(site))

@@ -61,7 +61,7 @@ def verify(
     """Score an output, by default the newest of the eval, as a site of the work tree scores it.
 
     Raises NothingToReportError if the eval has no ground truth or no output, and ConfigurationError if it does not
-    exist or *settings* do not fit.
+    exist or ``settings`` do not fit.
 
     Args:
         project: the project of the eval.
@@ -168,7 +168,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
 
 
 def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:
-    """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
+    """Score all iterations that have an output by the present ground truth, except those numbered in ``without``."""
     for number, outputs in place.outputs_of_iterations():
         if outputs and number not in without:
             yield _scored(place, outputs)

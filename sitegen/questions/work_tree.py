@@ -147,7 +147,7 @@ def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
 def _each_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> list[tuple[Path, ...]]:
     """The files of each run by name, with numbers in names compared by value.
 
-    Files that do not state the values of *where* (key -> value) are left out.
+    Files that do not state the values of ``where`` (key -> value) are left out.
     """
     start = folder / runs.start
     paths = start.rglob("*") if start.is_dir() else ()
@@ -189,7 +189,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     @classmethod
     def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
-        """Open the project that contains a folder. *evals_dir* replaces the configured folder of evals.
+        """Open the project that contains a folder. ``evals_dir`` replaces the configured folder of evals.
 
         Raises SitegenError without a repository or a work tree, or for a wrong configuration.
         """

@@ -61,7 +61,7 @@ def initialise(root: Path, configuration: Mapping[str, bytes] = MappingProxyType
     Raises SitegenError if a folder cannot be made.
 
     Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
-    *configuration* holds further contents by path, which replace a skeleton of the same path.
+    ``configuration`` holds further contents by path, which replace a skeleton of the same path.
     """
     own = requirement(source()).encode()
     skeletons = {path: _skeleton(name).replace(_ANY, own) for name, path in SKELETONS}

@@ -116,7 +116,7 @@ class InstructionGlob(Frozen):
 def instruction_globs(
     files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str]
 ) -> tuple[InstructionGlob, ...]:
-    """Return globs that match the instruction files, starting with the *configured* globs that match any.
+    """Return globs that match the instruction files, starting with the ``configured`` globs that match any.
 
     The text of a file counts only if no glob matches it, and only outside folders of results and documentation.
     """

@@ -62,7 +62,7 @@ def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> 
     Returns the value in the form of pages, where numbers are numbers whatever the format of the file, the function, and
     the outcome of an output without the value.
 
-    *marks*: the decimal marks that the column of a CSV file proves, whose undeclared types have to be inferred; None
+    ``marks``: the decimal marks that the column of a CSV file proves, whose undeclared types have to be inferred; None
     for a value of any other file.
     """
     if isinstance(value, Unusable):
@@ -208,7 +208,7 @@ def _is_nothing(actual: Value) -> Outcome | None:
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
-    """Compare texts after normalising. *inferred*: the text is not declared, so that an equal number is correct too."""
+    """Compare texts after normalising. ``inferred``: the text is not declared, so an equal number is correct too."""
     normalised = normalise(expected)
 
     def judge(actual: Value) -> Outcome:
@@ -237,7 +237,7 @@ def _is_identical(expected: Value) -> Comparison:
 def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = None) -> Comparison:
     """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included.
 
-    The distance of angles, in degrees, is the shorter way round the circle. *read* reads numbers in texts: without
+    The distance of angles, in degrees, is the shorter way round the circle. ``read`` reads numbers in texts: without
     ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML.
     """
     exact = rule.type == "integer" and rule.exact_integer

@@ -137,7 +137,7 @@ def forget(node: Node) -> None:
 
 
 def invalid_expected_value(place: ValuePlace, why: str, fix: str, value: str) -> Finding:
-    """The finding about an expected value that cannot be compared; *value* is quoted."""
+    """The finding about an expected value that cannot be compared; ``value`` is quoted."""
     message = f"Ground-truth error: {place.path} {why}; not scored"
     return Finding.of_type("invalid_expected_value", message, fix, about="ground_truth", value=value, path=place.path)
 
@@ -148,7 +148,7 @@ class CompiledTruth:
     def __init__(self, truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None) -> None:
         """Compile every document. Raises UnreadableError if there are too many.
 
-        Values that are the same in the ground truth compiled *before* keep their judgements.
+        Values that are the same in the ground truth compiled ``before`` keep their judgements.
         """
         number = len(truth.documents)
         if number > _MAX_DOCUMENTS:
@@ -175,7 +175,7 @@ class CompiledTruth:
             self.trees.append(self._branch(document.root, DOCUMENT, earlier.get(document.id)))
 
     def _branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
-        """Compile an object and everything below it. *before*: what the ground truth compiled before has instead."""
+        """Compile an object and everything below it. ``before``: what the ground truth compiled before has instead."""
         self.objects.add(place.attribute)
         by_index = isinstance(members, ByIndex)
         is_same_place = isinstance(before, Branch) and (before.place, before.by_index) == (place, by_index)
@@ -190,7 +190,7 @@ class CompiledTruth:
         return Branch(place, nodes, by_index)
 
     def _node(self, value: Value, place: ValuePlace, before: Node) -> Node:
-        """Compile a value. *before*: the node at the same place."""
+        """Compile a value. ``before``: the node at the same place."""
         self.values += 1
         if self.rules.ignored(place):
             return None

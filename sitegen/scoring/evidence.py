@@ -78,7 +78,7 @@ EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 
 
 def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) -> EvidenceByPath:
-    """The evidence of one document. Without *beside_values* no key has the name of another one and of evidence."""
+    """The evidence of one document. Without ``beside_values`` no key has the name of another one and of evidence."""
     stated: dict[str, Evidence] = {}
     for number, (steps, members) in enumerate(_objects(document)):
         if number == _MOST_VALUES:
@@ -165,7 +165,7 @@ def _quote(value: Value) -> str:
 
 
 def may_state_evidence(files: Iterable[File], *, beside_values: bool = False) -> bool:
-    """Whether an output can have evidence; with *beside_values*, whether some can be in the way of values."""
+    """Whether an output can have evidence; with ``beside_values``, whether some can be in the way of values."""
     traces = _BESIDE_A_VALUE if beside_values else _TRACES
     return any(trace in file.content for file in files if file.content for trace in traces)
 
@@ -176,7 +176,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
     attributes = expected | objects
 
     def value_below(value: Value, place: ValuePlace, *, in_list: bool = False) -> Value:
-        """The value of a field. *in_list*: it is an item of a list where a list of plain values is expected."""
+        """The value of a field. ``in_list``: it is an item of a list where a list of plain values is expected."""
         attribute = place.attribute
         if isinstance(value, list):
             is_plain = attribute in expected

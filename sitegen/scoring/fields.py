@@ -139,7 +139,7 @@ class _FieldsScoring:
         self._panels: list[AlignmentPanel] = []
 
     def result(self, files: Sequence[File]) -> Result:
-        """*files*: those of the output, which may state evidence, which is not scored."""
+        """``files``: those of the output, which may state evidence, which is not scored."""
         has_evidence = may_state_evidence(files)
         is_in_the_way = has_evidence and may_state_evidence(files, beside_values=True)
         roots = self._roots()

@@ -169,7 +169,7 @@ class Judge:
         self.panels.append(pairing.panel)
 
     def omit(self, node: Node, note: str, *, blanks: bool = False) -> None:
-        """Judge a node that the output lacks: its values are omissions, and if *blanks*, its blanks true negatives."""
+        """Judge a node that the output lacks: its values are omissions; with ``blanks``, its blanks true negatives."""
         if isinstance(node, Leaf):
             if node.missing.outcome == "omission":
                 self._add(node.place, "omission", node.value, None, note)
@@ -227,7 +227,7 @@ def with_places(
 
     A value counts if exactly one omission expects it, it occurs in the output once, and no correct value is the same.
     Returns ``A at B`` for each of these values as well: A is the expected path and B the path in the output.
-    *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
+    ``text`` is ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
     sought = {value for value, _ in omitted if value}

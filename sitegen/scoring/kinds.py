@@ -162,7 +162,7 @@ def _without_scores(result: Result) -> Result:
 def _with_values(
     documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
 ) -> tuple[DocumentScore, ...]:
-    """The documents with their values of an installed metric. Raises ValueError if *whole* is not their mean."""
+    """The documents with their values of an installed metric. Raises ValueError if ``whole`` is not their mean."""
     ids = {document.id for document in documents}
     if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")

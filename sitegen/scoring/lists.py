@@ -52,8 +52,8 @@ def _aligned(
     Returns the pairs by expected position, the algorithm that paired items by their keys, whether too many items were
     left over to pair them by agreement, and the limit that the lists exceed with its consequence, in words.
 
-    *equal_fields* is slow, and called only for equal similarities and for items that their keys leave unpaired.
-    *expected_values* counts the values of an expected item.
+    ``equal_fields`` is slow, and called only for equal similarities and for items that their keys leave unpaired.
+    ``expected_values`` counts the values of an expected item.
     """
     rule = node.rule
     items = [item for _, item in (*expected, *actual)]
@@ -113,8 +113,8 @@ def _aligned(
 def _match_cell(value: Value, rule: FieldRule, numbers: bool) -> Comparable:
     """The value of a match field, by the rule of the field.
 
-    A plain digit string counts as a number if any item has a number in that field (*numbers*), so that CSV cells match
-    JSON numbers; otherwise it is a text.
+    A plain digit string counts as a number if any item has a number in that field (``numbers``), so that CSV cells
+    match JSON numbers; otherwise it is a text.
     """
     if rule.words.empty(value):
         return None

@@ -216,7 +216,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
 
 
 def _overlaid(base: Any, top: Any) -> Any:
-    """*base* overridden by *top*: objects key by key, everything else as a whole."""
+    """``base`` overridden by ``top``: objects key by key, everything else as a whole."""
     if isinstance(base, dict) and isinstance(top, dict):
         return {**base, **{key: _overlaid(base[key], value) if key in base else value for key, value in top.items()}}
     return top
@@ -273,6 +273,6 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:
-    """Return the keys that are allowed in place of the last step of *location*; None if any key is."""
+    """Return the keys that are allowed in place of the last step of ``location``; None if any key is."""
     keys = keys_at(Mapping, location)
     return (*keys, _OTHER_NAME_OF_IGNORE) if keys and len(location) == 1 else keys

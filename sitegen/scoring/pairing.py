@@ -230,7 +230,7 @@ def rare_pairs(
 ) -> list[tuple[int, int]]:
     """Pair the items of lists that are too long for ``agreeing_pairs``: those with most equal values first.
 
-    Only items that share a rare value are compared. *expected* and *actual* have the values by which an item may be
+    Only items that share a rare value are compared. ``expected`` and ``actual`` have the values by which an item may be
     found, as texts, by its position.
     """
     places: dict[str, list[int]] = {}

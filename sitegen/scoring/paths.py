@@ -63,7 +63,7 @@ def parse_path(text: str) -> tuple[PathStep, ...]:
 
 @lru_cache(maxsize=16_384)
 def with_key(path: str, key: str) -> str:
-    """The path of a key below *path*."""
+    """The path of a key below ``path``."""
     if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _MAX_KEY:
         return f"{path}.{key}" if path else key
     if len(key) > _MAX_KEY:
@@ -185,7 +185,7 @@ class ValuePlace(NamedTuple):
         return ValuePlace(with_key(self.path, key), with_key(self.attribute, key), named)
 
     def item(self, index: int, name: str) -> ValuePlace:
-        """The place of an item of this list; *name* comes from ``item_names``."""
+        """The place of an item of this list; ``name`` comes from ``item_names``."""
         named = f"{self.named_path or self.path}[{name or index}]" if name or self.named_path else ""
         return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
@@ -233,7 +233,7 @@ def item_names(
 ) -> list[str]:
     """Return a name for each item; repeated names are followed by the index.
 
-    Indices of an output (*of_output*) are marked as such. An expected item without a name gets an empty one, because
+    Indices of an output (``of_output``) are marked as such. An expected item without a name gets an empty one, because
     its index identifies it.
     """
     names = [item_name(item, match_fields) for _, item in items]

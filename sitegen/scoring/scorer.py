@@ -84,7 +84,7 @@ class Scorer(Protocol):
 
 
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
-    """The content of a file that scoring needs. Raises UnreadableError, with *missing* if the file has no reason."""
+    """The content of a file that scoring needs. Raises UnreadableError, with ``missing`` if the file has no reason."""
     if file is None or file.content is None:
         raise UnreadableError((file.reason if file else "") or missing, (file.fix if file else "") or fix)
     return file.content

@@ -109,7 +109,7 @@ def as_float(value: Value) -> float | None:
 
 
 def spells(text: str, number: Number) -> bool:
-    """Whether *text* (normalised) is the JSON literal of *number*: ``12`` spells 12 and not 12.0."""
+    """Whether ``text`` (normalised) is the JSON literal of ``number``: ``12`` spells 12 and not 12.0."""
     if isinstance(number, int):
         return text == str(number)
     if len(text) > MAX_DIGITS or not _LITERAL.fullmatch(text) or text.lstrip("-").isdigit():

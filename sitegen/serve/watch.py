@@ -182,9 +182,9 @@ class Layers(Frozen):
 
 
 def build_layers(options: Options, progress: Progress | None = None) -> Layers:
-    """Bring both layers of the project in *options* up to date, in folders below its cache. Raises like ``build``.
+    """Bring both layers of the project in ``options`` up to date, in folders below its cache. Raises like ``build``.
 
-    *progress* follows the lower layer, the only one that can take long.
+    ``progress`` follows the lower layer, the only one that can take long.
     """
     opened = open_project(options, "")
     folder = opened.cache / FOLDER
@@ -268,7 +268,7 @@ def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progre
 
 
 async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[WatchedBuild], None]) -> None:
-    """Put further builds on the board and pass them to *on_build*, until cancelled. A started build is finished."""
+    """Put further builds on the board and pass them to ``on_build``, until cancelled. A started build is finished."""
     changed = asyncio.Event()
     paths: set[Path] = set()
 

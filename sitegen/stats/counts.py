@@ -51,7 +51,7 @@ def _counted(outcomes: tuple[Outcome, ...], convention: Convention, whole_lists:
 
 
 def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> dict[str, list[Judgement]]:
-    """Group judgements by attribute: *first*, even without judgements, then other attributes as they occur."""
+    """Group judgements by attribute: ``first``, even without judgements, then other attributes as they occur."""
     of_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in first}
     for judgement in judgements:
         of_attribute.setdefault(judgement.attribute, []).append(judgement)

@@ -31,13 +31,13 @@ _SERIES: Final = 30
 
 @cache
 def normal(level: float) -> float:
-    """Z such that a standard normal lies within -z..z with the chance *level*, 0 < level < 1: 1.96 for 0.95."""
+    """Z such that a standard normal lies within -z..z with the chance ``level``, 0 < level < 1: 1.96 for 0.95."""
     return _bisected_root(lambda z: erf(z / sqrt(2)), level, 9.0)
 
 
 @cache
 def student(level: float, freedom: int) -> float:
-    """T such that Student's t with *freedom* >= 1 degrees lies within -t..t with the chance *level*.
+    """T such that Student's t with ``freedom`` >= 1 degrees lies within -t..t with the chance ``level``.
 
     Abramowitz and Stegun 1964: the finite series 26.7.3 and 26.7.4; for many degrees the expansion 26.7.5.
     """
@@ -144,7 +144,7 @@ def mean_of(values: Sequence[float]) -> Spread | None:
 
 
 def wilson(share: float, size: float) -> Ends:
-    """Wilson's score interval, at ``LEVEL``, of a share 0..1 of *size* > 0 trials (Wilson 1927)."""
+    """Wilson's score interval, at ``LEVEL``, of a share 0..1 of ``size`` > 0 trials (Wilson 1927)."""
     z = normal(LEVEL)
     centre = (share + z * z / (2 * size)) / (1 + z * z / size)
     half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
@@ -156,7 +156,7 @@ def effective_wilson(spread: Spread, most: float | None) -> Ends:
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
     units estimate their variation poorly, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology*
-    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. *most* limits
+    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. ``most`` limits
     the number of trials; if the units do not vary at all, their number is used in place of None.
     """
     size = most or spread.freedom + 1.0

@@ -58,7 +58,7 @@ class Excursion(NamedTuple):
 
 
 def excursions(values: Sequence[float], size: int, limit: float) -> Iterator[Excursion]:
-    """Find runs of *size* values that all deviate from the nearer of their two neighbours by more than *limit*."""
+    """Find runs of ``size`` values that all deviate from the nearer of their two neighbours by more than ``limit``."""
     for start in range(1, len(values) - size):
         blip = values[start : start + size]
         low, high = sorted((values[start - 1], values[start + size]))

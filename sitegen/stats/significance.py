@@ -98,7 +98,7 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
 def least_discordant(level: float, most: int) -> tuple[int, ...]:
     """Make a table with which pages decide whether the sign test's p is below a level, without computing the test.
 
-    Entry k is the smallest number of flips, up to *most*, for which p is below the level if k of them have the rarer
+    Entry k is the smallest number of flips, up to ``most``, for which p is below the level if k of them have the rarer
     direction. With more flips and the same k, p is even smaller.
     """
     least: list[int] = []
@@ -115,8 +115,8 @@ def least_discordant(level: float, most: int) -> tuple[int, ...]:
 def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
     """The largest imbalance of flips that the sign test attributes to chance.
 
-    This is the difference between the numbers of *flipped* pairs in both directions. ``least``: a table made by
-    ``least_discordant`` for *flipped* pairs or more.
+    This is the difference between the numbers of ``flipped`` pairs in both directions. ``least``: a table made by
+    ``least_discordant`` for ``flipped`` pairs or more.
     """
     rarer = sum(number <= flipped for number in least)
     return flipped - 2 * rarer + 1 if rarer else flipped
@@ -269,9 +269,9 @@ def least_change(error: float, freedom: int) -> float:
 def least_net_flips(pairs: int, flips: int) -> int | None:
     """How many more cells must be fixed than broken, or the reverse, for McNemar's test to find it.
 
-    Of *pairs* cells, *flips* flip one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
-    1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. If fewer cells flip by chance than
-    the test requires, all flips must have the same direction: 8. None if there are too few cells.
+    Of ``pairs`` cells, ``flips`` flip one way or the other by chance alone. The sample size of Miettinen (*Biometrics*
+    24, 1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. If fewer cells flip by chance
+    than the test requires, all flips must have the same direction: 8. None if there are too few cells.
     """
     alpha, beta = normal(LEVEL), normal(_ONE_SIDED)
     room = flips * (pairs + beta**2 - alpha**2)

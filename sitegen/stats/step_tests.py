@@ -127,7 +127,7 @@ class LevelValues(Frozen):
     def _chance(self, start: int, middle: int, end: int, tails: float = inf) -> float:
         """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
 
-        *tails* limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
+        ``tails`` limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
         """
         off = [blip.off for blip in self.aside if start < blip.place < end]
         before, after = self._residuals(start, middle), self._residuals(middle, end)
@@ -176,7 +176,7 @@ class LevelValues(Frozen):
 def level_values(
     values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance, tails: float = inf
 ) -> LevelValues:
-    """The values minus their mean, with running sums. *grain* is by how much one case moves a value."""
+    """The values minus their mean, with running sums. ``grain`` is by how much one case moves a value."""
     centre = fsum(values) / len(values)
     centred = [value - centre for value in values]
     return LevelValues(
@@ -190,7 +190,7 @@ def level_values(
 
 
 def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
-    """The median variance by units over pairs of neighbours of *count* values; None if too few pairs have one.
+    """The median variance by units over pairs of neighbours of ``count`` values; None if too few pairs have one.
 
     Of more than ``2 * NEAR`` pairs, only this number, evenly spread, is examined.
     """

@@ -179,7 +179,7 @@ def _levels(
 
 
 def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
-    """Join each level of a single value to the nearer neighbouring level, limited to at most *furthest* from its mean.
+    """Join each level of a single value to the nearer neighbouring level, at most ``furthest`` from its mean.
 
     Returns the values with these limits applied, and the starts of the remaining levels.
     """
@@ -216,12 +216,12 @@ def noise(values: Sequence[float]) -> float:
 
 
 def penalty(count: int) -> float:
-    """The penalty of a step in a series of *count* values, in variances of the noise (Schwarz 1978)."""
+    """The penalty of a step in a series of ``count`` values, in variances of the noise (Schwarz 1978)."""
     return 3 * log(count)
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:
-    """Where the levels that minimise the functional begin; *cost* is the penalty of one step."""
+    """Where the levels that minimise the functional begin; ``cost`` is the penalty of one step."""
     if max(values) - min(values) <= EQUAL:
         return [0]
     centre = fsum(values) / len(values)

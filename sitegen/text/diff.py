@@ -44,7 +44,7 @@ class Diff(Frozen):
 
 
 def draw(patch: Patch, *, with_passages: bool = True) -> Diff:
-    """Draw the first ``MOST_LINES`` lines of a patch as rows and, if *with_passages*, as rendered passages."""
+    """Draw the first ``MOST_LINES`` lines of a patch as rows and, if ``with_passages``, as rendered passages."""
     hunks: list[Hunk] = []
     room = MOST_LINES
     for hunk in patch.hunks:

@@ -70,7 +70,7 @@ Gone: TypeAlias = Mapping[int, Sequence[str]]
 CODE: Final = frozenset({"fence", "code_block"})
 """Types of blocks of code: they mark and strike their own lines."""
 
-STRUCK: Final = "struck"
+_STRUCK: Final = "struck"
 """Type of sitegen's own tokens, whose content is written unchanged."""
 
 _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
@@ -107,7 +107,7 @@ def strike(tokens: list[Token], gone: Gone) -> Gone:
             text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
             begin, end = _GONE.get(before.type if before is not None else "", _GONE_PARAGRAPH)
             html = f"{begin}{text}{end}\n" if text else ""
-            tokens.insert(place, Token(STRUCK, "", 0, content=html))
+            tokens.insert(place, Token(_STRUCK, "", 0, content=html))
     return from_code
 
 
@@ -140,7 +140,7 @@ def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gon
                 first = token.map[0] + (token.type == "fence")
                 content = _marked_lines(split_lines(token.content), changed, gone, first)
             out.append(f"<pre><code>{content}</code></pre>\n")
-        elif token.type == STRUCK:
+        elif token.type == _STRUCK:
             out.append(token.content)
         elif token.hidden:
             continue

@@ -81,7 +81,7 @@ def _parser() -> MarkdownIt:
 
 
 def _first_of(rules: list[tuple[str, _Rule]]) -> _Rule:
-    """Return a rule that tries *rules* on a line until one applies, and returns whether one did."""
+    """Return a rule that tries ``rules`` on a line until one applies, and returns whether one did."""
     anywhere = [rule for name, rule in rules if name not in _BEGINS]
     by_character = {
         character: [rule for name, rule in rules if character in _BEGINS.get(name, character)]

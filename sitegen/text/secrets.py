@@ -237,7 +237,7 @@ _NAMED: Final = (
     Form(NAMED, ("Bearer ", "bearer "), rf"(?P<secret>{_VALUE})"),
 )
 
-FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERYWHERE, *_NAMED)
+_FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERYWHERE, *_NAMED)
 """Every form; of several forms with the same head, the first that fits counts."""
 
 
@@ -267,7 +267,7 @@ class Detector:
         """``allowed`` are whole texts that only look like secrets; a part of such a text allows nothing."""
         self._heads, self._rules = _compiled()
         self._allowed = frozenset(map(_bare, allowed))
-        self.version = repr((FORMS, sorted(self._allowed)))
+        self.version = repr((_FORMS, sorted(self._allowed)))
         """A description of everything that affects which texts are reported."""
 
     def search(self, text: str, *, markup: bool) -> tuple[Secret, ...]:
@@ -338,7 +338,7 @@ def _bare(text: str) -> str:
 @cache
 def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
     """Return the pattern of all heads, and the rules of each head, most specific first."""
-    heads = sorted({head for form in FORMS for head in form.heads}, key=len, reverse=True)
+    heads = sorted({head for form in _FORMS for head in form.heads}, key=len, reverse=True)
     by_head = {
         longest: tuple(
             (
@@ -348,7 +348,7 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
             )
             for head in heads
             if longest.startswith(head)
-            for form in FORMS
+            for form in _FORMS
             if head in form.heads
         )
         for longest in heads

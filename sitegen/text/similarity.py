@@ -80,7 +80,7 @@ def similar_pairs(
 ) -> list[SimilarPair]:
     """Return every pair of items that reaches the threshold, in the order of the left and then of the right items.
 
-    If there are more than *most* pairs, only the first are computed.
+    If there are more than ``most`` pairs, only the first are computed.
     """
     if not left or not right or not left[0]:
         return []

@@ -63,7 +63,7 @@ def _kind(value: Value) -> str:
 
 
 def bounded_json(value: Value, longest: int) -> str:
-    """Return ``as_json`` with at most *longest* characters; a digest keeps different long values different."""
+    """Return ``as_json`` with at most ``longest`` characters; a digest keeps different long values different."""
     text = as_json(value)
     if len(text) <= longest:
         return text

@@ -196,7 +196,7 @@ def difference_of_repeats(before: Noise | None, after: Noise | None, change: flo
     """Estimate the change between two points, and its error, from the outputs that repeat each of them.
 
     Outputs that were made under the same instructions as a point say more of these than the point alone, so the means
-    of both groups are compared. If the groups are the same or unknown, it is the *change* between two outputs. None
+    of both groups are compared. If the groups are the same or unknown, it is the ``change`` between two outputs. None
     without a noise limit.
     """
     known = [noise for noise in (before, after) if noise and noise.limit is not None]
@@ -289,7 +289,7 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
 def _judged_states(cell: Cell, starts: Sequence[int], indices: Sequence[int]) -> list[State]:
     """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another.
 
-    *starts*: where the periods of the cell start.
+    ``starts``: where the periods of the cell start.
     """
     numbers = [bisect_right(starts, index) for index in indices]
     states: list[State] = [cell.periods[number - 1].state if number else "absent" for number in numbers]

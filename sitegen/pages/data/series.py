@@ -99,7 +99,7 @@ def whole_series(series: Series) -> bytes:
 
 
 def decompressed(content: bytes, at_most: int) -> bytes | None:
-    """The content of a file of older points; None if it is none, or larger than *at_most* bytes."""
+    """The content of a file of older points; None if it is none, or larger than ``at_most`` bytes."""
     reader = bz2.BZ2Decompressor()
     try:
         body = reader.decompress(content, at_most)

@@ -54,11 +54,11 @@ class ChartLine(Frozen):
     """Path of the values without a defined neighbour, which a line would not show."""
 
 
-UNIT: Final = Ends(0.0, 1.0)
+_UNIT: Final = Ends(0.0, 1.0)
 """The scale of a share."""
 
 
-def y(value: float, scale: Ends = UNIT) -> float:
+def y(value: float, scale: Ends = _UNIT) -> float:
     """The y coordinate of a value: 0 at the high end of the scale, 1000 at the low one."""
     return round(1000 * (scale.high - value) / (scale.high - scale.low), 1)
 
@@ -146,7 +146,7 @@ def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[in
 
 def line(
     values: Sequence[float | None],
-    scale: Ends = UNIT,
+    scale: Ends = _UNIT,
     drawn: Iterable[int] | None = None,
     breaks: Sequence[int] = (),
 ) -> ChartLine:
@@ -164,7 +164,7 @@ def line(
     return ChartLine("".join(path), "".join(lone))
 
 
-def dots(values: Sequence[float | None], scale: Ends = UNIT, drawn: Iterable[int] | None = None) -> str:
+def dots(values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None) -> str:
     """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
     runs = _defined_stretches(values, drawn)
     return "".join([f"M{index} {_y_text(value, scale)}h0" for run in runs for index, value in run])
@@ -172,7 +172,7 @@ def dots(values: Sequence[float | None], scale: Ends = UNIT, drawn: Iterable[int
 
 def band(
     spans: Sequence[Ends | None],
-    scale: Ends = UNIT,
+    scale: Ends = _UNIT,
     size: int = 1,
     newest: int = 0,
     breaks: Sequence[int] = (),
@@ -210,7 +210,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 def staircase(
     values: Sequence[float | None],
-    scale: Ends = UNIT,
+    scale: Ends = _UNIT,
     drawn: Iterable[int] | None = None,
     breaks: Sequence[int] = (),
 ) -> str:
@@ -333,7 +333,7 @@ def bar_between(before: float, after: float, edges: Ends) -> str:
 
 
 def around_zero(interval: tuple[float, float], middle: float, scale: float, tone: str) -> str:
-    """An interval as a bar around zero, which is in the middle; *scale* > 0 is the value at either edge.
+    """An interval as a bar around zero, which is in the middle; ``scale`` > 0 is the value at either edge.
 
     ``tone``: u for better, d for worse, n for neither. The picture is hidden from screen readers: a text beside it has
     to say the same.

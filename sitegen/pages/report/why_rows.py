@@ -404,7 +404,7 @@ def decision(verdict: ChangeVerdict) -> Markup:
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
-    """What follows the word: the reason for it, what holds beyond these cases, and a link to *methods*."""
+    """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``."""
     beyond = labels.beyond_them(verdict, spec, nouns)
     words = _hint(verdict, labels.on_these_cases(verdict, spec, nouns))
     how = f'<a href="{methods}#noise-verdict">how?</a>'

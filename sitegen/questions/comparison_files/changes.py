@@ -130,7 +130,7 @@ class ResultChange:
 
 
 def result_change(series: Series, before: int, after: int, change: Change, *, names: tuple[str, str]) -> ResultChange:
-    """Show a change of an eval between two of its points; *names* are those of both sides."""
+    """Show a change of an eval between two of its points; ``names`` are those of both sides."""
     first, last = series.points[before].scorecard, series.points[after].scorecard
     spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
     flips, right = change.flips, Counter(map(_sides_that_are_right, series.cells.cells, repeat(before), repeat(after)))

@@ -126,7 +126,7 @@ def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[st
 def _draw_labelled_bars(
     axes: Axes, values: Sequence[float | None], *, offset: float, width: float, label: str, colour: int
 ) -> None:
-    """One bar for each metric, with its value above it; *offset* is the distance of a bar from its metric's tick."""
+    """One bar for each metric, with its value above it; ``offset`` is the distance of a bar from its metric's tick."""
     positions = [index + offset for index in range(len(values))]
     heights = [value or 0 for value in values]
     bars = axes.bar(positions, heights, width, label=_plain_text(label), color=_colour(colour))

@@ -80,7 +80,7 @@ class Tree:
     def put(self, path: str, value: Value, line: int | None = None, *, is_mapped: bool = False) -> None:
         """Set a value of a line. If the path cannot be read, or has a value already, a finding is added instead.
 
-        *is_mapped*: an index in the path is an index in the list of the output.
+        ``is_mapped``: an index in the path is an index in the list of the output.
         """
         try:
             *above, last = steps = parse_path(path)
@@ -150,7 +150,7 @@ COLUMNS: Final = "Map them in csv_to_json"
 
 
 def unmapped(values: dict[str, int], how: str = COLUMNS) -> Iterator[Finding]:
-    """Findings on all columns that are not mapped, in their order, with *how* to map them; none if there are none.
+    """Findings on all columns that are not mapped, in their order, with ``how`` to map them; none if there are none.
 
     ``values`` is the number of values by name of a column or a row. Headings have none, and do not change a score.
     """

@@ -180,7 +180,7 @@ def is_no_score(value: Value) -> bool:
 def grade_of(
     value: Value, words: Mapping[str, AnswerGrade], limits: tuple[float, float] = (0.0, 1.0)
 ) -> AnswerGrade | None:
-    """Read a truth value, one of *words* (as written, else in lower case) or a number within limits as a grade.
+    """Read a truth value, one of ``words`` (as written, else in lower case) or a number within limits as a grade.
 
     No value, and NaN, is a grade without a score. Returns None for any other value.
     """
@@ -213,7 +213,7 @@ def graded(
     details: Value = None,
     grader: Grader | None = None,
 ) -> Opinion:
-    """Form an opinion on one case from a grade for each of its answers; *score* is the tool's own for all of them.
+    """Form an opinion on one case from a grade for each of its answers; ``score`` is the tool's own for all of them.
 
     It counts whether the answers are right. If a grade is neither right nor wrong, its field counts nothing.
     """
@@ -239,7 +239,7 @@ def with_fields(cases: Sequence[JudgedCase], grades: Collection[str]) -> tuple[t
 
     A case without a verdict passed in the share of answers for which the field that is right least often is right.
 
-    *grades*: the scores that are none, because another file of the series shows it. Returns the cases, and the scores
+    ``grades``: the scores that are none, because another file of the series shows it. Returns the cases, and the scores
     of which this file shows that they are grades (``JudgedResults.grades``).
     """
     fields = [field for case in cases for judge in case.judges for field in judge.counts]

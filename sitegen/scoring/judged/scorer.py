@@ -200,7 +200,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
 
 
 def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterator[NotePanel]:
-    """Yield what the reader has to know about the sample. *without*: number of cases without a score."""
+    """Yield what the reader has to know about the sample. ``without``: number of cases without a score."""
     if without:
         yield NotePanel("note", f"The mean leaves out {without} of {documents} cases that have no score.")
     if unjudged := sum(bool(case.unjudged) for case in cases):

@@ -62,7 +62,7 @@ class ResultTable(Frozen):
 def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
     """Read a table in the format that belongs to the ending of its file name. Raises UnreadableError.
 
-    *list_at*: the key, or path of keys, of the list of rows in a JSON object.
+    ``list_at``: the key, or path of keys, of the list of rows in a JSON object.
     """
     findings: list[Finding] = []
     rows: list[Value] = []
@@ -136,7 +136,7 @@ _BETWEEN: Final = " · "
 def read_table(table: ResultTable, column_map: ColumnMap, grades: Collection[str]) -> JudgedResults:
     """Read a table whose columns are described. Raises UnreadableError.
 
-    *grades*: the scores that are grades in the whole series.
+    ``grades``: the scores that are grades in the whole series.
     """
     reader = _TableReader(table, column_map)
     cases, own_grades = with_fields(reader.cases(), grades)

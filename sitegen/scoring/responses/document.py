@@ -131,7 +131,7 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
 def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods: Sequence[str] = ()) -> ResponsesPart:
     """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
-    *thresholds* override the default thresholds of the metrics. Raises ConfigurationError if a method is unknown.
+    ``thresholds`` override the default thresholds of the metrics. Raises ConfigurationError if a method is unknown.
     """
     methods = methods or tuple(METHODS)
     names = metrics_of(methods)

@@ -239,7 +239,7 @@ def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
 
 
 def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
-    """Compute the metrics of some variants together, in the order of their specs. *accuracy* is already counted."""
+    """Compute the metrics of some variants together, in the order of their specs. ``accuracy`` is already counted."""
     every = [answer for group in groups for answer in group]
     within = [cosine for group in groups for _, _, cosine in within_cases(group)]
     values = (

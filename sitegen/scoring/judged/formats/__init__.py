@@ -52,7 +52,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
     A list of cases in no known format is a table with the usual names of columns, if it has scores or verdicts.
 
-    *settings* are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
+    ``settings`` are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
     """
     suffix, head, grades = ending(path), content[:HEAD], stated_grades(settings)

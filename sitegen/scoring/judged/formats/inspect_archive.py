@@ -121,7 +121,7 @@ _FIX: Final = "Let Inspect write the log again."
 def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value], Iterator[Value]]:
     """Return the log of an archive in its JSON form, without samples, and the samples, which are unpacked one by one.
 
-    Raises UnreadableError. Samples that cannot be read are reported in *findings*.
+    Raises UnreadableError. Samples that cannot be read are reported in ``findings``.
     """
     archive = JsonArchive(content)
     try:

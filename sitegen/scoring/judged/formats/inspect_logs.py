@@ -50,7 +50,7 @@ class Epoch(Frozen):
 
 
 def samples_of(raw: Iterable[Value]) -> dict[str, list[Epoch]]:
-    """Return the epochs of each sample in the order of the log. *raw* holds one object for each of them."""
+    """Return the epochs of each sample in the order of the log. ``raw`` holds one object for each of them."""
     samples: dict[str, list[Epoch]] = {}
     for place, entry in enumerate(filter(None, map(members, raw)), 1):
         error, output = entry.get("error"), members(entry.get("output"))

@@ -138,7 +138,7 @@ def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
 
 class _PromptfooReader:
     def __init__(self, columns: list[tuple[str, str]], default_options: Mapping[str, Value]) -> None:
-        """*default_options*: the options of tests that do not state their own."""
+        """``default_options``: the options of tests that do not state their own."""
         self.findings: list[Finding] = []
         self._default_options = default_options
         self._columns = columns
@@ -243,7 +243,7 @@ def _failure_of_judge(component: Mapping[str, Value]) -> str:
 
 
 def _assertions(results: Iterable[Mapping[str, Value]], options: Mapping[str, Value]) -> Iterator[Opinion]:
-    """The outcome of each assertion, named by its metric, else by its type. *options* are the options of the test."""
+    """The outcome of each assertion, named by its metric, else by its type. ``options`` are the options of the test."""
     used: Counter[str] = Counter()
     for result in results:
         assertion = members(result.get("assertion"))
