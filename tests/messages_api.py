@@ -110,10 +110,7 @@ def _body(reply: Reply, model: str) -> bytes:
         "type": "message",
         "role": "assistant",
         "model": f"{model}-20260101",
-        "content": [
-            {"type": "thinking", "thinking": "...", "signature": ""},
-            {"type": "text", "text": reply.text},
-        ],
+        "content": [{"type": "thinking", "thinking": "...", "signature": ""}, {"type": "text", "text": reply.text}],
         "stop_reason": reply.stop_reason,
         "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1},

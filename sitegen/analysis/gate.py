@@ -15,14 +15,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict, MetricDelta
-from sitegen.model.gate import (
-    GateEval,
-    GateMetric,
-    GateReport,
-    GateVerdict,
-    MetricLimits,
-    Reason,
-)
+from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalInfo
 
@@ -192,12 +185,7 @@ def check_eval(draft: GateEval) -> GateEval:
 
 
 def gate_report(
-    base: str,
-    head: str,
-    evals: Iterable[GateEval],
-    *,
-    allow_incomparable: bool = False,
-    strict_floors: bool = False,
+    base: str, head: str, evals: Iterable[GateEval], *, allow_incomparable: bool = False, strict_floors: bool = False
 ) -> GateReport:
     """Make the report on all evals. With ``allow_incomparable`` the gate passes if at least one eval was compared.
 

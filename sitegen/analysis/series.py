@@ -180,13 +180,7 @@ def points(
     if derived is None:
         derived = tuple(_derived(kind, specs, scored, scorecard_of, cells))
     return tuple(
-        replace(
-            point,
-            now=_if_in_truth(kind, made, now),
-            change=change,
-            interval=interval,
-            noise=noise,
-        )
+        replace(point, now=_if_in_truth(kind, made, now), change=change, interval=interval, noise=noise)
         for point, made, now, (change, interval, noise) in zip(
             scored, _as_made(scored), under_newest_rules, derived, strict=True
         )

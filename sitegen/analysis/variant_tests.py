@@ -191,9 +191,7 @@ def _case_outcome(answers: list[Answer]) -> CaseOutcome:
     verdicts = [answer.correct for answer in answers if answer.correct is not None]
     grades = [answer.quality for answer in answers if answer.quality is not None]
     return CaseOutcome(
-        category=answers[0].category,
-        right=mean(verdicts) if verdicts else None,
-        grade=mean(grades) if grades else None,
+        category=answers[0].category, right=mean(verdicts) if verdicts else None, grade=mean(grades) if grades else None
     )
 
 

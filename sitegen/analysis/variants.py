@@ -173,10 +173,7 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
 
 
 def variant_comparison(
-    eval_id: str,
-    variants: Sequence[VariantSample],
-    alpha: float = ALPHA,
-    verdicts: Sequence[ChangeVerdict | None] = (),
+    eval_id: str, variants: Sequence[VariantSample], alpha: float = ALPHA, verdicts: Sequence[ChangeVerdict | None] = ()
 ) -> VariantComparison:
     """Compare two or more variants whose names differ; a p value below ``alpha`` is called significant.
 

@@ -15,12 +15,7 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.questions.gate import check as compare
-from sitegen.questions.gate_junit import (
-    Annotation,
-    annotations_of,
-    gate_junit,
-    junit_of_error,
-)
+from sitegen.questions.gate_junit import Annotation, annotations_of, gate_junit, junit_of_error
 from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
 from sitegen.questions.gate_report import LARGEST, error_sentence, read_report
 from sitegen.text.values import schema_first

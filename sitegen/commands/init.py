@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.recognition.initialising import (
-    PLACEHOLDER,
-    copy_templates,
-    initialise,
-    requirement,
-    source,
-    write_schema,
-)
+from sitegen.recognition.initialising import PLACEHOLDER, copy_templates, initialise, requirement, source, write_schema
 from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:

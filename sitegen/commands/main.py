@@ -24,12 +24,7 @@ _OPTIONS: Final = {
     "--jobs": "jobs",
 }
 """Options of ``build`` that are read without typer and take a value, and the fields of ``Options`` that it fills."""
-_FLAGS: Final = {
-    "--strict": "strict",
-    "--public": "public",
-    "--worktree": "worktree",
-    "--force": "force",
-}
+_FLAGS: Final = {"--strict": "strict", "--public": "public", "--worktree": "worktree", "--force": "force"}
 
 
 def run() -> None:

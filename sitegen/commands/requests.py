@@ -21,8 +21,7 @@ Rev = Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]
 Repo = Annotated[Path, typer.Argument(metavar="REPO", help="The project: any folder of a git repository.")]
 RepoOption = Annotated[Path, typer.Option("--repo", metavar="REPO", help="The project, if it is not this folder.")]
 Cache = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
+    Path | None, typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project.")
 ]
 OwnTemplates = Annotated[
     bool, typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates.")
@@ -32,13 +31,11 @@ Methods = Annotated[
     typer.Option(help="Kind responses: exact_match, consistency, quality or rouge; can be repeated. Default: all."),
 ]
 OutputFile = Annotated[
-    Path | None,
-    typer.Option("--output", metavar="FILE", help="Write the results to this file as JSON."),
+    Path | None, typer.Option("--output", metavar="FILE", help="Write the results to this file as JSON.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Variant = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json."),
+    str | None, typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json.")
 ]
 LlmConfig = Annotated[
     Path | None,
@@ -57,8 +54,7 @@ ApiAddress = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Report each call: status, attempts, seconds.")]
 TestCases = Annotated[
-    Path | None,
-    typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL."),
+    Path | None, typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL.")
 ]
 
 
@@ -107,14 +103,12 @@ class VerifyRequest:
     """The command line of ``verify-one``."""
 
     eval_id: EvalId
-    rest: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),
-    ] = None
+    rest: Annotated[list[str] | None, typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output.")] = (
+        None
+    )
     methods: Methods = None
     range: Annotated[
-        str | None,
-        typer.Option("--range", metavar="X-Y", help="Kind highlights: only paragraphs X to Y."),
+        str | None, typer.Option("--range", metavar="X-Y", help="Kind highlights: only paragraphs X to Y.")
     ] = None
     run_id: Annotated[
         str | None,
@@ -132,8 +126,7 @@ class VerifyRequest:
         bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
     ] = False
     output_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write output, results and report to this folder."),
+        Path | None, typer.Option(metavar="DIR", help="Write output, results and report to this folder.")
     ] = None
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False
     as_json: Json = False
@@ -172,10 +165,7 @@ class CallRequest:
 class RespondRequest(CallRequest):
     """The command line of ``respond``."""
 
-    rest: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses."),
-    ] = None
+    rest: Annotated[list[str] | None, typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses.")] = None
     prompt: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', otherwise prompts/EVAL.md.")
     ] = None
@@ -184,8 +174,7 @@ class RespondRequest(CallRequest):
     )
     test_cases: TestCases = None
     judge_model: Annotated[
-        str | None,
-        typer.Option("--judge-model", help="Name of the model that grades. Overrides the configuration."),
+        str | None, typer.Option("--judge-model", help="Name of the model that grades. Overrides the configuration.")
     ] = None
     methods: Methods = None
     output: OutputFile = None
@@ -246,10 +235,7 @@ class CompareRequest:
         Path | None,
         typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases; A and B are prompt files."),
     ] = None
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="How prompts are evaluated (YAML)."),
-    ] = None
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="How prompts are evaluated (YAML).")] = None
     as_json: Json = False
     repo: RepoOption = Path()
     cache: Cache = None

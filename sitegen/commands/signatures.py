@@ -45,8 +45,7 @@ def build(
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
     public: Annotated[
-        bool,
-        typer.Option("--public", help="Exit with 1 and delete the site if anything in it looks like a secret."),
+        bool, typer.Option("--public", help="Exit with 1 and delete the site if anything in it looks like a secret.")
     ] = False,
     open_browser: Annotated[
         bool, typer.Option("--open", help="Open the site in the browser as soon as its overview is written.")
@@ -154,12 +153,10 @@ def init(
 def export(
     format_: Annotated[Literal["csv", "sqlite"], typer.Option("--format", help="A folder, or one file.")],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="Default: export/ or export.sqlite."),
+        Path | None, typer.Option("--out", "-o", metavar="PATH", help="Default: export/ or export.sqlite.")
     ] = None,
     evals: Annotated[
-        list[str] | None,
-        typer.Option("--eval", metavar="EVAL", help="This eval; can be repeated. Default: all."),
+        list[str] | None, typer.Option("--eval", metavar="EVAL", help="This eval; can be repeated. Default: all.")
     ] = None,
     rev: Rev = None,
     repo: RepoOption = Path(),
@@ -198,11 +195,7 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
 
 
 def history(
-    eval_id: EvalId,
-    json_: Json = False,
-    rev: Rev = None,
-    repo: RepoOption = Path(),
-    cache: Cache = None,
+    eval_id: EvalId, json_: Json = False, rev: Rev = None, repo: RepoOption = Path(), cache: Cache = None
 ) -> None:
     """List all iterations of an eval."""
     from sitegen.commands.history import history as command
@@ -256,8 +249,7 @@ def verify_one(request: VerifyRequest) -> None:
 
 def verify_all(
     evals_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The folder of evals. Overrides the configuration."),
+        Path | None, typer.Option(metavar="DIR", help="The folder of evals. Overrides the configuration.")
     ] = None,
     json_: Json = False,
     repo: RepoOption = Path(),

@@ -44,10 +44,7 @@ def error_in(file: str, finding: Finding) -> ConfigurationError:
 
 
 def finding_of(
-    error: Any,
-    line: Callable[[Location], int | None],
-    table: type[ConfigTable],
-    prefix: str = "",
+    error: Any, line: Callable[[Location], int | None], table: type[ConfigTable], prefix: str = ""
 ) -> Finding:
     """Return an error of pydantic, which read a file into ``table``, as a finding."""
     location: Location = tuple(error["loc"])

@@ -131,11 +131,7 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
 
     try:
         value: Value = json.loads(
-            text,
-            parse_int=integer,
-            parse_float=fraction,
-            parse_constant=constant,
-            object_pairs_hook=pairs,
+            text, parse_int=integer, parse_float=fraction, parse_constant=constant, object_pairs_hook=pairs
         )
     except json.JSONDecodeError as error:
         where = line + error.lineno - 1

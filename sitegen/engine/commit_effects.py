@@ -43,10 +43,7 @@ def spans_of_commits(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[
 
 
 def effects_of_commits(
-    series: Series,
-    edits: OutputEdits,
-    first_new: int,
-    changes: Mapping[tuple[int, int], Change],
+    series: Series, edits: OutputEdits, first_new: int, changes: Mapping[tuple[int, int], Change]
 ) -> EncodedEffects:
     """Return the effect of each commit with new points, except that of a commit without an earlier point.
 

@@ -17,9 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
-from sitegen.engine.cached_kinds import (
-    COMMITS_WITHOUT_OUTPUT,
-)
+from sitegen.engine.cached_kinds import COMMITS_WITHOUT_OUTPUT
 from sitegen.engine.commit_effects import moves_of_commit, names_of_evals
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt
@@ -248,9 +246,7 @@ def _newest_listed(timeline: Timeline) -> str | None:
 
 
 def _commit_tasks(
-    timeline: Timeline,
-    commits: Iterator[CommitPageInputs],
-    present: Mapping[str, PageRow],
+    timeline: Timeline, commits: Iterator[CommitPageInputs], present: Mapping[str, PageRow]
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
@@ -318,9 +314,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=inputs)
         fresh = commit.sha != WORKTREE and writer.is_fresh(path, key)
         result = attempt(
-            "the page of this commit",
-            partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
-            commit=commit.sha,
+            "the page of this commit", partial(_rendered_commit, renderer, task, inputs, fresh=fresh), commit=commit.sha
         )
         if isinstance(result, Problem):
             failures.append(result)
@@ -332,12 +326,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         uncommitted = view if commit.sha == WORKTREE else uncommitted
         if content is not None:
             writer.write(path, content, key)
-    return CommitsDone(
-        files=writer.files,
-        uncommitted=uncommitted,
-        rows=tuple(rows),
-        failures=tuple(failures),
-    )
+    return CommitsDone(files=writer.files, uncommitted=uncommitted, rows=tuple(rows), failures=tuple(failures))
 
 
 def _rendered_commit(

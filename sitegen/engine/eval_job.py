@@ -20,12 +20,7 @@ from sitegen.analysis.series import headline, problems_of_point, problems_of_poi
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
-from sitegen.engine.commit_effects import (
-    effects_of_commits,
-    mixtures_of_commits,
-    spans_of_commits,
-    spans_of_edits,
-)
+from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits, spans_of_edits
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
 from sitegen.engine.eval_task import EvalDone, EvalTask, output_edits, sources_of
 from sitegen.engine.failures import attempt, working_on

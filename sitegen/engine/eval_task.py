@@ -34,13 +34,7 @@ from functools import lru_cache
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from sitegen.analysis.noise.repeats import runs_of
-from sitegen.engine.cached_kinds import (
-    CELLS,
-    EVAL_RECORDS,
-    RESULTS,
-    SCORECARDS,
-    VECTORS,
-)
+from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
 from sitegen.engine.scoring import model_of

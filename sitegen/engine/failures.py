@@ -51,12 +51,7 @@ def working_on(snapshot: Snapshot) -> Iterator[None]:
 
 
 def attempt(
-    part: str,
-    make: Callable[[], R],
-    *,
-    path: str | None = None,
-    commit: str | None = None,
-    eval_id: str | None = None,
+    part: str, make: Callable[[], R], *, path: str | None = None, commit: str | None = None, eval_id: str | None = None
 ) -> R | Problem:
     """Return what ``make`` returns; if it fails, print the traceback and return a problem.
 

@@ -188,9 +188,7 @@ def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
     effects = EffectIndex(evals.summaries, driven_by)
     changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
     return WrittenInstructions(
-        effects=effects,
-        raised=sum(change > 0 for change in changes),
-        lowered=sum(change < 0 for change in changes),
+        effects=effects, raised=sum(change > 0 for change in changes), lowered=sum(change < 0 for change in changes)
     )
 
 

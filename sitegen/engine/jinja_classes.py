@@ -29,10 +29,7 @@ class EscapingTemplate(jinja2.Template):
         return template
 
     def new_context(
-        self,
-        vars: dict[str, Any] | None = None,
-        shared: bool = False,
-        locals: Mapping[str, Any] | None = None,
+        self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> jinja2.runtime.Context:
         """Make the names of one rendering or include.
 

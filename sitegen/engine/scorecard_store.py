@@ -13,15 +13,7 @@ from sitegen.analysis.series import Derived, points, scorecard_key
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.pool import Pool
-from sitegen.engine.scoring import (
-    RANGE,
-    OutputRange,
-    embedder_for,
-    is_worth_ranges,
-    model_of,
-    results,
-    score_range,
-)
+from sitegen.engine.scoring import RANGE, OutputRange, embedder_for, is_worth_ranges, model_of, results, score_range
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
@@ -200,11 +192,7 @@ class EvalScorecards:
         return self._specs
 
     def series(
-        self,
-        info: EvalInfo,
-        edits: OutputEdits,
-        cells: CellMap,
-        derived: Sequence[Derived] | None = None,
+        self, info: EvalInfo, edits: OutputEdits, cells: CellMap, derived: Sequence[Derived] | None = None
     ) -> Series:
         """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
@@ -219,13 +207,7 @@ class EvalScorecards:
             self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
         every_point = points(edits, self._history.kind, specs, self.__getitem__, cells, derived)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
-        return Series(
-            info=info,
-            history=self._history,
-            specs=with_usage,
-            points=every_point,
-            cells=cells,
-        )
+        return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 
     def cells(self) -> CellMap:
         """Return the cells, followed through all points: through the kept ones, and through the others now."""

@@ -228,13 +228,7 @@ class SiteWriter:
             {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
-        yield summary_file(
-            site,
-            head,
-            summaries,
-            self._latest(),
-            timeline.config.regressions.mute,
-        )
+        yield summary_file(site, head, summaries, self._latest(), timeline.config.regressions.mute)
         yield feed_file(site, head, summaries)
         for summary in summaries:
             if not summary.deleted:

@@ -137,11 +137,7 @@ _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "
 
 
 def summary_file(
-    site: SiteInfo,
-    head: Commit,
-    summaries: Iterable[EvalSummary],
-    latest: Iterable[EditEffects],
-    mutes: Sequence[Mute],
+    site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary], latest: Iterable[EditEffects], mutes: Sequence[Mute]
 ) -> RawFile:
     """Make the file. ``latest``: commits with edits, newest first."""
     alive = [summary for summary in summaries if not summary.deleted]

@@ -179,11 +179,7 @@ def fold(
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
     answers = AnswersAt(files, memo)
     searched = Search(
-        names=files.names,
-        read=files.read,
-        earlier=files.earlier,
-        kind_of_cases=kind_of_case_file,
-        kept=answers.answer,
+        names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file, kept=answers.answer
     )
     if project.options.worktree and root is not None:  # uncommitted files take precedence
         on_disk = replace(work_tree_search(root, kind_of_case_file), earlier=files.versions)
@@ -231,8 +227,7 @@ def fold(
         manifest=manifest,
         remarks=tuple(remarks),
         context=replace(
-            _worker_context(project, repository, config, advanced.overlay),
-            commits=(head,) if head else (),
+            _worker_context(project, repository, config, advanced.overlay), commits=(head,) if head else ()
         ),
         update=advanced.update,
         head=advanced.head,
@@ -279,10 +274,7 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
 
 
 def _worker_context(
-    project: Project,
-    repository: Repository,
-    config: SiteConfig,
-    overlay: tuple[WorktreeBlob, ...],
+    project: Project, repository: Repository, config: SiteConfig, overlay: tuple[WorktreeBlob, ...]
 ) -> WorkerContext:
     origin = repository.origin_url()
     url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)

@@ -51,12 +51,7 @@ class RulesInForce:
         self._read = read
         self._report = report
 
-    def update(
-        self,
-        commit: Commit,
-        changes: Iterable[ChangedPath],
-        evals: Mapping[str, EvalState],
-    ) -> list[str]:
+    def update(self, commit: Commit, changes: Iterable[ChangedPath], evals: Mapping[str, EvalState]) -> list[str]:
         """Apply a commit's changes of shared files and of the manifest. Returns the ids of the affected evals.
 
         Raises StartOverError if the manifest names files that were not followed so far.

@@ -29,10 +29,7 @@ _COMMIT_ID = r"[0-9a-f]{7,64}"
 
 
 def new_snapshot(
-    eval_commit: EvalCommit,
-    iteration: SeriesIteration,
-    cause: tuple[Cause, ...],
-    iteration_files: IterationFiles,
+    eval_commit: EvalCommit, iteration: SeriesIteration, cause: tuple[Cause, ...], iteration_files: IterationFiles
 ) -> Snapshot:
     """Make a snapshot of an iteration after the commit.
 

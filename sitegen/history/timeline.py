@@ -27,13 +27,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import NO_CONTENTS, Contents
-from sitegen.model.timeline import (
-    EvalHistory,
-    EvalUpdate,
-    InstructionHistory,
-    RenamedEval,
-    Update,
-)
+from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
 
 VERSION: Final = 18
 """Increased whenever the same history would fold to another result."""

@@ -120,11 +120,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         "block": block,
     }
     return CompareData(
-        page=page,
-        pieces=tuple(pieces.values()),
-        choosable=len(piece_of) or len(embedded),
-        edits=edits,
-        changes=judged,
+        page=page, pieces=tuple(pieces.values()), choosable=len(piece_of) or len(embedded), edits=edits, changes=judged
     )
 
 

@@ -11,14 +11,7 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.analysis.blame import (
-    Blame,
-    CellBlame,
-    ChangePoint,
-    ExplainedPeriod,
-    change_points,
-    worst_first,
-)
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.deltas import Role
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, Cell, State

@@ -10,17 +10,7 @@ from typing import Final
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
-from sitegen.model.changes import (
-    Change,
-    ChangeVerdict,
-    DeltaParts,
-    Ends,
-    Interval,
-    Noise,
-    Overlap,
-    StepStatus,
-    Unit,
-)
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Noise, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
@@ -67,11 +57,7 @@ EDITS: Final[dict[EditStatus, str]] = {
     "deleted": "deleted",
     "renamed": "renamed",
 }
-ROLES: Final[dict[Role, str]] = {
-    "outputs": "new output",
-    "ground_truth": "ground truth",
-    "rules": "rules",
-}
+ROLES: Final[dict[Role, str]] = {"outputs": "new output", "ground_truth": "ground truth", "rules": "rules"}
 """The causes of a change; the rules are mapping, schema and settings."""
 
 FATES: Final[dict[Fate, str]] = {

@@ -129,10 +129,7 @@ TABLES: Final = (
             *_columns("expected", "actual", optional=True),
         ),
         key=("eval_id", "cell", "from_point"),
-        references=(
-            (("eval_id", "from_point"), "points"),
-            (("eval_id", "to_point"), "points"),
-        ),
+        references=((("eval_id", "from_point"), "points"), (("eval_id", "to_point"), "points")),
     ),
     Table(
         name="point_edits",

@@ -137,10 +137,7 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
         title = f"sitegen check: {check.eval_id}"
         for reason in check.reasons:
             yield Annotation(
-                level=levels[check.verdict],
-                message=eval_sentence(check, reason),
-                title=title,
-                file=check.file or "",
+                level=levels[check.verdict], message=eval_sentence(check, reason), title=title, file=check.file or ""
             )
         for metric in check.metrics:
             for sentence in metric_sentences(metric, check):

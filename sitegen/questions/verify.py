@@ -23,12 +23,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import RunUsage
-from sitegen.questions.work_tree import (
-    WorktreeEval,
-    WorktreeProject,
-    first_file,
-    iterations,
-)
+from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
 from sitegen.scoring.highlights_files import read_settings
 from sitegen.scoring.kinds import CONTENTS, in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata
@@ -53,10 +48,7 @@ class Verified(Frozen):
 
 
 def verify(
-    project: WorktreeProject,
-    eval_id: str,
-    output: Path | None = None,
-    settings: Mapping[str, object] | None = None,
+    project: WorktreeProject, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
 ) -> Verified:
     """Score an output, by default the newest of the eval, as a site of the work tree scores it.
 
@@ -174,11 +166,7 @@ def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Ite
             yield _scored(place, outputs)
 
 
-def _scored(
-    place: WorktreeEval,
-    outputs: tuple[Path, ...],
-    settings: Mapping[str, object] | None = None,
-) -> Verified:
+def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[str, object] | None = None) -> Verified:
     project, rules = place.project, EntryRules.of(place.entry)
     mapping = schema = None
     if traits_of(place.kind).is_structured:

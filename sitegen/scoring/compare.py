@@ -15,15 +15,7 @@ from typing import Final, TypeAlias
 
 from sitegen.model.outcomes import Outcome, Unusable, Value
 from sitegen.scoring.rules import FieldRule
-from sitegen.scoring.values import (
-    EXACT,
-    Number,
-    coerced_number,
-    is_number,
-    number_readings,
-    plain_number,
-    spells,
-)
+from sitegen.scoring.values import EXACT, Number, coerced_number, is_number, number_readings, plain_number, spells
 from sitegen.stats.assignment import pairs_up
 from sitegen.text.similarity import normalise
 

@@ -209,11 +209,7 @@ class _FieldsScoring:
             for mean, left_out, of_all in means
             if left_out
         ]
-        return Result(
-            scorecard=scorecard,
-            judgements=tuple(self._judgements),
-            panels=(*self._panels, *notes),
-        )
+        return Result(scorecard=scorecard, judgements=tuple(self._judgements), panels=(*self._panels, *notes))
 
     def _roots(self) -> dict[str, dict[str, Value]]:
         """Return the documents of the output by the names of the expected ones; report those without a counterpart."""

@@ -66,11 +66,7 @@ _TRIES: Final = 50
 _LISTED: Final = 20
 _LONGEST: Final = 80
 """The most characters of a text in the path of its judgement."""
-_OUTCOMES: Final[dict[str, Outcome]] = {
-    "correct": "correct",
-    "missed": "omission",
-    "wrong": "hallucination",
-}
+_OUTCOMES: Final[dict[str, Outcome]] = {"correct": "correct", "missed": "omission", "wrong": "hallucination"}
 
 
 class HighlightsScorer:

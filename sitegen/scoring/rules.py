@@ -15,17 +15,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance, read_mapping
-from sitegen.scoring.paths import (
-    ANY,
-    KEYS,
-    PathError,
-    PathStep,
-    Pattern,
-    ValuePlace,
-    parse_path,
-    path_text,
-    pattern,
-)
+from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.values import ValueWords, is_number

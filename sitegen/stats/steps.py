@@ -44,13 +44,7 @@ from sitegen.stats.outliers import (
     excursions,
     without_overlaps,
 )
-from sitegen.stats.step_tests import (
-    TAILS,
-    Aside,
-    UnitVariance,
-    level_values,
-    typical_variance,
-)
+from sitegen.stats.step_tests import TAILS, Aside, UnitVariance, level_values, typical_variance
 
 FEWEST: Final = 5
 """With fewer defined values no step can be distinguished from noise."""

@@ -85,9 +85,7 @@ def _slips(word: str, target: str) -> int:
     for row, column in product(range(1, len(word) + 1), range(1, len(target) + 1)):
         same = word[row - 1] == target[column - 1]
         distance[row, column] = min(
-            distance[row - 1, column] + 1,
-            distance[row, column - 1] + 1,
-            distance[row - 1, column - 1] + (not same),
+            distance[row - 1, column] + 1, distance[row, column - 1] + 1, distance[row - 1, column - 1] + (not same)
         )
         if row > 1 and column > 1 and word[row - 2 : row] == target[column - 1] + target[column - 2]:
             distance[row, column] = min(distance[row, column], distance[row - 2, column - 2] + 1)

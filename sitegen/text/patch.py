@@ -13,14 +13,7 @@ from msgspec.structs import replace
 from sitegen.model.frozen import Frozen
 from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.plain import cut, visible
-from sitegen.text.sections import (
-    MOST_SECTIONS,
-    VERSION_LINES,
-    Outline,
-    count_words,
-    stated_version,
-    without_version,
-)
+from sitegen.text.sections import MOST_SECTIONS, VERSION_LINES, Outline, count_words, stated_version, without_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -45,10 +45,7 @@ def pages() -> list[Page]:
     records = [
         CountedEdit(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, ()) for index in range(3)
     ]
-    odd = [
-        CountedEdit(None, ()),
-        CountedEdit(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ()),
-    ]
+    odd = [CountedEdit(None, ()), CountedEdit(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ())]
     effects = (sample.MANY_EFFECTS, sample.EFFECTS, ())
     for file, edits, of_edits, text in (
         (sample.FILE, records, effects, sample.V3),

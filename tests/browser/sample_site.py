@@ -196,13 +196,7 @@ def _fallen(falls: Series) -> EvalSummary:
     edits = tuple((text, sample.commit(3).sha) for text in sample.NASTY)
     fields = tuple(Moved(text, 1.0, 4.5) for text in sample.NASTY[:3])
     steps = (
-        replace(
-            step,
-            commit=replace(step.commit, subject=sample.LONG),
-            edits=edits,
-            fields=fields,
-            documents=(3, 5),
-        )
+        replace(step, commit=replace(step.commit, subject=sample.LONG), edits=edits, fields=fields, documents=(3, 5))
         for step in one.steps
     )
     return replace(one, steps=tuple(steps))

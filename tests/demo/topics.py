@@ -37,11 +37,7 @@ TOPICS: Final[dict[str, Topic]] = {
     BASE + "shared/blank-values.md": Topic(
         title="Blank values",
         thing="document",
-        words=(
-            ("remarks", "Remarks"),
-            ("seal_number", "Seal"),
-            ("parking_bay", "Parking"),
-        ),
+        words=(("remarks", "Remarks"), ("seal_number", "Seal"), ("parking_bay", "Parking")),
         places=("an empty box", "the second page", "the margin"),
         length=6,
     ),
@@ -137,11 +133,7 @@ TOPICS: Final[dict[str, Topic]] = {
     BASE + "rental/rooms.md": Topic(
         title="Rooms",
         thing="rental contract",
-        words=(
-            ("rooms[].description", "Room"),
-            ("rooms[].area_m2", "Area"),
-            ("rooms[].floor_covering", "Floor"),
-        ),
+        words=(("rooms[].description", "Room"), ("rooms[].area_m2", "Area"), ("rooms[].floor_covering", "Floor")),
         places=("the inventory", "the floor plan", "annex B"),
         length=5,
     ),
@@ -173,23 +165,14 @@ TOPICS: Final[dict[str, Topic]] = {
     BASE + "jobs/adverts.md": Topic(
         title="Job adverts",
         thing="advert",
-        words=(
-            ("title", "We look for"),
-            ("apply_by", "Apply by"),
-            ("hours_per_week", "Hours"),
-            ("hourly_pay", "Pay"),
-        ),
+        words=(("title", "We look for"), ("apply_by", "Apply by"), ("hours_per_week", "Hours"), ("hourly_pay", "Pay")),
         places=("the headline", "the last paragraph", "the box"),
         length=4,
     ),
     ".claude/agents/document-reader.md": Topic(
         title="Document reader",
         thing="document",
-        words=(
-            ("description", "Item"),
-            ("total", "Total"),
-            ("remarks", "Remarks"),
-        ),
+        words=(("description", "Item"), ("total", "Total"), ("remarks", "Remarks")),
         places=("the first page", "the last page", "the envelope"),
         length=3,
     ),

@@ -195,11 +195,7 @@ def test_symbolic_links_and_submodules_are_no_files_and_are_told_of(repo: GitRep
         ChangedPath("a", repo.oid(first, "a"), None),
         ChangedPath("link", None, repo.oid(second, "link")),
     )
-    assert told == [
-        (first, "link", "a symbolic link"),
-        (first, "sub", "a submodule"),
-        (second, "a", "a symbolic link"),
-    ]
+    assert told == [(first, "link", "a symbolic link"), (first, "sub", "a submodule"), (second, "a", "a symbolic link")]
 
 
 def test_a_change_of_mode_alone_is_no_change(repo: GitRepo) -> None:

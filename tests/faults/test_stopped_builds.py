@@ -117,8 +117,7 @@ def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
 
 
 @pytest.mark.parametrize(
-    "stage",
-    ["Writing evals", "Writing instruction edits", "Writing commits", "Writing older reports"],
+    "stage", ["Writing evals", "Writing instruction edits", "Writing commits", "Writing older reports"]
 )
 def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
     out = tmp_path / "public"

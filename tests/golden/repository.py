@@ -144,11 +144,7 @@ def run(number: int) -> dict[str, str]:
 NOTE = "The <b>kiln</b> cools until Monday."
 GOLD = {
     "paragraphs": [
-        {
-            "id": "p1",
-            "text": NOTE,
-            "highlights": {"terms": ["kiln"], "dates": ["Monday"]},
-        },
+        {"id": "p1", "text": NOTE, "highlights": {"terms": ["kiln"], "dates": ["Monday"]}},
         {"id": "p2", "text": "Nothing happens.", "highlights": {}},
     ]
 }

@@ -257,9 +257,7 @@ class PythonTool(NamedTuple):
 
 TOOLS: Final = (
     PythonTool(
-        "LM_EVAL",
-        LM_EVAL,
-        ("lm-eval-results.json", "lm-eval-samples-capitals.jsonl", "lm-eval-samples-cities.jsonl"),
+        "LM_EVAL", LM_EVAL, ("lm-eval-results.json", "lm-eval-samples-capitals.jsonl", "lm-eval-samples-cities.jsonl")
     ),
     PythonTool("OPENAI_EVALS", OPENAI_EVALS, ("openai-evals-match.jsonl", "openai-evals-includes.jsonl")),
     PythonTool("MLFLOW", MLFLOW, ("mlflow-eval_results_table.json", "mlflow-genai.csv", "mlflow-genai.jsonl")),

@@ -81,10 +81,7 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
         (b"<testsuite>", "it is not valid XML: no element found"),
         (b"", "it is not valid XML: no element found"),
         (b"<testsuite>" + b"<x>" * 200, "it is nested deeper than 100 levels"),
-        (
-            b'<?xml version="1.0" encoding="x-none"?><testsuite/>',
-            "it is not text in a known encoding",
-        ),
+        (b'<?xml version="1.0" encoding="x-none"?><testsuite/>', "it is not text in a known encoding"),
     ],
 )
 def test_a_file_that_is_no_safe_junit_xml_is_refused(content: bytes, why: str) -> None:

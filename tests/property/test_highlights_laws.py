@@ -195,7 +195,7 @@ def test_a_text_is_shown_as_it_is_however_its_marks_overlap(text: MarkedText) ->
     read = _Reader(shown_text(text).item)
     assert read.tags <= {"li", "div", "b", "span", "p", "mark", "small", "ul", "main"}
     assert read.classes <= {
-        *("by", "mono wrap", "marked", "hl correct", "hl missed", "hl wrong", "vh", "beside", "cut"),
+        *("by", "mono wrap", "marked", "hl correct", "hl missed", "hl wrong", "vh", "beside", "cut")
     }
     assert read.open == []
     assert read.deepest <= DEPTH

@@ -19,14 +19,11 @@ MAPPING = b"lists:\n  items: {match_fields: [hidden], threshold: 0.5}\n"
 leaves = st.one_of(st.integers(0, 9), st.sampled_from(["", "a", "b", "a b c"]), st.none(), st.booleans())
 keys = st.sampled_from(["items", "plain", "other", HIDDEN])
 values = st.recursive(
-    leaves,
-    lambda below: st.one_of(st.dictionaries(keys, below, max_size=3), st.lists(below, max_size=3)),
-    max_leaves=8,
+    leaves, lambda below: st.one_of(st.dictionaries(keys, below, max_size=3), st.lists(below, max_size=3)), max_leaves=8
 )
 items = st.lists(st.fixed_dictionaries({HIDDEN: st.integers(0, 9), "plain": leaves}), max_size=3)
 documents = st.one_of(
-    st.dictionaries(keys, values, max_size=4),
-    st.fixed_dictionaries({"items": items}, optional={"other": values}),
+    st.dictionaries(keys, values, max_size=4), st.fixed_dictionaries({"items": items}, optional={"other": values})
 )
 globs = st.sampled_from([(HIDDEN,), (HIDDEN, "nothing.*"), (f"*.{HIDDEN}", HIDDEN)])
 

@@ -148,7 +148,7 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 ) -> None:
     read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
     assert read.tags <= {
-        *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"),
+        *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span")
     }
     assert set(read.attributes) <= {
         "id",

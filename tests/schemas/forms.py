@@ -87,11 +87,7 @@ def _written(form: str, model: type) -> Described:
 def _with_ratios(schema: Schema) -> Schema:
     """An object that has each ratio of counts as well."""
     ratios = {ratio.name: NUMBER for ratio in in_file_order()}
-    return {
-        **schema,
-        "properties": {**schema["properties"], **ratios},
-        "required": [*schema["required"], *ratios],
-    }
+    return {**schema, "properties": {**schema["properties"], **ratios}, "required": [*schema["required"], *ratios]}
 
 
 def _with_points(form: str, model: type) -> Described:

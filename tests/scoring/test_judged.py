@@ -132,8 +132,7 @@ def test_a_key_that_stands_twice_is_said_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
-    [(None, "a Git LFS pointer"), (b" \n", "it is empty"), (b"\xff", "it is not UTF-8 text")],
+    ("content", "why"), [(None, "a Git LFS pointer"), (b" \n", "it is empty"), (b"\xff", "it is not UTF-8 text")]
 )
 def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: str) -> None:
     card = score(content).scorecard

@@ -16,10 +16,7 @@ def project(built):
 def test_the_worked_example_prints_two_expected_two_found_one_correct_and_50_per_cent(project):
     done = run("verify-one", "highlights", "evals/raw-llm-run.json", cwd=project.repo.path)
     lines = done.stdout.splitlines()
-    assert lines[:2] == [
-        "highlights  evals/raw-llm-run.json",
-        "  expected 2  found 2  correct 1  accuracy 50 %",
-    ]
+    assert lines[:2] == ["highlights  evals/raw-llm-run.json", "  expected 2  found 2  correct 1  accuracy 50 %"]
     assert [line.split()[0] for line in lines[-2:]] == ["missed", "wrong"]
     assert ("expected2" in lines[-2], "wrong1" in lines[-1]) == (True, True)
 

@@ -171,12 +171,7 @@ def test_a_configuration_that_cannot_be_read_does_not_count_and_stops_what_calls
     options = Options(repo=project, worktree=True)
     problems = fold(open_project(options, ""), TaskCache(())).problems
     assert [(each.severity, each.path, each.line, each.message) for each in problems] == [
-        (
-            "warning",
-            "evaluations/config/default_config.yaml",
-            2,
-            problems[0].message,
-        )
+        ("warning", "evaluations/config/default_config.yaml", 2, problems[0].message)
     ]
     assert problems[0].message.startswith("The configuration cannot be read: ")
     assert problems[0].message.endswith(" Nothing of the file counts.")

@@ -68,10 +68,7 @@ def test_the_frame_of_a_history_has_the_columns_it_names_and_stable_types():
     assert table["edits"].tolist() == [1, 1]
     assert table["committed_at"].tolist()[0] > datetime.fromtimestamp(START - 1, UTC)
     empty = api.history(".", "receipts", rev="HEAD~2").frame()
-    assert (len(empty), empty.dtypes.drop("committed_at").to_dict()) == (
-        0,
-        table.dtypes.drop("committed_at").to_dict(),
-    )
+    assert (len(empty), empty.dtypes.drop("committed_at").to_dict()) == (0, table.dtypes.drop("committed_at").to_dict())
 
 
 def test_an_undefined_number_is_none_in_values_and_missing_in_frames(tmp_path):

@@ -115,13 +115,7 @@ def test_the_table_has_a_line_for_every_row_in_the_order_of_the_readme() -> None
 
 def builds(*seconds: float) -> list[Measured]:
     return [
-        Measured(
-            seconds=value,
-            cpu_seconds=2 * value,
-            peak_bytes=50_000_000,
-            first_page_seconds=value / 2,
-            messages="",
-        )
+        Measured(seconds=value, cpu_seconds=2 * value, peak_bytes=50_000_000, first_page_seconds=value / 2, messages="")
         for value in seconds
     ]
 

@@ -52,12 +52,7 @@ def test_a_sparkline_of_one_value_is_its_end_point():
 
 
 def test_errors_stand_on_top_of_each_other_without_empty_boxes():
-    assert charts.stack([(1, 0, 3, 0)], 4) == (
-        "M0 1000V750",
-        "",
-        "M0 750V0",
-        "",
-    )
+    assert charts.stack([(1, 0, 3, 0)], 4) == ("M0 1000V750", "", "M0 750V0", "")
     assert charts.stack([], 4) == ()
 
 

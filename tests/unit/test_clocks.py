@@ -116,12 +116,7 @@ def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(r
         repo.commit(files)
         build_site(repo.path, out)
         stale.append([one["stale"] for one in points(out)])
-    assert stale == [
-        [False, False, False],
-        [False, False, True],
-        [False, False, True],
-        [False, False, False, False],
-    ]
+    assert stale == [[False, False, False], [False, False, True], [False, False, True], [False, False, False, False]]
     build_site(repo.path, tmp_path / "cold")
     assert differences(out, tmp_path / "cold") == []
 

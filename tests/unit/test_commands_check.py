@@ -495,10 +495,7 @@ def test_documents_that_have_nothing_in_common_are_not_comparable(repo):
     truth = TRUTH.replace("note-", "other-0").replace("other-00", "other-")
     work(
         repo,
-        {
-            f"{NOTES}/ground_truth.csv": truth,
-            f"{NOTES}/results/iteration-002/extracted.json": output(documents=names),
-        },
+        {f"{NOTES}/ground_truth.csv": truth, f"{NOTES}/results/iteration-002/extracted.json": output(documents=names)},
     )
     found = report(repo)
     assert (found["verdict"], found["passed"], found["evals"][0]["reasons"]) == (
@@ -666,10 +663,7 @@ def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
     )
     [suite] = root
     cases = {case.attrib["name"]: [(each.tag, each.attrib["message"]) for each in case] for case in suite}
-    assert cases == {
-        "compared": [],
-        "F1": [("failure", f"{FALL}.")],
-    }
+    assert cases == {"compared": [], "F1": [("failure", f"{FALL}.")]}
 
 
 def test_hostile_names_stay_text_in_every_form(tmp_path):

@@ -180,11 +180,7 @@ def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):
         (["a:x", "a:y", "a:z"], None, ("variants", "a", ("x", "y", "z"))),
         (["a:x@2", "a:y"], None, ("variants", "a", ("x@2", "y"))),
         (["a@1", "a@12"], None, ("iterations", "a", ("1", "12"))),
-        (
-            ["a@iteration-001", "a@0012-3f2a91c07d55"],
-            None,
-            ("iterations", "a", ("iteration-001", "0012-3f2a91c07d55")),
-        ),
+        (["a@iteration-001", "a@0012-3f2a91c07d55"], None, ("iterations", "a", ("iteration-001", "0012-3f2a91c07d55"))),
         (["main", "v1.2"], None, ("revisions", "", ("main", "v1.2"))),
         (["HEAD@{1}", "@"], None, ("revisions", "", ("HEAD@{1}", "@"))),
         ([], "a", ("variants", "a", ())),

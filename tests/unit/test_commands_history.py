@@ -38,12 +38,7 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
 
 
 def test_a_refused_change_is_a_dash_with_its_reason():
-    series = _series(
-        Change(
-            Overlap(common=0, only_before=("a",), only_after=("b",)),
-            (MetricDelta("f1", None, None),),
-        )
-    )
+    series = _series(Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)))
     lines = history_lines(series)
     assert lines[2].split()[7] == "—"
     assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]

@@ -464,10 +464,7 @@ def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) 
         commands.configure(api)
         done = commands.run("judge", "sums")
     assert done.code == 1
-    assert commands.rows() == [
-        row(1, judge_error="400 some_error: no"),
-        row(2, **JUDGED, judge_answer=""),
-    ]
+    assert commands.rows() == [row(1, judge_error="400 some_error: no"), row(2, **JUDGED, judge_answer="")]
 
 
 def test_every_variant_is_graded_or_the_one_that_is_named(commands: Commands) -> None:

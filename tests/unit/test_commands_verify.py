@@ -91,10 +91,7 @@ def test_verify_one_prints_one_document_and_nothing_else(repo):
             "name": {**ROW, "tp": 2, "precision": 1.0, "recall": 1.0, "f1": 1.0},
             "total": {**ROW, "fp": 1, "fn": 2, "precision": 0.0, "recall": 0.0, "f1": 0.0},
         },
-        "documents": [
-            {"id": "a", "f1": 0.5, "status": "scored"},
-            {"id": "b", "f1": 2 / 3, "status": "scored"},
-        ],
+        "documents": [{"id": "a", "f1": 0.5, "status": "scored"}, {"id": "b", "f1": 2 / 3, "status": "scored"}],
         "macro_f1": (0.5 + 2 / 3) / 2,
         "pooled_f1": 4 / 7,
         "usage": None,

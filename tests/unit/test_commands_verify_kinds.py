@@ -71,11 +71,7 @@ def test_gold_directly_in_evals_is_one_eval_named_highlights(repo):
 
 @pytest.mark.parametrize(
     ("options", "correct", "missed"),
-    [
-        ((), 3, []),
-        (("--run-id", "1"), 2, [["p-1", "terms", "bark"]]),
-        (("--run-id", "1", "--range", "2-2"), 1, []),
-    ],
+    [((), 3, []), (("--run-id", "1"), 2, [["p-1", "terms", "bark"]]), (("--run-id", "1", "--range", "2-2"), 1, [])],
 )
 def test_a_run_and_a_range_of_paragraphs_can_be_asked_for(repo, options, correct, missed):
     done = run("verify-one", "highlights", "--json", *options, cwd=repo.path)

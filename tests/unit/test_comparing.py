@@ -14,13 +14,7 @@ from sitegen.analysis.variants import variant_comparison, variant_sample
 from sitegen.model.changes import Interval
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
-from sitegen.questions.comparison_files.changes import (
-    Chance,
-    DocumentChange,
-    Flip,
-    MetricChange,
-    ResultChange,
-)
+from sitegen.questions.comparison_files.changes import Chance, DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import SHOWN, plots
 from sitegen.questions.comparison_files.prompts import ComparisonDocument

@@ -244,11 +244,7 @@ def test_a_variant_wins_over_all_if_it_wins_every_pair():
 
 def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
     found = variant_comparison(
-        "faq",
-        (
-            variant("a", "+" * 10 + "-" * 30, consistency=1.0),
-            variant("b", "+" * 22 + "-" * 18, consistency=0.2),
-        ),
+        "faq", (variant("a", "+" * 10 + "-" * 30, consistency=1.0), variant("b", "+" * 22 + "-" * 18, consistency=0.2))
     )
     assert (found.overall_winner, found.ranking[0].name, found.confidence) == ("b", "a", "low")
     assert found.recommendation == (

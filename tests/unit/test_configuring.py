@@ -124,12 +124,7 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
             3,
             "Did you mean 'output'?",
         ),
-        (
-            "[regressions]\nmuted = []\n",
-            "The key 'regressions.muted' is not known.",
-            2,
-            "Did you mean 'mute'?",
-        ),
+        ("[regressions]\nmuted = []\n", "The key 'regressions.muted' is not known.", 2, "Did you mean 'mute'?"),
         (
             "[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n",
             "The key 'regressions.mute[0].comit' is not known.",
@@ -263,7 +258,7 @@ evals:
             ),
             EvalConfig(id="plain"),
             EvalConfig(id="7", name="Number"),
-        ),
+        )
     )
 
 
@@ -323,13 +318,7 @@ def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
         "    instructions: [a, 1]\n    outputs: [x]\n    ground_truth: t.csv\n"
     )
     assert manifest.evals == (
-        EvalConfig(
-            id="a",
-            ground_truth="t.csv",
-            thresholds={"recall": 1.0},
-            settings='{"c":1}',
-            instructions=("a",),
-        ),
+        EvalConfig(id="a", ground_truth="t.csv", thresholds={"recall": 1.0}, settings='{"c":1}', instructions=("a",)),
     )
     assert said == [
         ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted. It does not count.", 5),
@@ -358,10 +347,7 @@ def test_an_eval_whose_hidden_fields_have_a_misspelt_key_shows_none() -> None:
 
 
 def test_a_misspelt_key_for_the_evals_is_named() -> None:
-    assert lost("version: 2\neval: {}\n") == (
-        Manifest(),
-        [("The key 'eval' is not known. It does not count.", 2)],
-    )
+    assert lost("version: 2\neval: {}\n") == (Manifest(), [("The key 'eval' is not known. It does not count.", 2)])
 
 
 @pytest.mark.parametrize(

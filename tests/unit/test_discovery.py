@@ -127,12 +127,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
             "dir": "benchmarks",
             "outputs": "nightly.jsonl",
         },
-        "quiz": {
-            "kind": "responses",
-            "ground_truth_format": "cases",
-            "dir": "quiz",
-            "outputs": "answers.json",
-        },
+        "quiz": {"kind": "responses", "ground_truth_format": "cases", "dir": "quiz", "outputs": "answers.json"},
     }
     patterns = [".cursor/rules/**/*.mdc", "**/prompts/**/*.txt", "assistant/clerk.txt"]
     assert {name: entry.get("instructions") for name, entry in evals.items()} == dict.fromkeys(evals, patterns)
@@ -341,11 +336,7 @@ def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is
             "outputs": "Lauf */Ist Werte.jsonl",
             "ground_truth": "Soll Werte.jsonl",
         },
-        "Angebote": {
-            "dir": "daten/Angebote/läufe",
-            "outputs": "*/stand.yaml",
-            "ground_truth": "../soll.yaml",
-        },
+        "Angebote": {"dir": "daten/Angebote/läufe", "outputs": "*/stand.yaml", "ground_truth": "../soll.yaml"},
     }
 
 

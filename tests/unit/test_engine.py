@@ -25,11 +25,7 @@ def test_results_come_in_the_order_of_their_tasks_each_with_its_own():
         assert (
             list(Pool(executor.submit, 2).map(str, tasks))
             == list(Pool().map(str, tasks))
-            == [
-                (3, "3"),
-                (1, "1"),
-                (2, "2"),
-            ]
+            == [(3, "3"), (1, "1"), (2, "2")]
         )
 
 

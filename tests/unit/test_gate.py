@@ -6,14 +6,7 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import (
-    VERDICT_OF_REASON,
-    VERDICTS,
-    case_limits,
-    check_metric,
-    gate_report,
-    limits_of,
-)
+from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, check_metric, gate_report, limits_of
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
@@ -205,30 +198,10 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ([compared("a"), compared("b", common=overlap("refused", 0))], True, "not comparable", True),
         ([gate_eval("a", "gone")], True, "not comparable", False),
         ([compared("a"), gate_eval("b", "gone")], False, "pass", True),
-        (
-            [gate_eval("a", "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])],
-            False,
-            "pass",
-            True,
-        ),
-        (
-            [gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 0.4, None)])],
-            True,
-            "fail",
-            False,
-        ),
-        (
-            [gate_eval("a", "new"), gate_eval("b", "both", reasons=("another kind",))],
-            True,
-            "not comparable",
-            False,
-        ),
-        (
-            [gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])],
-            True,
-            "pass",
-            True,
-        ),
+        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])], False, "pass", True),
+        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 0.4, None)])], True, "fail", False),
+        ([gate_eval("a", "new"), gate_eval("b", "both", reasons=("another kind",))], True, "not comparable", False),
+        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])], True, "pass", True),
     ],
 )
 def test_it_passes_only_if_something_was_held_against_something_or_is_the_first_output(evals, allowed, verdict, passed):

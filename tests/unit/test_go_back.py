@@ -78,12 +78,7 @@ def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
         ::-1
     ]
     assert (first.commit, newest.commit) == (commit(1), commit(3))
-    assert first.files == (
-        ("a.md", "a.md"),
-        ("old b.md", "b.md"),
-        (None, "c.md"),
-        ("d.md", None),
-    )
+    assert first.files == (("a.md", "a.md"), ("old b.md", "b.md"), (None, "c.md"), ("d.md", None))
     assert newest.files == ()
 
 

@@ -35,10 +35,7 @@ def record(number: int | str, folder: str = RESULTS) -> str:
 
 
 def fold(
-    repo: GitRepo,
-    manifest: Manifest | None = None,
-    site: SiteConfig | None = None,
-    since: FoldEnd | None = None,
+    repo: GitRepo, manifest: Manifest | None = None, site: SiteConfig | None = None, since: FoldEnd | None = None
 ) -> Advanced:
     repository = Repository.open(repo.path)
     site, head = site or SiteConfig(), repository.resolve("HEAD")
@@ -609,10 +606,7 @@ def test_what_changes_while_a_folder_is_renamed_is_seen(repo: GitRepo) -> None:
 
 def test_a_copied_folder_is_an_eval_of_its_own(repo: GitRepo) -> None:
     repo.commits(
-        [
-            {TRUTH: "t", output(1): "1"},
-            {"evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"},
-        ]
+        [{TRUTH: "t", output(1): "1"}, {"evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"}]
     )
     assert {name: (len(each.snapshots), each.renamed_from) for name, each in histories(repo).items()} == {
         "shop": (1, ()),

@@ -8,7 +8,9 @@ import pytest
 from markupsafe import Markup
 
 from sitegen.engine.template_files import find_templates
+from sitegen.pages import effects
 from sitegen.pages.html.tables import Column, bare_cells, cells, class_name, heads
+from sitegen.pages.report import report_rows
 
 _ASSETS = find_templates() / "assets"
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -50,3 +52,9 @@ def test_a_style_sheet_addresses_columns_by_name(path):
 @pytest.mark.parametrize("path", sorted(_ASSETS.glob("js/*.js")), ids=lambda path: path.stem)
 def test_a_script_addresses_columns_by_name(path):
     assert not _BY_INDEX.search(path.read_text())
+
+
+@pytest.mark.parametrize("columns", [effects.COLUMNS, effects.FIELD_COLUMNS, report_rows.PAIRING])
+def test_no_two_columns_of_a_table_have_one_name(columns) -> None:
+    """Styles, sorting and tooltips find a column by its name."""
+    assert len({column.name for column in columns}) == len(columns)

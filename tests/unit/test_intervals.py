@@ -150,14 +150,7 @@ def test_resamples_without_any_denominator_are_left_out():
 
 @pytest.mark.parametrize(
     ("outcomes", "differ", "pairs"),
-    [
-        ("A" * 14, 0, 91),
-        ("BBCCCCCCDDDDEE", 68, 91),
-        ("AB", 1, 1),
-        ("AAB", 2, 3),
-        ("A", 0, 0),
-        ("", 0, 0),
-    ],
+    [("A" * 14, 0, 91), ("BBCCCCCCDDDDEE", 68, 91), ("AB", 1, 1), ("AAB", 2, 3), ("A", 0, 0), ("", 0, 0)],
 )
 def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
     """The first two are subjects of the usual example of Fleiss' kappa, with an agreement of 1.000 and 0.253."""

@@ -109,11 +109,7 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
     assert read_prompt_cases(tmp_path / "t.json") == (
         PromptCase(
-            id="7",
-            input='{"a": [1]}',
-            expected="2",
-            category="",
-            metadata={"of.what": "milk", "n": "1.5", "none": ""},
+            id="7", input='{"a": [1]}', expected="2", category="", metadata={"of.what": "milk", "n": "1.5", "none": ""}
         ),
         PromptCase(id="b", input="x", expected=None, category="", metadata={}),
     )

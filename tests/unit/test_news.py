@@ -101,11 +101,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     ),
     "no change": (
         (case("a", 0.5, 0.5),),
-        (
-            "Nothing by more than noise.",
-            "No newest output gained anything. The eval is at its best.",
-            WORK,
-        ),
+        ("Nothing by more than noise.", "No newest output gained anything. The eval is at its best.", WORK),
     ),
     "a fall that may be chance": (
         (case("a", 0.9, 0.7, since_best=verdict("cannot tell")), summary("empty")),
@@ -189,11 +185,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     ),
     "a gain by the rules is none of the output": (
         (case("a", 0.5, 0.6, by_rules=0.1),),
-        (
-            "Nothing by more than noise.",
-            "No newest output gained anything. The eval is at its best.",
-            WORK,
-        ),
+        ("Nothing by more than noise.", "No newest output gained anything. The eval is at its best.", WORK),
     ),
     "a lasting gain of the past": (
         (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
@@ -280,15 +272,7 @@ def test_only_outputs_that_judges_scored_have_only_scores() -> None:
     others = {
         "fields without any value": fields,
         "unreadable": replace(scored, headlines=(unreadable,)),
-        "with errors": replace(
-            scored,
-            headlines=(
-                replace(
-                    scored.headlines[-1],
-                    errors=(1, 0, 0, 0),
-                ),
-            ),
-        ),
+        "with errors": replace(scored, headlines=(replace(scored.headlines[-1], errors=(1, 0, 0, 0)),)),
         "without output": replace(scored, headlines=()),
         "recorded": replace(scored, info=replace(scored.info, kind="recorded")),
     }

@@ -10,12 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict
-from sitegen.analysis.noise.samples import (
-    bootstrap_of,
-    bootstrap_of_change,
-    interval_of,
-    interval_of_runs,
-)
+from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of, interval_of_runs
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
@@ -102,20 +97,8 @@ def test_few_documents_drawn_again_give_the_ends_that_methods_name():
 
 
 def test_an_undefined_headline_has_no_interval():
-    assert (
-        interval_of(
-            scorer("fields").score(ScoringInputs(outputs=())).scorecard,
-            "fields",
-        )
-        is None
-    )
-    assert (
-        interval_of(
-            scorer("responses").score(ScoringInputs(outputs=())).scorecard,
-            "responses",
-        )
-        is None
-    )
+    assert interval_of(scorer("fields").score(ScoringInputs(outputs=())).scorecard, "fields") is None
+    assert interval_of(scorer("responses").score(ScoringInputs(outputs=())).scorecard, "responses") is None
 
 
 def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
@@ -235,10 +218,7 @@ def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
         names = [f"{prefix}{letter}" for letter in "abcdefgh"]
         counts = (WRONG, RIGHT)
         first, last = (
-            replace(
-                card("+" * 12),
-                fields=(*card("+" * 12).fields, *(FieldScore(name, side) for name in names)),
-            )
+            replace(card("+" * 12), fields=(*card("+" * 12).fields, *(FieldScore(name, side) for name in names)))
             for side in counts
         )
         flipped = Flips(fixed=tuple((name, 1) for name in names), together=together)
@@ -340,9 +320,7 @@ def test_flips_and_repeats_decide_and_the_interval_does_not(fixed, broken, limit
     before = ["-" * 20 + "+" * 20]
     after = ["+" * fixed + "-" * (20 - fixed + broken) + "+" * (20 - broken)]
     found = verdict(
-        before,
-        after,
-        limit and Noise(groups=1, outputs=3, deviation=0.1, limit=limit, pooled=FlipRate("", 5, 40)),
+        before, after, limit and Noise(groups=1, outputs=3, deviation=0.1, limit=limit, pooled=FlipRate("", 5, 40))
     )
     alone = verdict(before, after)
     assert found.p_value is not None
@@ -372,13 +350,7 @@ def test_of_pairs_without_a_change_few_get_a_word_for_one(pairs: Pairs):
 
 @pytest.mark.parametrize(
     ("pairs", "change", "least"),
-    [
-        (Pairs(6), 0.2, 83),
-        (Pairs(10), 0.1, 53),
-        (Pairs(10), 0.2, 96),
-        (Pairs(30), 0.1, 94),
-        (Pairs(1, 100), 0.2, 85),
-    ],
+    [(Pairs(6), 0.2, 83), (Pairs(10), 0.1, 53), (Pairs(10), 0.2, 96), (Pairs(30), 0.1, 94), (Pairs(1, 100), 0.2, 85)],
 )
 def test_a_true_change_is_found_as_often_as_methods_says(pairs: Pairs, change: float, least: int):
     given = words(pairs, change, trials=100)
@@ -397,12 +369,7 @@ def test_points_without_a_document_in_common_cannot_be_compared():
     one, other = card("++--"), card("+++-")
     other = replace(other, documents=tuple(replace(each, id="another") for each in other.documents))
     found = change_verdict(one, other, "fields", Flips())
-    assert (found.decision, found.why, found.change, found.p_value) == (
-        "cannot tell",
-        "nothing to compare",
-        None,
-        None,
-    )
+    assert (found.decision, found.why, found.change, found.p_value) == ("cannot tell", "nothing to compare", None, None)
 
 
 def test_one_field_of_one_document_is_too_little():

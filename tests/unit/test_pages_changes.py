@@ -25,14 +25,10 @@ def _change(delta: Change, spec: MetricSpec = F1) -> DisplayedChange:
 
 
 def _moved(
-    change: float,
-    parts: DeltaParts | None,
-    only_before: tuple[str, ...] = (),
-    only_after: tuple[str, ...] = (),
+    change: float, parts: DeltaParts | None, only_before: tuple[str, ...] = (), only_after: tuple[str, ...] = ()
 ) -> Change:
     return Change(
-        Overlap(common=3, only_before=only_before, only_after=only_after),
-        (MetricDelta("any", change, parts),),
+        Overlap(common=3, only_before=only_before, only_after=only_after), (MetricDelta("any", change, parts),)
     )
 
 

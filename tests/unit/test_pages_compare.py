@@ -314,15 +314,7 @@ VAST = Cell(
 """A cell that fits into no block."""
 
 
-STEP = Step(
-    at=20,
-    before=19,
-    metrics=(),
-    status="open",
-    commit=sample.commit(20),
-    iterations=1,
-    causes=("outputs",),
-)
+STEP = Step(at=20, before=19, metrics=(), status="open", commit=sample.commit(20), iterations=1, causes=("outputs",))
 
 
 def long_series(number: int = NUMBER, length: int = compare_cells.BOUND // 12) -> Series:

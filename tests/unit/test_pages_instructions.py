@@ -116,13 +116,7 @@ def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_n
 def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_losses():
     spec = MetricSpec("f1", "F1", "")
     then = Headline(
-        commit_position=1,
-        sha="s",
-        slug="0001",
-        label="one",
-        status="scored",
-        values=(0.5,),
-        errors=(0, 0, 0, 0),
+        commit_position=1, sha="s", slug="0001", label="one", status="scored", values=(0.5,), errors=(0, 0, 0, 0)
     )
 
     def version(position: int, best_for: int) -> BestInstructions:

@@ -26,13 +26,7 @@ ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
 def effect(eval_id: str, before: float | None, after: float | None, spec: MetricSpec = F1) -> Effect:
     sides = [
         Headline(
-            commit_position=1,
-            sha="s",
-            slug="0001",
-            label="one",
-            status="scored",
-            values=(value,),
-            errors=(0, 0, 0, 0),
+            commit_position=1, sha="s", slug="0001", label="one", status="scored", values=(value,), errors=(0, 0, 0, 0)
         )
         for value in (before, after)
     ]

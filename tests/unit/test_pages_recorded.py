@@ -44,10 +44,7 @@ def test_a_record_that_agrees_to_three_digits_is_only_counted():
 
 def test_what_differs_is_shown_with_both_numbers():
     rows = recorded_rows({"f1": 0.61, "precision": 0.5, "false_negatives": 4}, card(), sample.SPECS)
-    assert [row for row in rows if not agrees(row)] == [
-        ("F1", 0.61, 0.5, False),
-        ("False negatives", 4, 2, True),
-    ]
+    assert [row for row in rows if not agrees(row)] == [("F1", 0.61, 0.5, False), ("False negatives", 4, 2, True)]
     assert len(rows) == 3
 
 

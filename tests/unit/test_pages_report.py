@@ -198,18 +198,12 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies.drawn
     assert "<td class=c-type>Omission<td class=c-place>" in report_rows.discrepancies(found, True, False, Nouns())
-    nouns = Nouns(
-        errors=("missed", "wrong", "", ""),
-        letters=("M", "W", "", ""),
-    )
+    nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
     assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
-    nouns = Nouns(
-        errors=("no answer", "", "wrong answer", ""),
-        ratios=("accuracy",),
-    )
+    nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
     score = FieldScore("prices", Counts(tp=3, fp=1, fn=1, wrong_value=1))
     heads = tables.heads(report_rows.columns("field", "category", nouns))
     names = [
@@ -221,10 +215,7 @@ def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
 
 def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
     score = DocumentScore(
-        id="short",
-        status="scored",
-        counts=Counts(tp=3, fp=1, fn=1, wrong_value=1),
-        metrics=(Metric("quality", 4.25),),
+        id="short", status="scored", counts=Counts(tp=3, fp=1, fn=1, wrong_value=1), metrics=(Metric("quality", 4.25),)
     )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
     listed = report_rows.columns("document", "document", Nouns(), metrics)

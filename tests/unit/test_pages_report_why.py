@@ -7,16 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
-from sitegen.model.changes import (
-    Change,
-    ChangeVerdict,
-    DeltaParts,
-    Ends,
-    FlipRate,
-    MetricDelta,
-    Noise,
-    Overlap,
-)
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, FlipRate, MetricDelta, Noise, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Judgement, Period
@@ -230,10 +221,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     )
     noise = why_rows.noise_of_runs(repeats)
     assert noise is not None
-    assert (noise.pooled, [rate for rate in noise.fields if rate.flips]) == (
-        FlipRate("", 2, 6),
-        [FlipRate("x", 2, 3)],
-    )
+    assert (noise.pooled, [rate for rate in noise.fields if rate.flips]) == (FlipRate("", 2, 6), [FlipRate("x", 2, 3)])
     assert why_rows.runs(repeats, noise, F1) == (
         "F1 lies between 0.500 and 0.700; the mean of such runs from 0.352 to 0.848 (95\u202f%). "
         "Standard deviation: 0.100. Of 6 pairs of values 33.3\u202f% differ in outcome."
@@ -252,10 +240,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
             "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
         ),
         (DisplayedChange(0.0), "F1 did not move."),
-        (
-            DisplayedChange(0.0001, {"rules": 0.0001}),
-            "F1 rose by 0.0001, all of it because the rules changed.",
-        ),
+        (DisplayedChange(0.0001, {"rules": 0.0001}), "F1 rose by 0.0001, all of it because the rules changed."),
         (DisplayedChange(None, note="F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
     ],
 )
@@ -409,14 +394,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
 
     def top(point: Point, *instructions: Commit) -> list[str]:
         page = report_page(
-            series.info,
-            series.specs,
-            point,
-            before,
-            result,
-            sample.past(series, 5),
-            50,
-            instructions=instructions,
+            series.info, series.specs, point, before, result, sample.past(series, 5), 50, instructions=instructions
         )
         html = renderer_of(sample.SITE).render(page).decode()
         head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin">')

@@ -88,10 +88,7 @@ def test_evals_with_the_same_fields_share_one_file():
     fields = [(one.info.id, ("a", "b")) for one in summaries]
     body = _body(search.list_file(summaries, (), fields, 2001))[2]
     name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
-    assert body["fields"] == [
-        ["waybills", "evals/waybills/fields", name],
-        ["receipts", "evals/receipts/fields", name],
-    ]
+    assert body["fields"] == [["waybills", "evals/waybills/fields", name], ["receipts", "evals/receipts/fields", name]]
     assert body["shards"] == 2
 
 

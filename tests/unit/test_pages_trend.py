@@ -91,10 +91,7 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     first = {"gone": Counts(omission=1, fn=1), "a": Counts(tp=3, tn=1)}
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
-    assert view.fields == (
-        ("a", second["a"], 2, 8),
-        ("gone", None, 1, 1),
-    )  # b was judged at no point
+    assert view.fields == (("a", second["a"], 2, 8), ("gone", None, 1, 1))  # b was judged at no point
     assert [shares for _, shares in view.heat] == [(0.0, 0.5), (1.0, None)]
 
 

@@ -106,8 +106,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "truth", "output", "accuracy"),
-    [("highlights", GOLD, FOUND, 1 / 3), ("responses", CASES, ANSWERS, 1 / 4)],
+    ("kind", "truth", "output", "accuracy"), [("highlights", GOLD, FOUND, 1 / 3), ("responses", CASES, ANSWERS, 1 / 4)]
 )
 def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(
     kind: str, truth: object, output: object, accuracy: float

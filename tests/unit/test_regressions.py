@@ -16,16 +16,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep, mute_of, unmatched_mutes
 from sitegen.config.models import Mute
-from sitegen.model.changes import (
-    Change,
-    DeltaParts,
-    Interval,
-    MetricDelta,
-    MetricStep,
-    Moved,
-    Overlap,
-    Step,
-)
+from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
@@ -431,11 +422,7 @@ CASES_OF_RESPONSES: list[tuple[str, Series, list[tuple[int, str, float, float]]]
     ("no case in common", with_cases(*[(A, A)] * 7, *[(B, "k")] * 5), []),
     ("the new ones are harder", with_cases(*[(A, A[:9])] * 7, *[(A + B, A[:9] + "k")] * 5), []),
     ("the old ones are harder", with_cases(*[(A + B, A[:9])] * 7, *[(A, A[:9])] * 5), []),
-    (
-        "worse over the common ones",
-        with_cases(*[(A, A[:9])] * 7, *[(A + B, A[:5] + B)] * 5),
-        [(7, "open", 0.9, 0.5)],
-    ),
+    ("worse over the common ones", with_cases(*[(A, A[:9])] * 7, *[(A + B, A[:5] + B)] * 5), [(7, "open", 0.9, 0.5)]),
     ("one bad newest output over more", with_cases(*[(A, A[:9])] * 8, (A + B, A[:5])), [(8, "new", 0.9, 0.5)]),
 ]
 
@@ -517,10 +504,7 @@ def test_a_mute_that_names_nothing_is_a_note() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
-    assert (note.severity, note.message) == (
-        "note",
-        "A mute names no step: eval 'a', commit '0000000', metric 'f1'.",
-    )
+    assert (note.severity, note.message) == ("note", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
 
 
 def test_what_is_worse_is_one_list_with_the_largest_loss_first() -> None:

@@ -544,8 +544,7 @@ def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
 
 def test_a_row_whose_judge_failed_is_not_judged() -> None:
     rows = lines(
-        {"id": "a", "passed": True, "judge_error": None},
-        {"id": "b", "passed": False, "judge_error": "no answer"},
+        {"id": "a", "passed": True, "judge_error": None}, {"id": "b", "passed": False, "judge_error": "no answer"}
     )
     scored = card("r.json", f"[{rows.replace(chr(10), ',')}]")
     assert (scored.metric("pass_rate"), [each.id for each in scored.documents]) == (1, ["a"])

@@ -57,12 +57,7 @@ def test_totals_are_summed_number_by_number() -> None:
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [
-        ([], (None, 0)),
-        ([None], (None, 1)),
-        ([0.5, None, 1.0, None], (0.75, 2)),
-        ([0.0], (0.0, 0)),
-    ],
+    [([], (None, 0)), ([None], (None, 1)), ([0.5, None, 1.0, None], (0.75, 2)), ([0.0], (0.0, 0))],
 )
 def test_a_mean_leaves_out_what_is_undefined_and_says_how_much(
     given: list[float | None], expected: tuple[float | None, int]

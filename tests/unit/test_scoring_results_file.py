@@ -167,14 +167,8 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
             b'{"metrics": {"f1": 0.5, "errors_by_type": {"omission": 2}}, "errors_by_type": {"omission": 3}}',
             Recorded(metrics={"f1": 0.5, "errors_by_type.omission": 2.0}),
         ),
-        (
-            b'{"iteration": 7, "metadata": {"iteration": 8}}',
-            Recorded(iteration=8),
-        ),
-        (
-            b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}',
-            Recorded(),
-        ),
+        (b'{"iteration": 7, "metadata": {"iteration": 8}}', Recorded(iteration=8)),
+        (b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}', Recorded()),
     ],
 )
 def test_recorded_files_of_any_kind_are_read_without_failing(content: bytes, expected: Recorded | None) -> None:

@@ -228,10 +228,7 @@ def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site
         ("page-2", 'src="FILE" alt="Page 1 of the source" width="200" height="150" loading="lazy" decoding="async"'),
     ]
     files = {path: body for path, body in content(site).items() if "/source/" in path}
-    assert files == {
-        f"evals/plans/{addresses[0]}": png(10, 5, 200),
-        f"evals/plans/{addresses[1]}": LARGE,
-    }
+    assert files == {f"evals/plans/{addresses[0]}": png(10, 5, 200), f"evals/plans/{addresses[1]}": LARGE}
     assert broken_links(site) == []
     assert re.search("img-src [^;]*", page.read_text(encoding="utf-8"))[0] == "img-src 'self' data:"  # type: ignore[index]
 

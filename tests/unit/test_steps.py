@@ -64,14 +64,7 @@ def stepped(draw: Draw, grain: float, seed: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("draw", "grain"),
-    [
-        (normal, 0.0),
-        (heavy, 0.0),
-        (of_few_cases, 0.1),
-        (of_fifty_cases, 0.02),
-        (of_one_case, 0.1),
-        (of_one_case, 0.0),
-    ],
+    [(normal, 0.0), (heavy, 0.0), (of_few_cases, 0.1), (of_fifty_cases, 0.02), (of_one_case, 0.1), (of_one_case, 0.0)],
 )
 def test_independent_noise_has_a_step_in_one_of_two_hundred_series_at_most(draw: Draw, grain: float) -> None:
     found = [length for seed in (1, 2, 3) for length in stepped(draw, grain, seed)]
@@ -154,8 +147,7 @@ def test_the_example_of_the_methods_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "cases"),
-    [((3, 3), 4), ((6, 2), 3), ((5, 5), 2), ((10, 2), 2), ((10, 5), 2), ((20, 3), 2), ((20, 20), 1)],
+    ("sizes", "cases"), [((3, 3), 4), ((6, 2), 3), ((5, 5), 2), ((10, 2), 2), ((10, 5), 2), ((20, 3), 2), ((20, 20), 1)]
 )
 def test_without_randomness_fewer_cases_are_a_step_the_longer_they_last(sizes: tuple[int, int], cases: int) -> None:
     """Of a hundred cases."""

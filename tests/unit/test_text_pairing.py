@@ -4,12 +4,7 @@ from sitegen.text.diff import MOST_PAIRS, pair
 def test_lines_that_are_alike_share_a_row_and_the_rest_fills_up_between_them():
     removed = ["Depths are in centimetres.", "Gone for good.", "Also gone!", "Give months as words."]
     added = ["Depths are in millimetres.", "Brand new: %%%", "Give months as numbers."]
-    assert pair(removed, added) == [
-        (0, 0, True),
-        (1, 1, False),
-        (2, None, False),
-        (3, 2, True),
-    ]
+    assert pair(removed, added) == [(0, 0, True), (1, 1, False), (2, None, False), (3, 2, True)]
 
 
 def test_pairs_never_cross():

@@ -105,11 +105,7 @@ def test_bytes_that_are_no_utf8_become_replacement_characters():
 
 
 @pytest.mark.parametrize(
-    "patch",
-    [
-        HEADER + b"Binary files a/x and b/x differ\n",
-        HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n",
-    ],
+    "patch", [HEADER + b"Binary files a/x and b/x differ\n", HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n"]
 )
 def test_a_binary_file_has_no_lines(patch: bytes):
     assert read_patch(patch) == Patch(PatchCounts(), (), binary=True)

@@ -49,10 +49,7 @@ def responses(*rows: object, **beside: object) -> Result:
         ),
         ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(cost=0.25, latency=0.25)),
         ({"cost": 0, "latency": 2}, Usage(cost=0.0, latency=2.0)),
-        (
-            {"elapsed_seconds": 2.5, "metrics": {"cost": 9}},
-            Usage(latency=2.5),
-        ),
+        ({"elapsed_seconds": 2.5, "metrics": {"cost": 9}}, Usage(latency=2.5)),
         ({"tokens": 12}, Usage()),
         ({"input": "a text", "output": "another", "prompt": 3, "completion": 4}, Usage()),
         ({"cost": -1, "latency": "2", "tokens_in": True, "tokens_out": 1.5}, Usage()),
@@ -173,11 +170,7 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
 @pytest.mark.parametrize(
     ("own", "runs", "expected"),
     [
-        (
-            {},
-            (1, 1),
-            RunUsage(answers=2, models=("m",), tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0),
-        ),
+        ({}, (1, 1), RunUsage(answers=2, models=("m",), tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0)),
         (
             {"model": "own", "cost": 0.1},
             (1, 1),

@@ -217,15 +217,7 @@ def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(tmp_path):
 
 
 def headline(value: float | None) -> Headline:
-    return Headline(
-        commit_position=0,
-        sha="",
-        slug="",
-        label="",
-        status="scored",
-        values=(value,),
-        errors=(0, 0, 0, 0),
-    )
+    return Headline(commit_position=0, sha="", slug="", label="", status="scored", values=(value,), errors=(0, 0, 0, 0))
 
 
 def summary(eval_id: str, *windows: Window) -> EvalSummary:

@@ -127,12 +127,7 @@ def test_the_action_fails_with_the_build_and_names_no_folder(runner):
     assert not Path(runner.environment["GITHUB_OUTPUT"]).exists()
 
 
-@pytest.mark.parametrize(
-    ("given", "package"),
-    [
-        ({}, str(ROOT)),
-    ],
-)
+@pytest.mark.parametrize(("given", "package"), [({}, str(ROOT))])
 def test_the_action_installs_its_own_checkout(runner, given, package):
     pip = runner.folder / "sitegen/bin/pip"
     runner.command(runner.bin / "python", f'echo "$@" > {runner.folder}/venv')

@@ -113,10 +113,7 @@ def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
 def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").write_text("x")
-    with (
-        pytest.raises(OutputFolderError, match="It holds 1 file: thesis/chapter1.tex"),
-        claimed(tmp_path, force=False),
-    ):
+    with pytest.raises(OutputFolderError, match="It holds 1 file: thesis/chapter1.tex"), claimed(tmp_path, force=False):
         pass
     assert sorted(os.listdir(tmp_path)) == ["thesis"]
 
@@ -136,10 +133,7 @@ def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
         (tmp_path / path).write_text("theirs")
     (tmp_path / ".~sitegen-12").write_text("half a page")
     foreign = (".git/", "CNAME", "evals/a/changed.html", "evals/a/mine.txt", "mine/")
-    assert files_not_in_memo(tmp_path, ["index.html"]) == (
-        foreign,
-        (".~sitegen-12", "evals/a/index.html"),
-    )
+    assert files_not_in_memo(tmp_path, ["index.html"]) == (foreign, (".~sitegen-12", "evals/a/index.html"))
 
 
 def test_a_list_that_another_key_signed_speaks_for_no_file(tmp_path, monkeypatch):

@@ -13,16 +13,7 @@ from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import Counts, traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
-from sitegen.stats.intervals import (
-    ROUNDING,
-    Paired,
-    around,
-    around_mean,
-    effective_wilson,
-    mean_of,
-    ratio,
-    wilson,
-)
+from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""

@@ -161,12 +161,7 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         value = at.values[column]
         if value is not None:
             yield FeedEntry(
-                kind="recovery",
-                summary=summary,
-                at=at,
-                before=metric.after,
-                after=value,
-                spec=summary.specs[column],
+                kind="recovery", summary=summary, at=at, before=metric.after, after=value, spec=summary.specs[column]
             )
 
 

@@ -64,10 +64,7 @@ def edit_entry(edit: Edit) -> SearchEntry:
     """An edit of instructions. It links to its commit, whose address does not change when the file is renamed."""
     commit = edit.commit
     return SearchEntry(
-        title=commit.subject,
-        address=links.commit(commit.sha),
-        note=f"{edit.path} {commit.short}",
-        author=commit.author,
+        title=commit.subject, address=links.commit(commit.sha), note=f"{edit.path} {commit.short}", author=commit.author
     )
 
 

@@ -145,10 +145,7 @@ def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[in
 
 
 def line(
-    values: Sequence[float | None],
-    scale: Ends = _UNIT,
-    drawn: Iterable[int] | None = None,
-    breaks: Sequence[int] = (),
+    values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None, breaks: Sequence[int] = ()
 ) -> ChartLine:
     """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour.
 
@@ -171,11 +168,7 @@ def dots(values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[in
 
 
 def band(
-    spans: Sequence[Ends | None],
-    scale: Ends = _UNIT,
-    size: int = 1,
-    newest: int = 0,
-    breaks: Sequence[int] = (),
+    spans: Sequence[Ends | None], scale: Ends = _UNIT, size: int = 1, newest: int = 0, breaks: Sequence[int] = ()
 ) -> str:
     """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
 
@@ -209,10 +202,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 
 def staircase(
-    values: Sequence[float | None],
-    scale: Ends = _UNIT,
-    drawn: Iterable[int] | None = None,
-    breaks: Sequence[int] = (),
+    values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None, breaks: Sequence[int] = ()
 ) -> str:
     """A line that keeps its level until the next value that differs; it begins at the first defined value.
 

@@ -58,10 +58,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
     streaks = [(summary.info, streak) for summary in alive for streak in summary.longest]
     streaks.sort(key=lambda row: (-row[1].outputs, -row[1].cells, row[0].id, row[1].attribute))
     return FocusView(
-        sections=weak,
-        broken=_broken_rows(alive),
-        longest=tuple(streaks[:LISTED]),
-        patterns=most_costly_patterns(alive),
+        sections=weak, broken=_broken_rows(alive), longest=tuple(streaks[:LISTED]), patterns=most_costly_patterns(alive)
     )
 
 

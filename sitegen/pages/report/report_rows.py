@@ -126,10 +126,7 @@ def metric_columns(recorded: bool) -> tuple[Column, ...]:
     """The table of metrics: functions of a metric and of the report."""
     return (
         Column(
-            name="metric",
-            head="Metric",
-            cell=lambda spec, _: printable(spec.label),
-            classes="wrap" if recorded else "",
+            name="metric", head="Metric", cell=lambda spec, _: printable(spec.label), classes="wrap" if recorded else ""
         ),
         Column(
             name="value",

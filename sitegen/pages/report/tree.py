@@ -147,10 +147,7 @@ def _tree_place(judgement: Judgement) -> tuple[TreePlace, str]:
     if items and note == EXTRA_ITEM:
         steps[items[-1]] += "+"
     place = TreePlace(
-        nodes=tuple(steps),
-        items=items,
-        item_name=_name(judgement, item),
-        whole=_WHOLE.get(note, "") if items else "",
+        nodes=tuple(steps), items=items, item_name=_name(judgement, item), whole=_WHOLE.get(note, "") if items else ""
     )
     return place, path[inside:].removeprefix(".")
 

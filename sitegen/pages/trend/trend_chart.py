@@ -281,10 +281,7 @@ def _island(
         # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
         "steps": round_steps(min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)),
         **({"whole": counts} if counts else {}),
-        "names": [
-            *(spec.label for spec in specs),
-            *(printable(f"{specs[0].label}, {name}") for name in view.variants),
-        ],
+        "names": [*(spec.label for spec in specs), *(printable(f"{specs[0].label}, {name}") for name in view.variants)],
         "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants)))],
         "better": [1 if spec.higher_is_better else -1 for spec in specs],
         "letters": view.info.nouns.letters,

@@ -31,7 +31,7 @@ from sitegen.text.values import SMALL
 SHOWN_FIRST = 25
 """Number of rows of the table of iterations above *Show more*."""
 
-LINKED = 100
+_LINKED = 100
 """Number of rows whose counts of cells are links; in older rows only the label is a link, for a smaller page."""
 
 ROOT: Final = "../../"
@@ -79,7 +79,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
 
 
 def _counted_columns(view: TrendView) -> Iterable[Column]:
-    points, nouns, linked = view.points, view.info.nouns, len(view.points) - LINKED
+    points, nouns, linked = view.points, view.info.nouns, len(view.points) - _LINKED
     wrong = [error_numbers(point.scorecard.counts) for point in points]
 
     def flips(at: int, fate: str) -> str:
@@ -90,12 +90,7 @@ def _counted_columns(view: TrendView) -> Iterable[Column]:
         return Markup(f"<a href={_file(points[at])}>{number:,}</a>") if at >= linked else f"{number:,}"
 
     for fate, title in _FATES.items():
-        yield Column(
-            name=fate,
-            head=fate.capitalize(),
-            cell=lambda at, _, fate=fate: flips(at, fate),
-            title=title,
-        )
+        yield Column(name=fate, head=fate.capitalize(), cell=lambda at, _, fate=fate: flips(at, fate), title=title)
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
     for k, kind in enumerate(ERROR_TYPES):
         if nouns.errors[k]:

@@ -133,7 +133,7 @@ def _config(place: WorktreeEval, methods: Sequence[str]) -> dict[str, Any]:
     }
 
 
-TIE = "tie"
+_TIE = "tie"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def prompts_document(
     }
 
     def winner(name: str | None) -> str:
-        return TIE if name is None else keys[name]
+        return _TIE if name is None else keys[name]
 
     def prompt_test(tested: Tested) -> PromptTest:
         return PromptTest(
@@ -259,8 +259,7 @@ def prompts_document(
         prompt_paths=tuple(keys),
         individual_results=documents,
         statistical_comparison=StatisticalComparison(
-            pairwise_comparisons=pairs,
-            overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking),
+            pairwise_comparisons=pairs, overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking)
         ),
         recommendation=RecommendedPrompt(
             recommended_prompt=keys[best] if best else None,

@@ -87,10 +87,7 @@ class ResponsesScorer:
 
 class _ResponsesScoring:
     def __init__(
-        self,
-        cases: Parsed[CasesById],
-        answers: Parsed[tuple[VariantResponses, ...]],
-        embedder: Embedder | None,
+        self, cases: Parsed[CasesById], answers: Parsed[tuple[VariantResponses, ...]], embedder: Embedder | None
     ) -> None:
         self._cases = cases.value
         self._findings = [*cases.findings, *answers.findings]
@@ -247,12 +244,7 @@ def _panels(
             consistency,
             within,
         ),
-        (
-            "Responses without an exact match",
-            "nothing is expected of them, or the call failed",
-            grades,
-            unscored,
-        ),
+        ("Responses without an exact match", "nothing is expected of them, or the call failed", grades, unscored),
     ):
         if rows:
             yield TablePanel(

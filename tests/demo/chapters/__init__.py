@@ -13,11 +13,4 @@ from tests.demo.chapters.settling import settling
 from tests.demo.chapters.trouble import trouble
 from tests.demo.project import Project
 
-CHAPTERS: Final[tuple[Callable[[Project], None], ...]] = (
-    beginning,
-    growth,
-    trouble,
-    settling,
-    other_kinds,
-    routine,
-)
+CHAPTERS: Final[tuple[Callable[[Project], None], ...]] = (beginning, growth, trouble, settling, other_kinds, routine)

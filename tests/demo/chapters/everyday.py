@@ -36,10 +36,7 @@ EARLY: Final = (
         subject="Ask for quantities as numbers",
         eval_id="recipe-cards",
         by=170,
-        attributes=(
-            "ingredients[].quantity",
-            "serves",
-        ),
+        attributes=("ingredients[].quantity", "serves"),
     ),
     Edit(
         file="bills/meter.md",
@@ -57,10 +54,7 @@ EARLY: Final = (
         subject="Say where the seal is",
         eval_id="freight-papers",
         by=200,
-        attributes=(
-            "seal_number",
-            "incoterm",
-        ),
+        attributes=("seal_number", "incoterm"),
     ),
     Edit(
         file="lab/header.md",
@@ -69,10 +63,7 @@ EARLY: Final = (
         subject="Name the words for fasting",
         eval_id="lab-reports",
         by=190,
-        attributes=(
-            "fasting",
-            "remarks",
-        ),
+        attributes=("fasting", "remarks"),
     ),
     Edit(
         file="bills/charges.md",
@@ -81,10 +72,7 @@ EARLY: Final = (
         subject="Have the charges added up",
         eval_id="utility-bills",
         by=-60,
-        attributes=(
-            "charges[].amount",
-            "charges[]",
-        ),
+        attributes=("charges[].amount", "charges[]"),
     ),
     Edit(
         file="recipes/zutaten-und-größen.md",
@@ -105,10 +93,7 @@ LATE: Final = (
         subject="Ignore the date of printing",
         eval_id="lab-reports",
         by=220,
-        attributes=(
-            "reported_on",
-            "sampled_on",
-        ),
+        attributes=("reported_on", "sampled_on"),
     ),
     Edit(
         file="bills/charges.md",
@@ -117,10 +102,7 @@ LATE: Final = (
         subject="Say where the rate of VAT stands",
         eval_id="utility-bills",
         by=220,
-        attributes=(
-            "charges[].vat_percent",
-            "charges[].amount",
-        ),
+        attributes=("charges[].vat_percent", "charges[].amount"),
     ),
     Edit(
         file="roof/slopes.md",
@@ -129,10 +111,7 @@ LATE: Final = (
         subject="Count a dormer once",
         eval_id="roof-surveys",
         by=220,
-        attributes=(
-            "slopes[]",
-            "slopes[].shaded",
-        ),
+        attributes=("slopes[]", "slopes[].shaded"),
     ),
     Edit(
         file="freight/goods.md",
@@ -150,10 +129,7 @@ LATE: Final = (
         subject="Leave out the oven of cold dishes",
         eval_id="recipe-cards",
         by=180,
-        attributes=(
-            "oven_celsius",
-            "allergens",
-        ),
+        attributes=("oven_celsius", "allergens"),
     ),
     Edit(
         file="rental/contract-terms.md",
@@ -162,11 +138,7 @@ LATE: Final = (
         subject="Prefer the addendum",
         eval_id="rental-contracts",
         by=220,
-        attributes=(
-            "deposit",
-            "starts_on",
-            "parking_bay",
-        ),
+        attributes=("deposit", "starts_on", "parking_bay"),
     ),
     Edit(
         file="roof/slopes.md",
@@ -184,10 +156,7 @@ LATE: Final = (
         subject="Keep spaces in references",
         eval_id="utility-bills",
         by=220,
-        attributes=(
-            "customer_ref",
-            "meter.id",
-        ),
+        attributes=("customer_ref", "meter.id"),
     ),
     Edit(
         file="lab/results.md",

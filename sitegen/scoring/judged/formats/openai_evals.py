@@ -36,7 +36,7 @@ from sitegen.text.values import as_json
 _BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
 _FIX: Final = "Let oaieval record the run again."
 
-MATCH: Final = "match"
+_MATCH: Final = "match"
 
 _JUDGE: Final = ("modelgraded_spec", "modelgraded_spec_args", "eval_type", "eval_kwargs", "match_fn")
 """Arguments of an eval that define what its grader is asked, and how its answer is read."""
@@ -73,8 +73,8 @@ class _OpenaiEvalsReader:
         if not name:
             return
         grades, texts, samplings = self.samples.setdefault(name, ({}, {}, []))
-        if kind == MATCH and (right := truth(data.get("correct"))) is not None:
-            grades.setdefault(MATCH, []).append(AnswerGrade(float(right), right))
+        if kind == _MATCH and (right := truth(data.get("correct"))) is not None:
+            grades.setdefault(_MATCH, []).append(AnswerGrade(float(right), right))
             texts["expected"] = written(lone_item(data.get("expected")))
             if answer := written(lone_item(data.get("sampled", data.get("picked")))):
                 texts["output"] = answer
@@ -108,7 +108,7 @@ class _OpenaiEvalsReader:
                 opinion=Opinion("", None),
                 judges=tuple(
                     graded(metric, values)
-                    if metric == MATCH
+                    if metric == _MATCH
                     else graded(metric, values, reasoning=texts.get("reasoning", ""), grader=grader)
                     for metric, values in grades.items()
                 ),

@@ -20,25 +20,8 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
-from sitegen.scoring.judged.case import (
-    Grader,
-    JudgedCase,
-    JudgedResults,
-    Opinion,
-    ResultFormat,
-    grader_name,
-)
-from sitegen.scoring.values import (
-    items,
-    members,
-    name_of,
-    number,
-    share,
-    text,
-    truth,
-    whole,
-    written,
-)
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Opinion, ResultFormat, grader_name
+from sitegen.scoring.values import items, members, name_of, number, share, text, truth, whole, written
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
@@ -197,11 +180,7 @@ class _PromptfooReader:
             output=written(response.get("output")),
             error=error,
             unjudged=unjudged,
-            call=Call(
-                usage=usage,
-                model=name_of(provider.get("id")),
-                parameters=canonical(parameters),
-            ),
+            call=Call(usage=usage, model=name_of(provider.get("id")), parameters=canonical(parameters)),
             verdicts=_verdicts(components),
         )
 
