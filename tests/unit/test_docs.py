@@ -13,8 +13,8 @@ import sitegen
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.config.site import read_site
+from sitegen.demo import write_demo
 from sitegen.recognition.initialising import PUBLISHED
-from tests.receipts import write_receipts
 from tests.sites import content, run
 
 ROOT = Path(__file__).parents[2]
@@ -119,12 +119,13 @@ def test_every_relative_link_leads_somewhere(document):
 
 def test_the_python_of_the_manual_runs_and_prints_what_it_says(tmp_path: Path):
     (example,) = blocks(MANUAL["from-python"], "python")
-    folder = write_receipts(tmp_path / "project").path
+    folder = tmp_path / "demo"
+    write_demo(folder)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], cwd=folder, capture_output=True, text=True, check=False
     )
     promised = re.findall(r"^print\(.+\) +# (\S+(?: [\d.]+)?)$", example, re.MULTILINE)
-    assert (done.returncode, done.stderr, promised) == (0, "", ["1.0 2", "PASS", "pass"])
+    assert (done.returncode, done.stderr, promised) == (0, "", ["0.604 11", "PASS", "fail"])
     assert done.stdout.splitlines()[-4:] == [*promised, str(folder / "public" / "index.html")]
 
 
@@ -132,8 +133,8 @@ def test_the_manifest_of_the_manual_is_understood():
     example = next(block for block in blocks(MANUAL["adopt"], "yaml") if block.startswith("evals:"))
     assert manifest_in_force(example.encode(), "evals/manifest.yaml", "evals").value.evals == (
         EvalConfig(
-            id="receipts",
-            name="Till receipts",
+            id="utility-bills",
+            name="Utility bills",
             ground_truth="ground_truth.csv",
             mapping="schemas/field_mapping.yaml",
             thresholds={"f1": 0.9},
