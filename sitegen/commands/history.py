@@ -29,9 +29,9 @@ def history(options: Options, eval_id: str, *, as_json: bool) -> None:
     """Print the series of an eval, oldest first."""
     series = read_series(options, eval_id)
     if as_json:
-        from sitegen.pages.data.series import whole_series
+        from sitegen.pages.data.series import series_files
 
-        print_document(whole_series(series))
+        print_document(series_files(series)[0].content)
     else:
         for row in history_lines(series):
             print_line(row)

@@ -24,7 +24,7 @@ from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
-from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
+from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.page import ReportView
@@ -203,7 +203,6 @@ class _EvalPages:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
         self._write_variants(series)
         self._write_trend(series)
-        self._write_older_points(series)
         self._write_comparison(series)
         for index in range(short):
             path, key = (
@@ -318,26 +317,6 @@ class _EvalPages:
         self._writer.write(path, self._renderer.render(compare_page(series, data)), key)
         for piece in data.pieces:
             self._writer.write(piece.path, piece.content, key)
-
-    def _write_older_points(self, series: Series) -> None:
-        """Write the files of older points that do not stand yet; most builds read and make none of them."""
-        eval_id, history = series.info.id, series.history
-        newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
-        columns = table_head(series)
-        for number in range(1, older_files(len(series.points)) + 1):
-            key = digest_of_inputs(
-                "eval",
-                "older points",
-                report=self._keys[number * OLDER_POINTS - 1],
-                newest_rules=newest,
-                former_ids=history.renamed_from,
-                columns=columns,
-            )
-            paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
-            fresh = [self._writer.is_fresh(path, key) for path in paths]  # each of them is recorded
-            if not all(fresh):
-                for file in older_points(series, number):
-                    self._writer.write(file.path, file.content, key)
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""

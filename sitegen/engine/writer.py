@@ -33,7 +33,6 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "short report": ("report",),
         "comparison": ("reports",),
         "field": ("report", "cells"),
-        "older points": ("report", "newest_rules", "former_ids", "columns"),
     },
     "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
     "hundred commits": {"commit": ("templates", "commit")},

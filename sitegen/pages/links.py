@@ -57,11 +57,6 @@ def _of_eval(pattern: str) -> Callable[[str], str]:
     return lambda eval_id: pattern.format(slug(eval_id))
 
 
-def _numbered(pattern: str) -> Callable[[str, int], str]:
-    """The same with a second ``{}`` in the place of a number."""
-    return lambda eval_id, number: pattern.format(slug(eval_id), number)
-
-
 def _of_report(ending: str) -> Callable[[str, str], str]:
     return lambda eval_id, snapshot_slug: f"evals/{slug(eval_id)}/{snapshot_slug}{ending}"
 
@@ -84,16 +79,11 @@ eval_trend = _of_eval("evals/{}/index.html")  # the trend page of an eval
 variants = _of_eval("evals/{}/variants.html")  # the variants of an eval side by side
 suspect_truth = _of_eval("evals/{}/suspect-truth.html")  # the labels of an eval that may be wrong
 compare = _of_eval("evals/{}/compare.html")  # any two points of an eval, side by side
-series_data = _of_eval("data/evals/{}.json")  # the newest points of an eval as JSON
-series_csv = _of_eval("data/evals/{}.csv")  # the newest points of an eval as a table
+series_data = _of_eval("data/evals/{}.json")  # the points of an eval as JSON
+series_csv = _of_eval("data/evals/{}.csv")  # the points of an eval as a table
 badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
 badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
 trend_rows = _of_eval("evals/{}/index.js")  # the older iterations, which the trend page loads on request
-
-# These take the id of an eval and a number. File 1 of older points has the oldest ones, and its address never changes.
-older_points = _numbered("data/older/{}/{}.json.bz2")  # older points of an eval, compressed
-older_points_csv = _numbered("data/older/{}/{}.csv.bz2")  # the same points as a table
-compare_piece = _numbered("evals/{}/compare-{}.js")  # the cells of some points, which the compare page loads
 
 # These take the id of an eval and the slug of a snapshot.
 report = _of_report(".html")  # the report of the snapshot
@@ -107,6 +97,11 @@ REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
     return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
+
+
+def compare_piece(eval_id: str, number: int) -> str:
+    """The cells of some points, which the compare page loads."""
+    return f"evals/{slug(eval_id)}/compare-{number}.js"
 
 
 def field_in_eval(attribute: str) -> str:

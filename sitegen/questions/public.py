@@ -20,12 +20,8 @@ from sitegen.engine.writer import digest
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
-from sitegen.pages.data.series import decompressed
 from sitegen.project import MARKER, Options, open_project
 from sitegen.text.secrets import Detector, Secret
-
-LARGEST: Final = 1 << 28
-"""A compressed file with more bytes is searched as it is."""
 
 _DIGEST: Final = 16
 """Length of a digest, in bytes."""
@@ -91,7 +87,7 @@ class PublicCheck:
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
             secrets: tuple[Secret, ...] = ()
             if key not in searched:
-                text = (decompressed(content, LARGEST) or content).decode("utf-8", "replace")
+                text = content.decode("utf-8", "replace")
                 secrets = self._detector.search(text, markup=path.endswith(".html"))
             if secrets:
                 places[path] = secrets

@@ -33,7 +33,6 @@ TITLES: Final = {
     "index": "data/index.json",
     "badge": "badges/<id>.json",
     "series": "data/evals/<id>.json, and what sitegen history --json writes",
-    "older-points": "data/older/<id>/<number>.json.bz2, decompressed",
 }
 """Name -> what it describes: first what is read, then what is written."""
 

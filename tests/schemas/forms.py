@@ -12,7 +12,7 @@ from sitegen.config.models import KIND_FILES, EvalConfig, EvaluationConfig, Site
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
 from sitegen.model.outcomes import ErrorType
-from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, OlderPointsDocument, SeriesDocument
+from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, SeriesDocument
 from sitegen.questions.comparison_files.prompts import SCHEMA as COMPARISON
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, EvaluationDocument, PromptsDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
@@ -67,11 +67,7 @@ NUMBER: Schema = {"type": ["number", "null"]}
 def generated() -> dict[str, bytes]:
     """Every schema, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
-    made |= {
-        "series": _with_points("sitegen/series/1", SeriesDocument),
-        "older-points": _with_points("sitegen/older-points/1", OlderPointsDocument),
-    }
-    made |= {"aggregate": _aggregate(), "all-results": _all_results()}
+    made |= {"series": _series(), "aggregate": _aggregate(), "all-results": _all_results()}
     made |= {name: describe(model, written=True) for name, model in WITHOUT_FORM.items()}
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
     made["evaluation-config"] = describe(EvaluationConfig, written=False)
@@ -90,8 +86,8 @@ def _with_ratios(schema: Schema) -> Schema:
     return {**schema, "properties": {**schema["properties"], **ratios}, "required": [*schema["required"], *ratios]}
 
 
-def _with_points(form: str, model: type) -> Described:
-    whole, parts = _written(form, model)
+def _series() -> Described:
+    whole, parts = _written("sitegen/series/1", SeriesDocument)
     parts["SeriesClock"] = _with_ratios(parts["SeriesClock"])
     parts["SeriesDelta"]["additionalProperties"] = NUMBER
     return Described(whole, parts)

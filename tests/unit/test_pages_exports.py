@@ -93,7 +93,6 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
         "kind": "fields",
         "name": "Waybills",
         "renamed_from": ["waybill"],
-        "older": [],
     }
     at, card, now = series.points[1].snapshot, series.points[1].scorecard, series.points[1].now
     interval = interval_of(card, "fields")

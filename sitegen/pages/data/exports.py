@@ -54,7 +54,7 @@ class IndexDocument(TypedDict):
 
 
 class SeriesDocument(TypedDict):
-    """The series of one eval: its newest points, and where the others are."""
+    """The series of one eval."""
 
     schema: str
     eval_id: str
@@ -62,24 +62,10 @@ class SeriesDocument(TypedDict):
     name: str
     renamed_from: list[str]
     """Earlier folder names, oldest first."""
-    older: list[str]
-    """Addresses of the files with the points before these, oldest first, from the root of the site: ``older-points``
-    compressed by bzip2. Beside each is a table of the same points, ``.csv.bz2``. Empty if this file has all points."""
     points: list[SeriesPoint]
-    """The newest points, one for each snapshot, oldest first; ``sitegen history --json`` writes all points."""
+    """One for each snapshot, oldest first."""
     error_patterns: NotRequired[list[ErrorPatternData]]
     """The error patterns of the newest output, most errors first; only in the file of a site."""
-
-
-class OlderPointsDocument(TypedDict):
-    """A hundred older points of one eval."""
-
-    schema: str
-    eval_id: str
-    first: int
-    """Number of points before these."""
-    points: list[SeriesPoint]
-    """Oldest first."""
 
 
 class ErrorPatternData(TypedDict):
@@ -119,8 +105,7 @@ class SeriesPoint(TypedDict):
     stale: bool
     """Whether instructions that drive the eval were edited since the output was made."""
     instructions: dict[str, str | None]
-    """Instruction files that changed since the previous point: path -> blob id, None if deleted. Files of older
-    points have the first twelve digits of an id."""
+    """Instruction files that changed since the previous point: path -> blob id, None if deleted."""
     then: SeriesClock
     """Scores by the ground truth and the rules of the point's own commit."""
     now: SeriesClock | None

@@ -1,14 +1,10 @@
 """The series of an eval as data files: all numbers of its points, as JSON and as a table. Undefined is null.
 
-The newest points are in two files that every new point changes. Older points are cut by age into files of a fixed
-length, compressed, that stay as they are until the ground truth or the rules change: they have both clocks.
-
-Forms: ``sitegen/series/1`` and ``sitegen/older-points/1``. A key is never renamed within a form.
+The form is ``sitegen/series/1``. A key is never renamed within a form.
 """
 
 from __future__ import annotations
 
-import bz2
 import csv
 import io
 from collections.abc import Iterable, Sequence
@@ -33,9 +29,6 @@ from sitegen.stats.counts import errors_by_type, in_file_order
 from sitegen.text.plain import spreadsheet_safe
 from sitegen.text.values import to_json_bytes
 
-OLDER_POINTS: Final = 100
-"""Number of points in a file of older points. The newest files have fewer than twice as many."""
-
 _IN_ORDER: Final = in_file_order()
 _RATIOS: Final = tuple(ratio.name for ratio in _IN_ORDER)
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
@@ -48,93 +41,22 @@ _VARIANTS: Final = ("variants_worst", "variants_best")
 """Columns for kinds whose headline averages the variants of a prompt."""
 
 
-def older_files(points: int) -> int:
-    """Return how many pairs of files have the older ones of so many points."""
-    return max(0, points // OLDER_POINTS - 1)
-
-
 def series_files(series: Series, patterns: Sequence[PatternSummary] | None = None) -> tuple[RawFile, RawFile]:
-    """The newest files of an eval, JSON and CSV. ``patterns``: error patterns of the newest output; None if unknown."""
-    older = older_files(len(series.points))
-    points = [_exported_point(series, index) for index in range(older * OLDER_POINTS, len(series.points))]
-    end = (
-        b""
-        if patterns is None
-        else b',"error_patterns":' + to_json_bytes(patterns_data(patterns), indent=None).rstrip()
-    )
-    return (
-        RawFile(
-            links.series_data(series.info.id),
-            _head_of_series(series, older) + _points_data(points) + b"]" + end + b"}\n",
-        ),
-        RawFile(links.series_csv(series.info.id), table_head(series) + _table_rows(series, points)),
-    )
-
-
-def older_points(series: Series, number: int) -> tuple[RawFile, RawFile]:
-    """The files of some older points, JSON and CSV. ``number``: 1 for the oldest points, at most ``older_files``.
-
-    Blob ids are abbreviated: every eval that a file drives repeats its id, and nothing compresses an id, so whole ids
-    would be most of the data of a project with many evals.
-    """
-    first = (number - 1) * OLDER_POINTS
-    points = [_exported_point(series, index) for index in range(first, first + OLDER_POINTS)]
-    for point in points:
-        point["instructions"] = {path: oid and links.short_sha(oid) for path, oid in point["instructions"].items()}
-    body = {"schema": "sitegen/older-points/1", "eval_id": series.info.id, "first": first}
-    json = _document_start(body) + _points_data(points) + b"]}\n"
-    return (
-        RawFile(links.older_points(series.info.id, number), _compressed(json)),
-        RawFile(
-            links.older_points_csv(series.info.id, number),
-            _compressed(table_head(series) + _table_rows(series, points)),
-        ),
-    )
-
-
-def whole_series(series: Series) -> bytes:
-    """All points in the form of the newest file."""
+    """All points of an eval, JSON and CSV. ``patterns``: error patterns of the newest output; None if unknown."""
     points = [_exported_point(series, index) for index in range(len(series.points))]
-    return _head_of_series(series, 0) + _points_data(points) + b"]}\n"
-
-
-def decompressed(content: bytes, at_most: int) -> bytes | None:
-    """The content of a file of older points; None if it is none, or larger than ``at_most`` bytes."""
-    reader = bz2.BZ2Decompressor()
-    try:
-        body = reader.decompress(content, at_most)
-    except (OSError, ValueError):
-        return None
-    return body if reader.eof and not reader.unused_data else None
-
-
-def _compressed(content: bytes) -> bytes:
-    """Compress by bzip2: unlike gzip's, its format states no time, and every Python has the same implementation."""
-    return bz2.compress(content)
-
-
-def _head_of_series(series: Series, older: int) -> bytes:
-    """The file up to its first point. ``older``: number of the files with older points."""
-    eval_id = series.info.id
-    return _document_start(
-        {
-            "schema": "sitegen/series/1",
-            "eval_id": eval_id,
-            "kind": series.history.kind,
-            "name": series.info.name,
-            "renamed_from": list(series.history.renamed_from),
-            "older": [links.older_points(eval_id, number) for number in range(1, older + 1)],
-        }
+    head = {
+        "schema": "sitegen/series/1",
+        "eval_id": series.info.id,
+        "kind": series.history.kind,
+        "name": series.info.name,
+        "renamed_from": list(series.history.renamed_from),
+        "points": points,
+        **({} if patterns is None else {"error_patterns": patterns_data(patterns)}),
+    }
+    return (
+        RawFile(links.series_data(series.info.id), to_json_bytes(head, indent=None)),
+        RawFile(links.series_csv(series.info.id), _table(series, points)),
     )
-
-
-def _document_start(body: dict[str, Any]) -> bytes:
-    """A document whose list of points follows."""
-    return to_json_bytes(body, indent=None).removesuffix(b"}\n") + b',"points":['
-
-
-def _points_data(points: Iterable[dict[str, Any]]) -> bytes:
-    return b",".join(to_json_bytes(point, indent=None).rstrip() for point in points)
 
 
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
@@ -213,24 +135,16 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
     }
 
 
-def table_head(series: Series) -> bytes:
-    """The head of the table; the same for every eval of a kind, except for usage columns if an output states usage."""
-    measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
-    averaged = _VARIANTS if traits_of(series.info.kind).answers_cases else ()
-    made_by = ("models", "judges") if _states_usage(series) else ()
-    return _csv_bytes(
-        [["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *averaged, *made_by]]
+def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
+    """A line for each point. Evals of a kind have the same columns, but for usage columns if an output states usage."""
+    averages, states_usage = (
+        traits_of(series.info.kind).answers_cases,
+        any(point.scorecard.usage for point in series.points),
     )
-
-
-def _states_usage(series: Series) -> bool:
-    return any(point.scorecard.usage for point in series.points)
-
-
-def _table_rows(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
-    """The points as lines of the table."""
-    headline, states_usage = series.specs[0].name, _states_usage(series)
-    rows = []
+    further = [spec.name for spec in series.specs if spec.name not in _RATIOS]
+    head = ["iteration", *_TEXTS, "cause", "status", *_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, further)]
+    head += ["delta", "report", *_WHY, *_VARIANTS * averages, *("models", "judges") * states_usage]
+    rows: list[Sequence[str]] = [head]
     for point in points:
         then, delta = point["then"], point["delta"] or {}
         shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
@@ -241,10 +155,10 @@ def _table_rows(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
             point["status"],
             *(then[name] for name in _NUMBERS),
             *(then["errors"][name] for name in ERROR_TYPES),
-            *(then["metrics"].get(name) for name in _further_metrics(series)),
-            delta.get(headline),
+            *(then["metrics"].get(name) for name in further),
+            delta.get(series.specs[0].name),
             point["report"],
-            point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
+            point["now"] and {**point["now"]["metrics"], **point["now"]}.get(series.specs[0].name),
             *(parts.get(role) for role in ROLES),
             shared.get("verdict"),
             shared.get("common"),
@@ -253,21 +167,12 @@ def _table_rows(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
             *(point["interval"] or (None, None)),
             point["same_as"],
         ]
-        if traits_of(series.info.kind).answers_cases:
+        if averages:
             row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
         if states_usage:
             usage = point.get("usage", {})
             row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
         rows.append([spreadsheet_safe(cell) for cell in row])
-    return _csv_bytes(rows)
-
-
-def _further_metrics(series: Series) -> list[str]:
-    """The metrics that the kind has besides the ratios."""
-    return [spec.name for spec in series.specs if spec.name not in _RATIOS]
-
-
-def _csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().encode("utf-8", "backslashreplace")
