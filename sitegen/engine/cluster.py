@@ -43,7 +43,6 @@ from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import HistoryRead, PackedHistory, can_read, packed, unpacked
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.history.timeline import WorktreeBlob
 
 
 def installed_here() -> dict[str, str]:
@@ -91,14 +90,14 @@ WorktreeFile: TypeAlias = tuple[str, int | None, bytes]
 opened; and its content, empty if it is larger than what a build reads."""
 
 
-def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
+def _worktree_file(oid: str, file: Path, limit: int) -> WorktreeFile:
     try:
-        with open_file(blob.file) as stream:
+        with open_file(file) as stream:
             size = stream.seek(0, 2)
             stream.seek(0)
-            return blob.oid, size, stream.read(limit) if size <= limit else b""
+            return oid, size, stream.read(limit) if size <= limit else b""
     except OSError:
-        return blob.oid, None, b""
+        return oid, None, b""
 
 
 @dataclass(eq=False)
@@ -130,7 +129,7 @@ class BuildFiles:
             history=None if by_path else packed(history),
             templates_place=str(own[0]) if own else "",
             templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
-            worktree=tuple(_worktree_file(blob, context.max_blob_bytes) for blob in context.overlay),
+            worktree=tuple(_worktree_file(oid, file, context.max_blob_bytes) for oid, file in context.overlay.items()),
         )
 
     def __post_init__(self) -> None:
@@ -152,11 +151,10 @@ class BuildFiles:
             self._write(folder)
             self._folder = folder
         folder = self._folder
-        worktree = (WorktreeBlob(oid, folder / oid) for oid, _, _ in self.worktree)
         return replace(
             context,
             place=self._place or context.place,
-            overlay=tuple(worktree),
+            overlay={oid: folder / oid for oid, _, _ in self.worktree},
             template_folders=template_folders(None if self.templates is None else folder / "templates"),
             bytecode=bytecode_folder(),
             out=None,

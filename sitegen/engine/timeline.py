@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -31,7 +32,7 @@ from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import FoldEnd, WorktreeBlob, advance
+from sitegen.history.timeline import FoldEnd, advance
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -43,8 +44,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged import installed_for
-from sitegen.scoring.kinds import CONTENTS, installed_versions, scorer
+from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.plain import is_web_address
 
@@ -197,22 +197,14 @@ def fold(
     redaction(config.redact)  # reports an invalid field path before any work
     manifest, of_redactions = _with_sound_redactions(manifest)
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
-    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
-    installed = installed_for(entry.outputs for entry in manifest.evals)
-    contents = replace(CONTENTS, installed=digest(installed, repr(installed_versions(manifest.evals))))
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)
-    follow = partial(
-        advance, layout=layout, head=head, contents=contents, manifests=partial(manifest_of, memo), since=since
-    )
+    worktree = project.options.worktree and root is not None
     try:
-        if project.options.worktree and root is not None:
-            from sitegen.history.worktree import with_worktree
-
-            advanced = with_worktree(repository, follow)
-        else:
-            advanced = follow(repository)
+        advanced = advance(
+            repository, layout, head=head, manifests=partial(manifest_of, memo), worktree=worktree, since=since
+        )
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         missing = MissingFiles(
@@ -274,7 +266,7 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
 
 
 def _worker_context(
-    project: Project, repository: Repository, config: SiteConfig, overlay: tuple[WorktreeBlob, ...]
+    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path]
 ) -> WorkerContext:
     origin = repository.origin_url()
     url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)

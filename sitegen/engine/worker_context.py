@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,6 @@ from sitegen.engine.template_files import THEME, own_files, read_template, shipp
 from sitegen.engine.writer import Writer
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
@@ -161,8 +160,8 @@ class WorkerContext(Frozen):
     """The values that all tasks of a build share. They are sent to other processes."""
 
     place: RepositoryPlace
-    overlay: tuple[WorktreeBlob, ...]
-    """Files of the work tree whose contents are not in git."""
+    overlay: Mapping[str, Path]
+    """Files of the work tree whose contents are not in git, by the ids of these."""
     max_blob_bytes: int
     site: SiteInfo
     template_folders: tuple[Path, ...]

@@ -28,8 +28,9 @@ from sitegen.history.layout import (
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Contents, Recorded, states
+from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
+from sitegen.scoring import case_files
 from sitegen.text.plain import natural_order
 
 FileChange: TypeAlias = tuple[PathRole, ChangedPath]
@@ -49,8 +50,6 @@ class EvalCommit(Frozen):
     report: Callable[[Problem], None]
     made_with: Callable[[Recorded], Commit | None]
     """Returns the commit after which instruction files were as a record states them."""
-    contents: Contents
-    """The functions that read the contents of outputs."""
     inputs: EvalInputs = EvalInputs()
     """The inputs of scoring besides outputs, after the commit. Set once the files are updated, as the next two fields
     are."""
@@ -146,7 +145,7 @@ def sides_of(file: Blob, state: EvalState, eval_commit: EvalCommit, settings: st
     version = f"{case_settings(settings)} {file.oid}"
     if version not in state.sides:
         content = eval_commit.read(file.oid).content
-        sides = None if content is None else eval_commit.contents.sides(file.path, content, settings)
+        sides = None if content is None else case_files.sides_of(file.path, content, settings)
         if sides is None:  # while the file cannot be read, the earlier expected values still apply
             earlier = state.inputs.ground_truth if state.inputs else None
             state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)

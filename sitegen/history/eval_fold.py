@@ -41,8 +41,10 @@ from sitegen.history.snapshots import (
     same_files,
     start_snapshots,
 )
+from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
+from sitegen.scoring.run_statements import appended_runs
 from sitegen.text.plain import natural_order
 
 
@@ -54,6 +56,8 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
     names = {place.iteration for place in places} - {""}
     if everything:
         names |= {*series.units, *_names_on_file(state, eval_commit)}
+    if not names and not series.units:
+        return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
     files_by_name = {name: _iteration_files(state, eval_commit, name) for name in in_order}
     touched = [
@@ -216,11 +220,13 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
 
 def _report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
     """Report the runs that the commit appends to a file in addition to the last one."""
-    if len(outputs) != 1 or len(state.output) > 1:
+    if not traits_of(eval_commit.kind).is_recorded or len(outputs) != 1 or len(state.output) > 1:
+        return
+    if not outputs[0].path.lower().endswith((".jsonl", ".ndjson")):
         return
     before = eval_commit.read(state.output[0].oid).content if state.output else None
     content = eval_commit.read(outputs[0].oid).content
-    runs = eval_commit.contents.appended_runs(eval_commit.kind, outputs[0].path, before or b"", content or b"")
+    runs = appended_runs(before or b"", content or b"")
     if runs > 1:
         eval_commit.report(problems.runs_left_out(eval_commit, outputs[0].path, runs))
 
@@ -242,9 +248,8 @@ def fold_eval(
 ) -> None:
     """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
-    ``inputs_of`` returns the inputs of scoring besides outputs; it is called once the files are updated. While
-    ``outputs`` of the built manifest is ``auto``, both candidates for the series are followed, because only the end of
-    history decides between them.
+    ``inputs_of`` returns the inputs of scoring besides outputs; it is called once the files are updated. If ``outputs``
+    of the built manifest is ``auto``, the versions of an output are followed until there is an iteration in a folder.
     """
     folder_before, inputs_before = state.active, state.inputs
     _update_files(state, eval_commit)
@@ -264,12 +269,12 @@ def fold_eval(
         kind=_kind_scored(entry, inputs),
     )
     state.was_scorable = state.was_scorable or (eval_commit.scorable and bool(state.files))
-    if is_path(entry.outputs) or entry.outputs == "auto":
-        fold_overwritten(state, eval_commit)
     if not is_path(entry.outputs):
         # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
         kind_changed = eval_commit.kind != _kind_scored(entry, inputs_before)
         fold_iterations(state, eval_commit, everything=moved or kind_changed)
+    if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
+        fold_overwritten(state, eval_commit)
 
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:

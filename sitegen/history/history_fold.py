@@ -27,7 +27,6 @@ from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Contents
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval, last_id
 
 _TOGETHER: Final = 8
@@ -57,14 +56,12 @@ class HistoryFold:
         repository: Repository,
         layout: Layout,
         renamed: tuple[RenamedEval, ...],
-        contents: Contents,
         read_manifest: ManifestReader,
         since: str | None = None,
     ) -> None:
         """``renamed`` are evals whose later ids are needed in advance.
 
-        Their entries under the new ids state other ``outputs``. ``contents`` has the functions that read contents of
-        outputs. ``since`` is the commit at which ``before`` is taken.
+        Their entries under the new ids state other ``outputs``. ``since`` is the commit at which ``before`` is taken.
         """
         self.layout = layout
         self.evals: dict[str, EvalState] = {}
@@ -80,13 +77,12 @@ class HistoryFold:
         """The evals that the commits renamed, oldest first."""
         self._head: Commit | None = None
         self._since = since
-        self._repository = repository
+        self.repository = repository
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._outputs = outputs = ReadAhead(repository)
         self._read = read = outputs.read
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
-        self._contents = contents
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
         self._rules = RulesInForce(layout, read, self.problems.append, read_manifest)
@@ -108,7 +104,7 @@ class HistoryFold:
 
     def walk(self, head: str) -> None:
         """Fold all commits up to ``head``. Raises StartOverError as ``fold`` does."""
-        place = self._repository.place
+        place = self.repository.place
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
 
@@ -201,7 +197,6 @@ class HistoryFold:
             read=self._read,
             report=self.problems.append,
             made_with=self.instructions.made_with,
-            contents=self._contents,
         )
         fold_eval(self._eval_state(eval_id), eval_commit, self._rules.inputs)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -38,11 +38,11 @@ class Repository:
     """A git repository, read only."""
 
     def __init__(
-        self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
+        self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: dict[str, Path] | None = None
     ) -> None:
         """``overlay`` maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
         self.place = place
-        self._overlay = {} if overlay is None else overlay  # an empty one may still be filled
+        self.overlay = {} if overlay is None else overlay
         self.max_blob_bytes = max_blob_bytes
 
     @classmethod
@@ -53,7 +53,7 @@ class Repository:
         """
         return cls(find_repository(path)[0], max_blob_bytes=max_blob_bytes)
 
-    def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
+    def overlaid(self, overlay: dict[str, Path]) -> Repository:
         """Return the same repository with an overlay of contents from the work tree."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
@@ -119,14 +119,14 @@ class Repository:
         ``max_blob_bytes``, in Git LFS and not fetched), the answer has the reason, and the content is never held.
         """
         with cat_file(self.place) as objects:
-            if not self._overlay:
+            if not self.overlay:
                 yield from objects.read_blobs(oids, self.max_blob_bytes)
                 return
             requested = tuple(oids)
-            committed = (oid for oid in requested if oid not in self._overlay)
+            committed = (oid for oid in requested if oid not in self.overlay)
             answers = objects.read_blobs(committed, self.max_blob_bytes)
             for oid in requested:
-                file = self._overlay.get(oid)
+                file = self.overlay.get(oid)
                 yield blobs.read_file(file, oid, self.max_blob_bytes) if file else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:

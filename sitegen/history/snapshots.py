@@ -19,8 +19,10 @@ from msgspec.structs import replace
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.eval_state import EvalInputs, SeriesIteration, SeriesState
+from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.scoring.run_statements import grades_in, recorded_in
 
 _SHORT: Final = 12
 _METRICS: Final = 50
@@ -144,7 +146,7 @@ def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCom
     for blob in outputs:
         content = eval_commit.read(blob.oid).content
         try:
-            recorded = content and eval_commit.contents.recorded(eval_commit.kind, blob.path, content, settings)
+            recorded = content and recorded_in(eval_commit.kind, blob.path, content, settings)
         except Exception as error:  # a fault of sitegen at one output must not stop the build
             eval_commit.report(problems.fault_at_output(eval_commit, blob.path, error))
             continue
@@ -156,12 +158,10 @@ def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCom
 def _grades_in(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> tuple[str, ...]:
     """Return the named scores of an output that are grades."""
     grades: dict[str, None] = {}
-    for blob in outputs:
+    for blob in outputs if traits_of(eval_commit.kind).names_scores else ():
         content = eval_commit.read(blob.oid).content
         with suppress(Exception):  # a fault of sitegen is reported where the output is scored
-            grades |= dict.fromkeys(
-                eval_commit.contents.grades(eval_commit.kind, blob.path, content, settings) if content else ()
-            )
+            grades |= dict.fromkeys(grades_in(eval_commit.kind, blob.path, content, settings) if content else ())
     return tuple(grades)
 
 

@@ -7,10 +7,10 @@ build is what differs from the state at the commit that it had reached.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,24 +20,16 @@ from sitegen.history.history_fold import HistoryFold, Reached
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import Irregular
 from sitegen.history.rules_in_force import ManifestReader
-from sitegen.model.commits import Commit, Revision
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import NO_CONTENTS, Contents
 from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
+from sitegen.scoring.judged import installed_for
+from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 18
+VERSION: Final = 19
 """Increased whenever the same history would fold to another result."""
-
-
-class WorktreeBlob(NamedTuple):
-    """A file of the work tree and the id of its content, which git may not have."""
-
-    oid: str
-    file: Path
 
 
 class FoldEnd(Frozen):
@@ -63,12 +55,8 @@ class Advanced(Frozen):
     """The problems of all history by commit, followed by problems of the history as a whole."""
     end: FoldEnd
     """For the next build."""
-    overlay: tuple[WorktreeBlob, ...] = ()
-    """Files of the work tree whose contents git may not have."""
-
-
-Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
-"""Returns revisions that follow the head, which represent the work tree."""
+    overlay: Mapping[str, Path]
+    """Files of the work tree by the ids of their contents, which git may not have."""
 
 
 @share_processes()
@@ -77,29 +65,31 @@ def advance(
     layout: Layout,
     *,
     head: str,
-    contents: Contents = NO_CONTENTS,
     manifests: ManifestReader = read_manifest,
-    extra: Extra | None = None,
+    worktree: bool = False,
     since: FoldEnd | None = None,
 ) -> Advanced:
     """Fold history up to the commit ``head``.
 
-    ``layout`` has the manifest of the built revision, which defines the evals and their folders. ``contents`` has the
-    functions that read contents of outputs; ``manifests`` reads the manifests of commits. ``extra`` returns revisions
-    to fold after the head. ``since`` is the end of the previous build: ``Update`` lists what is new after it, or
-    everything if that is not enough for the same pages. A shallow history is folded as far as it goes.
+    ``layout`` has the manifest of the built revision, or with ``worktree`` that of the work tree; it defines the evals
+    and their folders. ``manifests`` reads the manifests of commits. With ``worktree``, the uncommitted state is folded
+    after the head. ``since`` is the end of the previous build: ``Update`` lists what is new after it, or everything if
+    that is not enough for the same pages. A shallow history is folded as far as it goes.
 
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
     renamed = tuple[RenamedEval, ...]()
     # Without the first-parent line, the commits before another one are not the same at any head.
     known = since.head if since and layout.site.first_parent else None
+    repository = repository.overlaid({})
     while True:
-        fold = HistoryFold(repository, layout, renamed, contents, manifests, known)
+        fold = HistoryFold(repository, layout, renamed, manifests, known)
         try:
             fold.walk(head)
-            if extra is not None:
-                fold.fold(extra(layout, fold.head, fold.irregular))
+            if worktree:
+                from sitegen.history.worktree import uncommitted
+
+                fold.fold(uncommitted(fold))
             break
         except StartOverError as reason:
             layout = Layout(layout.site, layout.manifest, layout.watched | reason.watched)
@@ -111,7 +101,10 @@ def advance(
     boundary, watched = repository.shallow_boundary, layout.watched
     decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
     configuration = repr(decided).encode("utf-8", "surrogateescape")
-    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {contents.installed}"
+    stated = layout.manifest.evals
+    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
+    installed = installed_for(entry.outputs for entry in stated), installed_versions(stated)
+    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
     before = fold.before if since and since.structure == structure else None
     return Advanced(
         update=_update(fold, evals, instructions, before),
@@ -121,6 +114,7 @@ def advance(
         commits=fold.head.position + 1,
         problems=tuple(_shown_problems(fold, evals, boundary)),
         end=FoldEnd(fold.head.sha, structure),
+        overlay=repository.overlay,
     )
 
 

@@ -11,20 +11,16 @@ import stat
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from io import BytesIO
-from itertools import starmap
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from msgspec.structs import replace
-
 from sitegen.data_files.project_files import open_inside
 from sitegen.history.blobs import blob_id
-from sitegen.history.layout import Layout
+from sitegen.history.history_fold import HistoryFold
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.history.revisions import REGULAR, Irregular, raw_record_fields, tokens
-from sitegen.history.timeline import Advanced, WorktreeBlob
+from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.model.frozen import Frozen
 
@@ -184,42 +180,36 @@ _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
-def with_worktree(repository: Repository, follow: Callable[..., Advanced]) -> Advanced:
-    """Return the timeline of the head and of the work tree.
+def uncommitted(fold: HistoryFold) -> Iterator[Revision]:
+    """Yield the uncommitted state as a revision after the last that was folded; nothing if no file of it has changed.
 
-    The head is the commit itself if no file that is read has changed. ``follow`` is ``timeline.advance`` with all of
-    its arguments but the repository and *extra*; its manifest is that of the work tree. Untracked files count, unless
-    git ignores them. Contents are read without filters. A bare repository has no uncommitted state.
+    The files that differ are added to the overlay of the repository. Untracked files count, unless git ignores them.
+    Contents are read without filters. A bare repository has no uncommitted state.
     """
-    overlay: dict[str, Path] = {}
-
-    def extra(layout: Layout, last: Commit, irregular: Irregular) -> Iterator[Revision]:
-        root = repository.root
-        if root is None:
-            return
-        commit = Commit(
-            sha=WORKTREE,
-            position=last.position + 1,
-            author="",
-            committed_at=last.committed_at,
-            subject="Uncommitted changes",
-        )
-        before = dict(unproven(repository.place, last.sha, layout.pathspecs))
-        command = ["ls-files", "--others", "--exclude-standard", "-z", "--", *layout.pathspecs]
-        changes = []
-        for path in sorted({*before, *map(os.fsdecode, _answer(repository.place, command))}):
-            old, new = before.get(path), _file_blob_id(root, path, len(last.sha))
-            if new is None and (root / path).is_symlink():
-                irregular(commit, path, "a symbolic link")
-            if new != old:
-                if new is not None:
-                    overlay[new] = root / path
-                changes.append(ChangedPath(path, old, new))
-        if changes:
-            yield Revision(commit, tuple(changes))
-
-    advanced = follow(repository.overlaid(overlay), extra=extra)
-    return replace(advanced, overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
+    repository, last, pathspecs = fold.repository, fold.head, fold.layout.pathspecs
+    root = repository.root
+    if root is None:
+        return
+    commit = Commit(
+        sha=WORKTREE,
+        position=last.position + 1,
+        author="",
+        committed_at=last.committed_at,
+        subject="Uncommitted changes",
+    )
+    before = dict(unproven(repository.place, last.sha, pathspecs))
+    command = ["ls-files", "--others", "--exclude-standard", "-z", "--", *pathspecs]
+    changes = []
+    for path in sorted({*before, *map(os.fsdecode, _answer(repository.place, command))}):
+        old, new = before.get(path), _file_blob_id(root, path, len(last.sha))
+        if new is None and (root / path).is_symlink():
+            fold.irregular(commit, path, "a symbolic link")
+        if new != old:
+            if new is not None:
+                repository.overlay[new] = root / path
+            changes.append(ChangedPath(path, old, new))
+    if changes:
+        yield Revision(commit, tuple(changes))
 
 
 def is_changed(repository: Repository, head: str) -> bool:

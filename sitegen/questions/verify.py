@@ -24,8 +24,9 @@ from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import RunUsage
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
+from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.highlights_files import read_settings
-from sitegen.scoring.kinds import CONTENTS, in_order_of, scored_with_own_metrics, scorer, specs_of
+from sitegen.scoring.kinds import in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
@@ -123,7 +124,7 @@ def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
     if place.ground_truth is None:
         return None
     file = place.project.read(place.ground_truth)
-    if not place.entry.in_cases or (file.content and CONTENTS.sides(file.path, file.content, settings)):
+    if not place.entry.in_cases or (file.content and sides_of(file.path, file.content, settings)):
         return file
     history = place.history
     earlier = [at.ground_truth for at in history.snapshots if at.ground_truth] if history else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from os.path import lexists, normpath
 from pathlib import Path
 
@@ -64,13 +64,11 @@ from sitegen.history.layout import (
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
-from sitegen.history.worktree import with_worktree
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.recorded import states
 from sitegen.model.timeline import EvalHistory
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.scorer import File
 from sitegen.text.plain import encodable, natural_order
 
@@ -237,9 +235,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         """
         if self.head is None:
             return {}
-        follow = partial(advance, layout=self.layout, head=self.head, contents=CONTENTS)
         try:
-            advanced = with_worktree(Repository.open(self.root), follow)
+            advanced = advance(Repository.open(self.root), self.layout, head=self.head, worktree=True)
         except SitegenError:
             return {}
         return {history.id: history for history in advanced.evals}

@@ -36,7 +36,7 @@ from sitegen.recognition.instruction_files import InstructionGlob, instruction_g
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
 from sitegen.recognition.recognition import recognise
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import CONTENTS, scored_with_own_metrics, scorer, specs_of
+from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
@@ -276,7 +276,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
     layout, trials = Layout(*with_found_evals(config, manifest, search)), {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
-        evals = advance(repository, layout, head=head, contents=CONTENTS).evals
+        evals = advance(repository, layout, head=head).evals
         trials = {one.id: _with_newest_score(repository, one) for one in evals}
     judged = [
         replace(

@@ -22,10 +22,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
-from sitegen.model.recorded import Contents
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.scoring.case_files import sides_of
-from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
 from sitegen.scoring.scorer import NO_METRIC, OWN_METRICS, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
 
@@ -247,7 +244,3 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     metrics = [Metric(spec.name, values.pop(spec.name, None)) for spec in specs]
     usage = [Metric(name, value) for name, value in values.items() if name in USAGE]
     return replace(card, metrics=(*metrics, *usage))
-
-
-CONTENTS: Final = Contents(sides=sides_of, recorded=recorded_in, grades=grades_in, appended_runs=appended_runs)
-"""The functions by which history reads the contents of outputs."""

@@ -104,13 +104,11 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-def appended_runs(kind: str, path: str, before: bytes, content: bytes) -> int:
+def appended_runs(before: bytes, content: bytes) -> int:
     """Count the runs that a version of a file of recorded numbers adds to the version before. Never raises.
 
-    0 for files to which no runs are appended: a line that states neither a time, a commit nor a run may be a step.
+    A line that states neither a time, a commit nor a run is not counted: it may be a step.
     """
-    if kind != "recorded" or not path.lower().endswith((".jsonl", ".ndjson")):
-        return 0
     if before and content.startswith(before):
         before, content = b"", content[len(before) :]
     return len({*_runs_of_lines(content)} - {*_runs_of_lines(before)})

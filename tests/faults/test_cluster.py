@@ -192,7 +192,7 @@ def test_short_reports_come_back_from_workers_too(running, project, tmp_path):
 def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
     return WorkerContext(
         place=find_repository(project.path)[0],
-        overlay=(),
+        overlay={},
         max_blob_bytes=1000,
         site=SiteInfo("", ""),
         template_folders=(find_templates(),),

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import tracemalloc
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
-from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import WORKTREE
 from tests.gitrepo import GitRepo
 
@@ -44,8 +42,7 @@ def look(repo: GitRepo) -> tuple[Advanced, Advanced]:
     repository = Repository.open(repo.path)
     head = repository.resolve("HEAD")
     committed = advance(repository, LAYOUT, head=head)
-    follow = partial(advance, layout=LAYOUT, head=head, since=committed.end)
-    return committed, with_worktree(repository, follow)
+    return committed, advance(repository, LAYOUT, head=head, since=committed.end, worktree=True)
 
 
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
@@ -55,7 +52,7 @@ def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
         committed.head,
         (),
         (),
-        (),
+        {},
     )
 
 
@@ -93,7 +90,7 @@ def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo
 def test_what_git_ignores_does_not_count(repo: GitRepo) -> None:
     write(repo, output(9), "9")
     write(repo, "evals/shop/results/x.tmp", "-")
-    assert look(repo)[1].overlay == ()
+    assert look(repo)[1].overlay == {}
 
 
 def test_a_file_that_was_only_touched_or_staged_and_put_back_is_no_change(repo: GitRepo) -> None:
@@ -112,7 +109,7 @@ def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
     (repo.path / "CLAUDE.md").unlink()
     (repo.path / "CLAUDE.md").symlink_to(tmp_path / "secret/extracted.json")
     _, advanced = look(repo)
-    assert advanced.overlay == ()
+    assert advanced.overlay == {}
     assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "deleted"]
     assert {problem.path for problem in advanced.problems} == {"CLAUDE.md", "evals/shop/results/iteration-002"}
 

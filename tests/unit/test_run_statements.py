@@ -16,7 +16,6 @@ from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
 from sitegen.scoring.judged import formats
-from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo
 
@@ -74,7 +73,7 @@ def lines(*rows: dict[str, Any]) -> bytes:
 def walk(repo: GitRepo, entry: EvalConfig) -> Advanced:
     repository = Repository.open(repo.path)
     layout = Layout(SiteConfig(), Manifest(evals=(entry,)))
-    return advance(repository, layout, head=repository.resolve("HEAD"), contents=CONTENTS)
+    return advance(repository, layout, head=repository.resolve("HEAD"))
 
 
 def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
