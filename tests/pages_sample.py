@@ -43,6 +43,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.page import ReportView
 from sitegen.stats.counts import error_numbers
 
 SITE = SiteInfo(
@@ -648,3 +649,9 @@ def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = 
     """What came before a point. ``wrong_before``: (document, path) of what was wrong since the point before it."""
     wrong_since = {(*cell, is_extra): index - 1 for cell in wrong_before for is_extra in (False, True)}
     return EarlierPoints([point.snapshot for point in series.points], index, wrong_since)
+
+
+def report(series: Series, point: Point, previous: Point | None, result: Result, **more: Any) -> ReportView:
+    """The report of a point of a series. ``more``: other fields of the view."""
+    fields = {"info": series.info, "specs": series.specs, "limit": 50, **more}
+    return ReportView(**fields, point=point, previous=previous, result=result)

@@ -37,7 +37,6 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
-from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
@@ -216,9 +215,8 @@ class _EvalJob:
         """Return the error patterns of the newest report."""
         reports = Reports(self._task, self._cards, series.cells, derived_values(series), self._edits)
         with working_on(self._snapshots[-1]):
-            view = reports.page(len(self._snapshots) - 1, newest).view
-        assert isinstance(view, ReportView)
-        return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
+            view = reports.report(len(self._snapshots) - 1, newest)
+            return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
 
     def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
         """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.

@@ -55,7 +55,6 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import EarlierPoints
-from sitegen.pages.report.page import report_page
 from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.scoring.rules import FieldRules, rules_of
 
@@ -82,7 +81,7 @@ class Reports:
         self._specs = cards.series_specs()
         self._by_rules = traits_of(task.info.kind).is_structured
 
-    def page(self, index: int, result: Result) -> Page:
+    def report(self, index: int, result: Result) -> ReportView:
         """Make the report of a point."""
         snapshots, cards = self._edits.snapshots, self._cards
         at, (change, interval, noise) = snapshots[index], self._derived[index]
@@ -107,18 +106,18 @@ class Reports:
             runs=repeats_of_runs(runs) if runs else None,
             moved=self._moved,
         )
-        return report_page(
-            self._info,
-            specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
-            point,
-            before,
-            result,
-            past,
-            self._context.discrepancies_per_type,
-            problems_of_point(self._info, at, result.scorecard),
-            self._edits.made_with[index],
+        return ReportView(
+            info=self._info,
+            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
+            point=point,
+            previous=before,
+            result=result,
+            past=past,
+            limit=self._context.discrepancies_per_type,
+            problems=problems_of_point(self._info, at, result.scorecard),
+            instructions=self._edits.made_with[index],
             rules=partial(self._rules, at) if self._by_rules else None,
-            recorded=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
+            difference=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
         )
 
     def _point(self, index: int, card: Scorecard) -> Point:
@@ -253,9 +252,7 @@ class _EvalPages:
         """Write the files that a report links to, then the report, so that none of its links is ever broken."""
         key, writer, snapshot = self._keys[index], self._writer, self._history.snapshots[index]
         result = self._cards.result(snapshot)
-        page = reports.page(index, result)
-        view = page.view
-        assert isinstance(view, ReportView)
+        view = reports.report(index, result)
         if rows := rows_file(view):
             writer.write(rows.path, rows.content, key)
         tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
@@ -267,7 +264,7 @@ class _EvalPages:
         if result.data is not None or view.leaves_anything_out:
             data = results_json(result, self._info, snapshot)
             writer.write(links.report_data(self._info.id, snapshot.slug), data, key)
-        writer.write(page.path, self._renderer.render(page), key)
+        writer.write(view.page.path, self._renderer.render(view.page), key)
 
     def _is_fresh(self, index: int) -> bool:
         """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""

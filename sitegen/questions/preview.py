@@ -29,7 +29,7 @@ from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.other_pages import methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
-from sitegen.pages.report.page import report_page
+from sitegen.pages.report.page import ReportView
 from sitegen.project import own_templates
 from sitegen.questions.verify import Verified
 from sitegen.questions.work_tree import WorktreeProject
@@ -176,4 +176,13 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
     )
     alone = EarlierPoints((snapshot,), 0, {})
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard, kind))
-    return report_page(info, specs_of_results(kind, result), point, None, result, alone, limit, data=data)
+    return ReportView(
+        info=info,
+        specs=specs_of_results(kind, result),
+        point=point,
+        previous=None,
+        result=result,
+        past=alone,
+        limit=limit,
+        whole=data,
+    ).page

@@ -33,7 +33,7 @@ from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
-from sitegen.pages.report.page import ReportView, report_page
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
@@ -244,7 +244,7 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     past = sample.past(series, index, wrong)
     if before:
         past = replace(past, fixed=FIXED)
-    return report_page(series.info, series.specs, point, before, result, past, 50)
+    return sample.report(series, point, before, result, past=past).page
 
 
 def _nasty(series: Series) -> Page:
@@ -252,7 +252,7 @@ def _nasty(series: Series) -> Page:
     result = sample.result(judged)
     point = sample.compared(series.points[40], replace(series.points[41], scorecard=result.scorecard), FLIPS)
     past = sample.past(series, 41)
-    return report_page(series.info, series.specs, point, series.points[40], result, past, 50, sample.PROBLEMS)
+    return sample.report(series, point, series.points[40], result, past=past, problems=sample.PROBLEMS).page
 
 
 def _sourced(series: Series) -> Page:

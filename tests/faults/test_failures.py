@@ -111,8 +111,8 @@ def test_a_report_that_fails_is_a_problem_and_every_other_page_of_its_eval_is_bu
     with monkeypatch.context() as patched:
         failing(
             patched,
-            "sitegen.engine.eval_pages.report_page",
-            lambda info, specs, point, *_, **__: info.id == "bad" and point.snapshot.iteration < 3,
+            "sitegen.engine.eval_pages.ReportView",
+            lambda info, point, **_: info.id == "bad" and point.snapshot.iteration < 3,
             ValueError(),
         )
         out = tmp_path / "public"

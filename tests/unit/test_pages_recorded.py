@@ -8,7 +8,6 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.report.page import report_page
 from sitegen.pages.report.why_rows import agrees, agrees_with_now, recorded_rows, why_otherwise
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
@@ -113,7 +112,7 @@ def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():
     for recorded, status in cases:
         point = replace(series.points[0], snapshot=snapshot(recorded), scorecard=card(status))
         result = replace(sample.result([]), scorecard=point.scorecard)
-        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 0), 50)
+        page = sample.report(series, point, None, result, past=sample.past(series, 0)).page
         view = sample.view_of(page)
         assert (view.recorded, view.recorded_headline) == (([], 0), None)
 

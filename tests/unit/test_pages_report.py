@@ -18,7 +18,7 @@ from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints, section
-from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView, report_page
+from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
@@ -39,7 +39,7 @@ def _page(
     if before:
         point = sample.compared(before, point)
     past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], 0, {})
-    return report_page(series.info, series.specs, point, before, result, past, limit)
+    return sample.report(series, point, before, result, past=past, limit=limit).page
 
 
 ONE = Judgement(
@@ -191,7 +191,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
     result = replace(sample.result([ONE, TWO]), questions={"cargo[0].amount": "How much?"})
-    page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
+    page = sample.report(series, series.points[0], None, result, past=sample.past(series, 0)).page
     assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 
 
@@ -277,7 +277,7 @@ def test_the_report_says_which_instructions_made_the_output():
     def made_with(*instructions: Commit, **more: str) -> str:
         at = replace(series.points[1].snapshot, **more)
         point = replace(series.points[1], snapshot=at)
-        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50, (), instructions)
+        page = sample.report(series, point, None, result, past=sample.past(series, 1), instructions=instructions).page
         view: ReportView = sample.view_of(page)
         return view.made_with
 
@@ -318,10 +318,8 @@ def test_a_pairing_is_shown_once_and_bounded():
     note = NotePanel("note", "a remark")
     result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
-    view = sample.view_of(
-        report_page(series.info, series.specs, series.points[1], None, result, sample.past(series, 1), 50)
-    )
-    assert view.panels == (note,)
+    view = sample.report(series, series.points[1], None, result, past=sample.past(series, 1))
+    assert view.panels == [note]
     assert view.alignments[0] == replace(panel, rows=rows[:ALIGNED], left_out=5)
     assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
     assert view.leaves_anything_out
@@ -331,7 +329,7 @@ def test_a_report_does_not_depend_on_later_points():
     judged = sample.judgements(3, 300)
     result = sample.result(judged)
     pages = [
-        report_page(series.info, series.specs, series.points[3], series.points[2], result, sample.past(series, 3), 50)
+        sample.report(series, series.points[3], series.points[2], result, past=sample.past(series, 3)).page
         for series in (sample.series(4), sample.series(60))
     ]
     shown = [renderer_of(sample.SITE).render(page) for page in pages]
@@ -399,9 +397,7 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     series, result = sample.series(2), sample.result([ONE])
     card = replace(result.scorecard, convention=convention)
     point = replace(series.points[1], scorecard=card)
-    page = report_page(
-        series.info, series.specs, point, None, replace(result, scorecard=card), sample.past(series, 1), 50
-    )
+    page = sample.report(series, point, None, replace(result, scorecard=card), past=sample.past(series, 1)).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
 
@@ -438,5 +434,5 @@ def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, 
     result = replace(result, scorecard=replace(result.scorecard, status=status))
     point = replace(series.points[0], scorecard=result.scorecard)
     past = EarlierPoints([point.snapshot], 0, {})
-    view = sample.view_of(report_page(series.info, series.specs, point, None, result, past, 50))
+    view = sample.report(series, point, None, result, past=past)
     assert [row.error.note for row in view.discrepancies.drawn] == shown

@@ -17,7 +17,6 @@ from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
-from sitegen.pages.report.page import report_page
 from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -42,7 +41,7 @@ def _view(point: Point, before: Point | None, past: EarlierPoints | None = None)
     result = sample.result([CITY, NAME])
     point = replace(point, scorecard=result.scorecard) if before is None else point
     past = past or sample.past(series, 5)
-    return sample.view_of(report_page(series.info, series.specs, point, before, result, past, 50))
+    return sample.report(series, point, before, result, past=past)
 
 
 def _points(cause: str = "outputs") -> tuple[Point, Point]:
@@ -85,7 +84,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
         tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS),
     )
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
-    view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
+    view = sample.report(series, after, before, last, past=sample.past(series, 5))
     assert (view.errors, view.error_changes) == ((1, 0, 2, 0), (0, 0, 0, 0))
     assert view.error_change == 0
     assert why_rows.documents(bridged.overlap, Nouns(), "iteration-005") == (
@@ -156,7 +155,7 @@ def _page(after: Point, before: Point, **known: Any) -> str:
     """The words of the report."""
     series, result = sample.series(6), sample.result([CITY, NAME])
     past = replace(sample.past(series, 5), **known)
-    page = report_page(series.info, series.specs, after, before, result, past, 50)
+    page = sample.report(series, after, before, result, past=past).page
     html = renderer_of(sample.SITE).render(page).decode()
     return " ".join(re.sub("<[^>]*>", " ", html).split())
 
@@ -371,7 +370,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
         scorecard=result.scorecard,
     )
     past = replace(sample.past(series, 5), fixed=[CellFlip(fate="fixed", cell=cell, before=run, after=run)])
-    page = report_page(series.info, series.specs, point, before, result, past, 50)
+    page = sample.report(series, point, before, result, past=past).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert "<script>alert" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 6
@@ -382,7 +381,7 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     before, after = _points()
     series, result = sample.series(6), sample.result([CITY])
     before = replace(before, scorecard=replace(before.scorecard, status=status))
-    page = report_page(series.info, series.specs, after, before, result, sample.past(series, 5), 50)
+    page = sample.report(series, after, before, result, past=sample.past(series, 5)).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
 
@@ -393,9 +392,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     edits = (sample.edit(8), sample.edit(11, "prompts/waybill.md"))
 
     def top(point: Point, *instructions: Commit) -> list[str]:
-        page = report_page(
-            series.info, series.specs, point, before, result, sample.past(series, 5), 50, instructions=instructions
-        )
+        page = sample.report(series, point, before, result, past=sample.past(series, 5), instructions=instructions).page
         html = renderer_of(sample.SITE).render(page).decode()
         head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin">')
         rows = rest.partition("</dl>")[0].split("<dt>")[1:]

@@ -38,7 +38,7 @@ from msgspec.structs import replace
 from sitegen.questions import exporting
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages.data import series
-from sitegen.pages.report.page import report_page
+
 from sitegen.pages.report.report_rows import count_columns, fields
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
@@ -53,7 +53,7 @@ written = json.loads(to_json_bytes(results_document("fields", result, eval_id="e
 row = str(fields(result.scorecard.fields[:1]))
 sampled, specs = sample.single(), scorer("fields").metrics
 point = replace(sampled.points[0], scorecard=result.scorecard)
-report = report_page(sampled.info, specs, point, None, result, sample.past(sampled, 0), 50).view
+report = sample.report(sampled, point, None, result, past=sample.past(sampled, 0), specs=specs)
 (jaccard_spec,) = (spec for spec in specs if spec.name == "jaccard")
 print(json.dumps({
     "metric": result.scorecard.metric("jaccard"),

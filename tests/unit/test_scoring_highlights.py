@@ -17,7 +17,6 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
 from sitegen.pages.field import FieldView
 from sitegen.pages.report import report_rows
-from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
 from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
@@ -271,7 +270,7 @@ def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     cut = replace(whole, panels=(SpansPanel(title="Paragraphs", note="", categories=("t",), texts=(text,)),))
     series = sample.series(1)
     pages = [
-        report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
+        sample.report(series, series.points[0], None, result, past=sample.past(series, 0)).page
         for result in (whole, cut)
     ]
     assert [sample.view_of(page).leaves_anything_out for page in pages] == [False, True]

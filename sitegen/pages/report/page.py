@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from math import inf
 from typing import Final
 
@@ -17,6 +18,7 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
+from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
@@ -29,6 +31,8 @@ from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
     Discrepancies,
     EarlierPoints,
+    PlacedError,
+    Since,
     discrepancies,
     error_changes,
     grouping,
@@ -56,57 +60,146 @@ DOCUMENTS: Final = 200
 scores."""
 
 
-def listed_documents(documents: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
-    """The documents that are listed: none if there is only one."""
-    if len(documents) <= DOCUMENTS:
-        return documents if len(documents) > 1 else ()
-    return tuple(
-        sorted(documents, key=lambda document: (-errors(document.counts), _headline_of_document(document)))[:DOCUMENTS]
-    )
-
-
-def _headline_of_document(score: DocumentScore) -> float:
-    """The document's first metric; infinity without a value, so that it is sorted last."""
+def _worst_first(score: DocumentScore) -> tuple[int, float]:
+    """The order of documents; one without a value of its first metric is sorted last."""
     value = score.metrics[0].value if score.metrics else None
-    return inf if value is None else value
+    return -errors(score.counts), inf if value is None else value
 
 
-class ReportView(Frozen):
-    """What ``pages/report.html`` shows."""
+class ReportView(Frozen, dict=True, gc=True):
+    """The report of one snapshot, which ``pages/report.html`` shows."""
 
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
     """The metrics, the headline first."""
     point: Point
+    """The snapshot with its scores."""
     previous: Point | None
+    """The point before it in the series, if there is one."""
+    result: Result
     past: EarlierPoints
-    instructions: tuple[Commit, ...]
-    """The commits of the edits that the output can have been made with, as in ``OutputEdits.made_with``."""
-    changes: tuple[DisplayedChange, ...]
-    """Changes of the first metrics since the previous point; empty for a first point and for recorded numbers."""
-    error_changes: tuple[int | None, ...]
-    """Change of the errors of each type; None where it is unknown."""
-    sections: tuple[WeakSection, ...]
-    patterns: tuple[PatternRow, ...]
-    """The error patterns, most errors first."""
-    without: float | None
-    """The headline if the errors of all patterns were right; None if it is not a ratio of the counts."""
-    lines: tuple[tuple[str, ...], int, float | None]
-    """Lines of the field mapping, the number of errors that they make correct, and the headline with them."""
-    documents: tuple[DocumentScore, ...]
-    """Empty if there is only one."""
-    discrepancies: Discrepancies
-    data: str
-    """Address of the data file with the whole result, relative to the report."""
-    problems: tuple[Problem, ...]
-    panels: tuple[Panel, ...]
-    """The panels of the scorer, except alignments."""
-    alignments: tuple[AlignmentPanel, ...]
-    more_alignments: int
-    parts: tuple[DifferencePart, ...]
-    """What leads from the recorded F1 to the computed one; empty if it is not known."""
-    tree: str
-    """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
+    limit: int
+    """How many discrepancies of each type are drawn on the page."""
+    problems: tuple[Problem, ...] = ()
+    """Of the files that the snapshot was scored from."""
+    instructions: tuple[Commit, ...] = ()
+    """The commits of the edits that the output can have been made with, oldest first."""
+    whole: str | None = None
+    """Address of the file with the whole result, relative to the page, for a page without a site around it, which loads
+    nothing; None: its place in a site."""
+    rules: Callable[[], FieldRules] | None = None
+    """Makes the rules by which the output was scored; None if no field mapping applies."""
+    difference: tuple[DifferencePart, ...] = ()
+    """Why the run's own record has another F1."""
+
+    @property
+    def page(self) -> Page:
+        """The page that shows it."""
+        return Page(links.report(self.info.id, self.snapshot.slug), "pages/report.html", self)
+
+    @cached_property
+    def changes(self) -> tuple[DisplayedChange, ...]:
+        """Changes of the first metrics since the previous point; empty for a first point and for recorded numbers."""
+        if self.previous is None or self.info.recorded:
+            return ()
+        return changes(self.specs[:HEADLINES], self.info.nouns, self.previous, self.point)
+
+    @cached_property
+    def error_changes(self) -> tuple[int | None, ...]:
+        """Change of the errors of each type; None where it is unknown."""
+        return error_changes(self.previous.scorecard if self.previous else None, self.card, self.point.change)
+
+    @cached_property
+    def sections(self) -> tuple[WeakSection, ...]:
+        """The sections of the schema with their errors."""
+        return sections(self.card.fields, grouping(self.info, self.card.fields))
+
+    @cached_property
+    def wrong(self) -> tuple[list[Judgement], list[PlacedError], list[Since]]:
+        """The errors, their places, and the start of the streak of each."""
+        wrong = wrong_in(self.result)
+        if self.card.status == "unreadable" and len({error.note for error in wrong}) == 1:
+            wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
+        placed = placed_error.rows_of(wrong)
+        return wrong, placed, since(placed, self.past)
+
+    @cached_property
+    def discrepancies(self) -> Discrepancies:
+        """The errors that the page lists."""
+        _, placed, started = self.wrong
+        listed = discrepancies(
+            placed,
+            started,
+            self.limit,
+            sections={section.name for section in self.sections},
+            group=grouping(self.info, self.card.fields),
+            questions=self.result.questions,
+        )
+        return listed if self.whole is None else replace(listed, loadable=())
+
+    @cached_property
+    def patterns(self) -> tuple[PatternRow, ...]:
+        """The error patterns, most errors first."""
+        wrong, _, started = self.wrong
+        return pattern_rows(self.specs[0], self.result, wrong, started)
+
+    @property
+    def without(self) -> float | None:
+        """The headline if the errors of all patterns were right; None if it is not a ratio of the counts."""
+        return headline_without(self.specs[0], self.card, [error for row in self.patterns for error in row.errors])
+
+    @property
+    def lines(self) -> tuple[tuple[str, ...], int, float | None]:
+        """Lines of the field mapping, the number of errors that they make correct, and the headline with them."""
+        lines, equal = mapping_lines(self.patterns, self.result, self.rules) if self.rules else ((), [])
+        return lines, len(equal), headline_without(self.specs[0], self.card, equal) if equal else None
+
+    @cached_property
+    def documents(self) -> tuple[DocumentScore, ...]:
+        """The documents that are listed: none if there is only one."""
+        documents = self.card.documents
+        if len(documents) <= DOCUMENTS:
+            return documents if len(documents) > 1 else ()
+        return tuple(sorted(documents, key=_worst_first)[:DOCUMENTS])
+
+    @property
+    def data(self) -> str:
+        """Address of the file with the whole result, relative to the report."""
+        return self.whole or links.file_name(links.report_data(self.info.id, self.snapshot.slug))
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The panels of the scorer, except alignments."""
+        return [panel for panel in self.result.panels if panel.kind != "alignment"]
+
+    @property
+    def _alignments(self) -> list[AlignmentPanel]:
+        return [panel for panel in self.result.alignments if panel.rows]
+
+    @cached_property
+    def alignments(self) -> list[AlignmentPanel]:
+        """The first alignments with their first rows."""
+        return [
+            replace(panel, rows=panel.rows[:ALIGNED], left_out=max(0, len(panel.rows) - ALIGNED))
+            for panel in self._alignments[:LISTS]
+        ]
+
+    @property
+    def more_alignments(self) -> int:
+        """Number of alignments that are not shown."""
+        return max(0, len(self._alignments) - LISTS)
+
+    @property
+    def parts(self) -> tuple[DifferencePart, ...]:
+        """What leads from the recorded F1 to the computed one; empty if it is not known."""
+        return self.difference if self.specs[0].name == "f1" else ()
+
+    @property
+    def tree(self) -> str:
+        """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
+        if self.whole is not None or not has_tree(self.info, self.result):
+            return ""
+        return links.file_name(links.report_tree(self.info.id, self.snapshot.slug))
 
     @property
     def snapshot(self) -> Snapshot:
@@ -272,88 +365,6 @@ class ReportView(Frozen):
             how = "the last edit not after the time that the output records"
             return f"{how}, or the edit that was committed with it" if len(self.instructions) > 1 else how
         return "the last edit up to this commit, because the output records neither commit nor time"
-
-
-def report_page(
-    info: EvalInfo,
-    specs: tuple[MetricSpec, ...],
-    point: Point,
-    previous: Point | None,
-    result: Result,
-    past: EarlierPoints,
-    limit: int,
-    problems: tuple[Problem, ...] = (),
-    instructions: tuple[Commit, ...] = (),
-    data: str | None = None,
-    rules: Callable[[], FieldRules] | None = None,
-    recorded: tuple[DifferencePart, ...] = (),
-) -> Page:
-    """The report of one snapshot.
-
-    Args:
-        info: the eval.
-        specs: its metrics, the headline first.
-        point: the snapshot with its scores.
-        previous: the point before it in the series, if there is one.
-        result: the whole result of the snapshot.
-        past: the facts about earlier points that the report needs.
-        limit: how many discrepancies of each type are drawn on the page.
-        problems: of the files that the snapshot was scored from.
-        instructions: the commits of the edits that the output can have been made with, oldest first.
-        data: address of the file with the whole result, relative to the page, for a page without a site around it,
-            which loads nothing; default: its place in a site.
-        rules: makes the rules by which the output was scored; None if no field mapping applies.
-        recorded: why the run's own record has another F1.
-
-    """
-    snapshot, card = point.snapshot, result.scorecard
-    wrong = wrong_in(result)
-    if card.status == "unreadable" and len({error.note for error in wrong}) == 1:
-        wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
-    group = grouping(info, card.fields)
-    schema_sections = sections(card.fields, group)
-    alignments = [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
-    placed = placed_error.rows_of(wrong)
-    started = since(placed, past)
-    listed = discrepancies(
-        placed,
-        started,
-        limit,
-        sections={section.name for section in schema_sections},
-        group=group,
-        questions=result.questions,
-    )
-    patterns = pattern_rows(specs[0], result, wrong, started)
-    lines, equal = mapping_lines(patterns, result, rules) if rules else ((), [])
-    view = ReportView(
-        info=info,
-        specs=specs,
-        point=point,
-        previous=previous,
-        past=past,
-        instructions=instructions,
-        changes=changes(specs[:HEADLINES], info.nouns, previous, point) if previous and not info.recorded else (),
-        error_changes=error_changes(previous.scorecard if previous else None, card, point.change),
-        sections=schema_sections,
-        patterns=patterns,
-        without=headline_without(specs[0], card, [error for row in patterns for error in row.errors]),
-        lines=(lines, len(equal), headline_without(specs[0], card, equal) if equal else None),
-        documents=listed_documents(card.documents),
-        discrepancies=listed if data is None else replace(listed, loadable=()),
-        data=data or links.file_name(links.report_data(info.id, snapshot.slug)),
-        problems=problems,
-        panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
-        alignments=tuple(
-            replace(panel, rows=panel.rows[:ALIGNED], left_out=max(0, len(panel.rows) - ALIGNED))
-            for panel in alignments[:LISTS]
-        ),
-        more_alignments=max(0, len(alignments) - LISTS),
-        parts=recorded if specs[0].name == "f1" else (),
-        tree=links.file_name(links.report_tree(info.id, snapshot.slug))
-        if data is None and has_tree(info, result)
-        else "",
-    )
-    return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)
 
 
 def files(snapshot: Snapshot, outputs: int = 5) -> list[tuple[str, Blob | None]]:
