@@ -12,7 +12,7 @@ from decimal import Decimal
 from itertools import permutations
 from typing import Any, Final
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from sitegen.model.outcomes import Judgement
 from sitegen.scoring.compare import CORRECT, TruthError, comparison
@@ -47,7 +47,7 @@ def mapping_line(
     rule = rules.field_rule(first)
     tried = [*wrong, *[judgement for judgement, _ in zip(correct, range(TRIED), strict=False)]]
     pattern = first.attribute.replace("[]", "[*]")
-    stated = asdict(rules.mapping.fields.get(pattern, FieldSettings()))
+    stated = vars(rules.mapping.fields.get(pattern, FieldSettings()))
     for settings, changed in _trials(rule, wrong if rounded else ()):
         if not all(_is_equal(judgement, changed) for judgement in tried):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from sitegen.commands import verify
 from sitegen.commands.build import stage_progress
@@ -81,7 +82,7 @@ class AskedEval(NamedTuple):
         eval_id = str(eval_id)
         file = request.config
         if file is not None and file.suffix == ".toml":  # a file like sitegen.toml
-            project = replace(project, config=replace(project.config, llm=read_site_file(file).llm))
+            project = replace(project, config=dataclasses.replace(project.config, llm=read_site_file(file).llm))
         else:
             project = project if file is None else project.configured(eval_id, file)
             for misread in project.misread:
@@ -195,7 +196,7 @@ class AskedEval(NamedTuple):
         """The table ``[llm]``, overridden by options."""
         options = {"model": model, "concurrency": self.request.concurrency, "base_url": self.request.base_url}
         given = {name: value for name, value in options.items() if value is not None}
-        return CallSettings(**{**asdict(self.project.config.llm), **given})
+        return CallSettings(**{**vars(self.project.config.llm), **given})
 
     @contextmanager
     def _progress(self, label: str, calls: int) -> Iterator[tuple[Callable[[], None], Log]]:

@@ -6,14 +6,13 @@ The finder searches the folder of evals and those folders in it that hold no eva
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Collection, Iterator
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
-
-from msgspec.structs import replace
 
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
@@ -76,7 +75,7 @@ def kind_of_newest(search: Search, entry: EvalConfig) -> EvalConfig:
     kind = search.kind_of_series(search.newest_first(home_of(entry, search.evals_dir), folder_path(entry.outputs)))
     if kind and not files_of(kind).ground_truths:
         kind = "responses"  # the manifest asks to compare both sides, whatever the file states besides
-    return replace(entry, kind=kind) if kind else entry
+    return dataclasses.replace(entry, kind=kind) if kind else entry
 
 
 def judged_response_evals(search: Search) -> Iterator[EvalConfig]:
@@ -110,7 +109,9 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
             variants = any(re.fullmatch(of_responses.variants, name) for name in beside)
             if several or variants or search.kind_of_series(paths) != "judged":
                 return entry
-            return replace(entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*"))
+            return dataclasses.replace(
+                entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*")
+            )
     return entry
 
 

@@ -6,6 +6,7 @@ history is therefore read with these entries, and no later stage depends on how 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cache
 from posixpath import join
@@ -62,9 +63,9 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
     search = replace(search, names=cache(search.names), evals_dir=evals_dir)
     evaluation = project_evaluation(search).value
     if evaluation is not None:
-        config = replace(config, llm=stated_llm(config.llm, evaluation))
+        config = dataclasses.replace(config, llm=stated_llm(config.llm, evaluation))
     stated = tuple(judged_by_responses(search, kind_of_newest(search, entry)) for entry in manifest.evals)
-    manifest = replace(manifest, evals=stated)
+    manifest = dataclasses.replace(manifest, evals=stated)
     search = replace(search, stated=stated, evaluation=evaluation)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
     found_evals: dict[str, EvalConfig] = {}
@@ -87,11 +88,14 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
                 by_folder = folder if folder.endswith(entry.id) else f"{folder}-{entry.id}"
                 names = (by_folder, *(f"{entry.id}-{number}" for number in range(2, len(homes) + 3)))
                 eval_id = next(name for name in names if name[0] != "-" and name not in homes)
-                entry = replace(entry, id=eval_id, dir=home or ".")
+                entry = dataclasses.replace(entry, id=eval_id, dir=home or ".")
             found_evals[entry.id] = entry
             homes[entry.id] = home
     if not found_evals:
         return config, manifest
     globs = (glob for entry in found_evals.values() for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
-    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
+    return (
+        dataclasses.replace(config, instructions=instructions),
+        dataclasses.replace(manifest, evals=(*stated, *found_evals.values())),
+    )

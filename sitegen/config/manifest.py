@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -31,9 +32,9 @@ from sitegen.config.searched_files import LARGEST_READ, Search
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.text.keys import key_path, keys_at, misspelt, nearest
+from sitegen.text.keys import key_path, keys_at, misspelt, names_of, nearest
 
-_ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
+_ENTRY_KEYS: Final = tuple(key for key in names_of(EvalConfig) if key not in ("id", "metadata"))
 
 
 _SHOWN_ALONE: Final = ("name", "description")
@@ -101,13 +102,11 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     """Return an entry with every key that ``changes`` states; settings and thresholds are merged key by key."""
     defaults = EvalConfig(id="")
     changed = {
-        name: value
-        for name in EvalConfig.__struct_fields__
-        if (value := getattr(changes, name)) != getattr(defaults, name)
+        name: value for name in names_of(EvalConfig) if (value := getattr(changes, name)) != getattr(defaults, name)
     }
     changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
     changed["thresholds"] = entry.thresholds | changes.thresholds
-    return replace(entry, **changed)
+    return dataclasses.replace(entry, **changed)
 
 
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
@@ -245,7 +244,7 @@ def _with_text_keys(value: Any) -> Any:
     return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
-_EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
+_EVALUATION_KEYS: Final = names_of(EvaluationConfig)
 
 _METRICS: Final = (
     ("accuracy", "accuracy_threshold"),
@@ -303,7 +302,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
         findings.append(
             without(Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",))))
         )
-        read = replace(read, significance_level=None)
+        read = dataclasses.replace(read, significance_level=None)
     return Parsed(read, tuple(findings))
 
 
@@ -346,14 +345,14 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
 def evaluated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
     """Return a table ``[llm]`` with its settings of the model replaced by those of an evaluation."""
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(evaluation, name)) is not None}
-    return replace(llm, **stated)
+    return dataclasses.replace(llm, **stated)
 
 
 def stated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
     """Return a table ``[llm]`` with an evaluation's settings of the model wherever the table has the default."""
     own = Llm()
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(llm, name)) != getattr(own, name)}
-    return replace(evaluated_llm(llm, evaluation), **stated)
+    return dataclasses.replace(evaluated_llm(llm, evaluation), **stated)
 
 
 def evaluation_methods(settings: str) -> tuple[str, ...]:

@@ -1,16 +1,12 @@
 """What users write, ``sitegen.toml``, ``evals/manifest.yaml`` and configurations of evaluations, with all defaults.
 
-The tables are plain structs, so that a build with an unchanged configuration does not import pydantic, which validates
-them where a file is read. Beside them stand the conventional file names of each kind, by which files are found without
-a manifest.
+Beside the tables stand the conventional file names of each kind, by which files are found without a manifest.
 """
 
 import json
+from dataclasses import dataclass, field
 from posixpath import normpath
-from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
-
-import msgspec
-from msgspec import field
+from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
@@ -112,39 +108,16 @@ MAPPINGS: Final = (
 )
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
-class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of a configuration file, with its defaults. pydantic validates it where a file is read."""
+class ConfigTable:
+    """The base of dataclasses that are tables of a configuration file, with their defaults.
+
+    pydantic validates them where a file is read. To define them takes no import of it.
+    """
 
     __pydantic_config__ = _STRICT
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Let pydantic validate and write a table as it does a dataclass with the same body.
 
-        Whatever pydantic knows in the body of a dataclass (validators, serializers, annotations with conditions) holds
-        for a table too.
-        """
-        import dataclasses
-
-        from pydantic import AfterValidator, WrapSerializer
-
-        hints = get_type_hints(cls, include_extras=True)
-        fields = []
-        for row in msgspec.structs.fields(cls):
-            defaults = {key: getattr(row, key) for key in ("default", "default_factory")}
-            known = {key: value for key, value in defaults.items() if value is not msgspec.NODEFAULT}
-            fields.append((row.name, hints[row.name], dataclasses.field(**known)))
-        bodies = (vars(base).items() for base in reversed(cls.__mro__) if issubclass(base, ConfigTable))
-        namespace = {name: member for body in bodies for name, member in body if not name.startswith("__")}
-        namespace = {name: member for name, member in namespace.items() if name not in cls.__struct_fields__}
-        namespace["__pydantic_config__"] = cls.__pydantic_config__
-        table = dataclasses.make_dataclass(cls.__name__, fields, kw_only=True, namespace=namespace)
-        read = AfterValidator(lambda valid: cls(**vars(valid)))
-        written = WrapSerializer(lambda value, write: write(table(**msgspec.structs.asdict(value))))
-        return handler.generate_schema(Annotated[table, read, written])
-
-
+@dataclass(frozen=True, kw_only=True)
 class BuildLimits(ConfigTable):
     """Bounds on the files that a build reads and on the size of the site."""
 
@@ -159,6 +132,7 @@ class BuildLimits(ConfigTable):
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Public(ConfigTable):
     """Exceptions from the check for secrets of ``--public``."""
 
@@ -166,6 +140,7 @@ class Public(ConfigTable):
     """Whole texts that only look like secrets, such as examples in instructions."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Engine(ConfigTable):
     """How a build uses the machine."""
 
@@ -173,6 +148,7 @@ class Engine(ConfigTable):
     """Number of processes, at most four per core. None for one per core, or a single one for little work."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Price(ConfigTable):
     """The price of a model in US dollars for a million tokens."""
 
@@ -180,6 +156,7 @@ class Price(ConfigTable):
     output: float
 
 
+@dataclass(frozen=True, kw_only=True)
 class Llm(ConfigTable):
     """How ``respond`` and ``judge`` call a model. A build never calls one."""
 
@@ -200,6 +177,7 @@ class Llm(ConfigTable):
     """Prices by the model's name here or in the API. Without a price, no cost is recorded."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Mute(ConfigTable):
     """A step that the team has accepted: it is listed last and with the reason."""
 
@@ -217,12 +195,14 @@ MUTE_DIGITS: Final = 7
 """Digits of a commit id that a mute needs, as many as pages show."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Regressions(ConfigTable):
     """Settings of the page of steps."""
 
     mute: tuple[Mute, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
 class Limit(ConfigTable):
     """The gate's limits for a metric. Both are inclusive; None means no limit."""
 
@@ -232,6 +212,7 @@ class Limit(ConfigTable):
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class EvalLimits(ConfigTable):
     """The gate's limits for one eval, which take precedence over the limits for every eval."""
 
@@ -247,6 +228,7 @@ class EvalLimits(ConfigTable):
     """Limits by name of the metric."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class GateSettings(ConfigTable):
     """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
 
@@ -273,6 +255,7 @@ class GateSettings(ConfigTable):
     """Limits by id of the eval."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class SiteConfig(ConfigTable):
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
 
@@ -305,6 +288,7 @@ GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary
 """``cases``: the file of ``outputs`` holds both expected values and outputs, case by case."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class EvalConfig(ConfigTable):
     """One entry of the manifest. Keys that are not listed here are metadata for the eval's page."""
 
@@ -358,6 +342,7 @@ def case_settings(settings: str) -> str | None:
     return json.dumps(stated.get("cases"), sort_keys=True)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Manifest(ConfigTable):
     """``<evals_dir>/manifest.yaml``."""
 
@@ -372,6 +357,7 @@ EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
 """The configuration of the evaluation of prompts, unless ``--config`` names another file."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class MetricThresholds(ConfigTable):
     """The table ``metrics`` of an evaluation. None means not stated."""
 
@@ -380,6 +366,7 @@ class MetricThresholds(ConfigTable):
     quality_threshold: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class EvaluationConfig(ConfigTable):
     """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from posixpath import basename
 from typing import Any, Final
 
-from msgspec import structs
-
 from sitegen.config.findings import (
     FIX,
     OUTSIDE,
@@ -28,7 +26,7 @@ from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
-from sitegen.text.keys import key_path, nearest
+from sitegen.text.keys import key_path, names_of, nearest
 from sitegen.text.plain import is_web_address
 
 Read = Callable[[str], bytes | None]
@@ -83,13 +81,6 @@ def read_site_file(file: Path) -> SiteConfig:
 def site_file(root: Path | None, *, read: Read | None = None) -> str:
     """The name of the file that ``read_site`` reads, if there is any."""
     return _site_contents(root, read)[0][0]
-
-
-def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
-    """Return everything that ``read_site`` reads, for a digest."""
-    return b"\0".join(
-        b"%s\0%d\0%s" % (name.encode(), len(content), content) for name, content in _site_contents(root, read)
-    )
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
@@ -150,7 +141,7 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
             return
         stated = tuple(error["loc"]) if error["type"] == "missing" else location
         finding = without(finding_of({**error, "loc": stated}, line, SiteConfig))
-        if location[0] == "redact" or nearest(str(location[0]), SiteConfig.__struct_fields__) == "redact":
+        if location[0] == "redact" or nearest(str(location[0]), names_of(SiteConfig)) == "redact":
             raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
         findings.append(finding)
 
@@ -188,7 +179,7 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
 def _numbers(value: Any, place: Location) -> Iterator[tuple[Location, int]]:
     """Yield the place and the value of every whole number, which counts or measures something."""
     if isinstance(value, ConfigTable):
-        value = structs.asdict(value)
+        value = vars(value)
     for key, member in value.items() if isinstance(value, dict) else ():
         if isinstance(member, int) and not isinstance(member, bool):
             yield (*place, key), member

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 import msgspec
 from msgspec.structs import astuple, replace
 
-from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.models import Manifest
 from sitegen.engine.memo import Memo
 from sitegen.history.memo_rows import CachedRow, stored
 from sitegen.history.timeline import FoldEnd
@@ -27,7 +27,6 @@ from sitegen.pages.commit import CommitPageInputs, ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
-from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk"]
@@ -83,11 +82,6 @@ class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
         store.put(self.name, stored(key), inputs.encode() + content)
         return value
 
-    def derived(self, store: CacheStore, key: str, inputs: str, compute: Callable[[], T]) -> T:
-        """Return the value that was stored with this digest of its inputs; otherwise compute and store it."""
-        value = self.get(store, key, [inputs])
-        return value if value is not None else self.keep(store, key, compute(), inputs)
-
     def _decoded(self, content: bytes) -> T:
         if self.type is bytes:
             return content  # type: ignore[return-value]
@@ -139,11 +133,9 @@ def _decoder(kind: Any) -> Any:
 
 
 class Configuration(Frozen):
-    """What was read of a file of the configuration: one of these."""
+    """What was read of the configuration: one of these."""
 
-    site: Parsed[SiteConfig] | None = None
     manifest: Parsed[Manifest | None] | None = None
-    mapping: KeptMapping | None = None
     answers: Mapping[str, str] = {}
     """Answers of the search for evals about the contents of files, by blob id and question."""
 
@@ -180,10 +172,10 @@ class EndOfWalk(Frozen):
     """The entries of its last shard, if it is not full."""
 
 
-# Configuration. A build in which none of it is new imports neither pydantic nor yaml.
+# Configuration.
 
 CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""What was read of a file of the configuration, by the role of the file; of a mapping, by the digest of its inputs."""
+"""The manifest of a commit, by the digest of its content; the answers of the search for evals."""
 
 # Scores.
 

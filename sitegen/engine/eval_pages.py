@@ -10,7 +10,6 @@ from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.configuration import recall_mapping, without_settings
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
 from sitegen.engine.failures import attempt
 from sitegen.engine.scorecard_store import EvalScorecards
@@ -329,15 +328,13 @@ class _EvalPages:
 
 
 def newest_inputs(task: EvalTask) -> ScoringInputs | None:
-    """Return the scoring inputs of the newest point, with its mapping if cached; None if no rule names fields."""
+    """Return the scoring inputs of the newest point; None if no rule names fields."""
     newest = task.history.snapshots[-1] if task.history.snapshots else None
     if newest is None or not traits_of(task.history.kind).is_structured:
         return None
     if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
         return None
-    inputs = next(all_inputs(task.context, [newest]))
-    recall_mapping(dict(task.context.mappings), without_settings(newest), inputs)
-    return inputs
+    return next(all_inputs(task.context, [newest]))
 
 
 def number_of_short_reports(task: EvalTask) -> int:

@@ -10,7 +10,6 @@ from msgspec.structs import asdict, replace
 
 from sitegen.engine.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
-from sitegen.engine.configuration import known_mappings
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
 from sitegen.engine.eval_task import (
@@ -72,13 +71,10 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     timeline, memo = build.timeline, build.memo
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     outdated = tuple(_outdated(timeline, memo, records))
-    mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
-    timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
     updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
     scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
-    build = build._replace(timeline=timeline)
     tasks = (task_for(build, update, edits, scored=scored) for update in updates)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []

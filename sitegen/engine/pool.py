@@ -11,8 +11,8 @@ from itertools import islice
 from operator import methodcaller
 from typing import Any, Final, TypeVar
 
+from sitegen.config.site import read_site
 from sitegen.engine.built_site import LastBuild
-from sitegen.engine.configuration import kept_site_config
 from sitegen.engine.worker_context import COLLECTION, WorkerContext
 from sitegen.errors import WorkerError
 from sitegen.history.files_at_commit import FilesAt
@@ -137,9 +137,8 @@ def build_pool(project: Project, last: LastBuild) -> Iterator[Callable[[int, int
     gc.set_threshold(COLLECTION)
     processes = 1
     if project.head and not last.head and not project.dask:
-        jobs = (
-            project.options.jobs or kept_site_config(FilesAt(project.place, project.head), last.memo).value.engine.jobs
-        )
+        files = FilesAt(project.place, project.head)
+        jobs = project.options.jobs or read_site(project.place.root, read=files.read_rules).value.engine.jobs
         commits = 0 if jobs else Repository(project.place).count_commits(project.head)
         processes = processes_for(commits, jobs)
     with ExitStack() as opened:

@@ -10,7 +10,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.engine.cached_kinds import VECTORS, CacheStore
-from sitegen.engine.configuration import recall_mapping
 from sitegen.engine.failures import if_possible, working_on
 from sitegen.engine.pool import Pool
 from sitegen.engine.worker_context import WorkerContext
@@ -131,7 +130,6 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
     stream = context.open().read_blobs(
         [blob.oid for at, blobs in enumerate(needed) for before in [recent(at)] for blob in blobs if blob not in before]
     )
-    mappings = dict(context.mappings)
     held: dict[Blob, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
         before = recent(at)
@@ -142,15 +140,13 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
         truth, mapping, schema = (
             held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
         )
-        inputs = ScoringInputs(
+        yield ScoringInputs(
             outputs=tuple(held[blob] for blob in snapshot.outputs),
             ground_truth=truth,
             mapping=mapping,
             schema=schema,
             settings=snapshot.settings,
         )
-        recall_mapping(mappings, snapshot, inputs)
-        yield inputs
 
 
 def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:

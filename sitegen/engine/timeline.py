@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,9 @@ from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
-from sitegen.config.site import site_file
+from sitegen.config.site import read_site, site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
-from sitegen.engine.configuration import AnswersAt, kept_manifest, kept_site_config, known_mappings, manifest_of
+from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.pool import Pool
@@ -151,8 +152,7 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
-    mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
-    context = replace(timeline.context, mappings=mappings, foreign=frozenset(files.foreign))
+    context = replace(timeline.context, foreign=frozenset(files.foreign))
     return replace(timeline, context=context, before=None if timeline.update.complete else before)
 
 
@@ -173,7 +173,7 @@ def fold(
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
     files = FilesAt(project.place, head)
-    config, of_site = kept_site_config(files, memo)
+    config, of_site = read_site(root, read=files.read_rules)
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
     remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
@@ -249,9 +249,9 @@ def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:
         except ConfigurationError as error:
             message = f"evals.{entry.id}: {error.message} Every value of the eval is hidden."
             findings.append(Finding("error", message, error.fix or "Correct the glob."))
-            entry = replace(entry, redact=(ANY_FIELD,))
+            entry = dataclasses.replace(entry, redact=(ANY_FIELD,))
         entries.append(entry)
-    return Parsed(replace(manifest, evals=tuple(entries)), tuple(findings))
+    return Parsed(dataclasses.replace(manifest, evals=tuple(entries)), tuple(findings))
 
 
 def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sitegen.engine.configuration import KeptMappings
 from sitegen.engine.memo import PageRow
 from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
 from sitegen.engine.writer import Writer
@@ -175,8 +174,6 @@ class WorkerContext(Frozen):
     """Number of the newest reports of an eval that are full; None: all."""
     redact: tuple[str, ...] = ()
     """Globs of the field paths whose values are hidden. ``Timeline.context_for`` adds those of one eval."""
-    mappings: KeptMappings = ()
-    """The cached field mappings of the touched evals."""
     foreign: frozenset[str] = frozenset()
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()

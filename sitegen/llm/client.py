@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -30,6 +31,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 Log = Callable[[str], None]
 
 
+@dataclass(frozen=True, kw_only=True)
 class CallSettings(Llm):
     """The table ``[llm]`` and the address of the API, which no file may set because the user's key goes there."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
@@ -56,7 +58,8 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
             except NothingToReportError:
                 earlier = None
         gate = later.timeline.config.gate
-        return _gate_report(earlier, later, start, replace(gate, strict_floors=gate.strict_floors or strict_floors))
+        gate = dataclasses.replace(gate, strict_floors=gate.strict_floors or strict_floors)
+        return _gate_report(earlier, later, start, gate)
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -206,7 +207,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             if not name or ".." in folder.parts or not is_folder_inside(root, name):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
-            config = replace(config, evals_dir=name)
+            config = dataclasses.replace(config, evals_dir=name)
         searched = work_tree_search(root, kind_of_case_file)
         if head:
             searched = replace(searched, earlier=FilesAt(repository, head).versions)
@@ -282,7 +283,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         if isinstance(stated, EvalConfig):
             return replace(self._with_entry(overlaid(entry, stated)), misread=misread)
         project = self._with_entry(evaluated_entry(entry, stated))
-        config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
+        config = dataclasses.replace(self.config, llm=evaluated_llm(self.config.llm, stated))
         misread = tuple(problem for problem in misread if problem.path != EVALUATION_FILE)
         return replace(project, config=config, evaluation=stated, misread=misread)
 
@@ -308,7 +309,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)
-        manifest = replace(self.manifest, evals=(*other_entries, entry))
+        manifest = dataclasses.replace(self.manifest, evals=(*other_entries, entry))
         return replace(self, manifest=manifest, layout=Layout(self.config, manifest))
 
     def place(self, eval_id: str) -> WorktreeEval:

@@ -6,6 +6,7 @@ proposals that give numbers are written.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -269,11 +270,11 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     globs = instruction_globs(tracked, reader, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
     if is_site_needed:
-        config = replace(config, instructions=tuple(glob.glob for glob in globs))
+        config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in globs))
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in by_id.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
-    manifest = replace(manifest, evals=(*manifest.evals, *entries))
+    manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *entries))
     layout, trials = Layout(*with_found_evals(config, manifest, search)), {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
         evals = advance(repository, layout, head=head).evals

@@ -1,13 +1,10 @@
-"""The types of a field mapping, for scoring and for the memo.
+"""The types of a field mapping, and its reading: errors are reported, and the rest is used."""
 
-Reads and validates a field mapping: reports its errors, and uses the rest.
-"""
-
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.config.findings import valid_part
@@ -23,6 +20,7 @@ FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date"
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ArrayMapping(ConfigTable):
     """A list of the output, and the section of a building summary that holds its ground truth."""
 
@@ -31,6 +29,7 @@ class ArrayMapping(ConfigTable):
     """Column of the section -> key of the item."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Tolerance(ConfigTable):
     """A tolerance; the larger of the two applies."""
 
@@ -38,6 +37,7 @@ class Tolerance(ConfigTable):
     absolute: Decimal | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class FieldSettings(ConfigTable):
     """How one field is compared; overrides everything else."""
 
@@ -50,6 +50,7 @@ class FieldSettings(ConfigTable):
     ordered: bool | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class ListSettings(ConfigTable):
     """How the items of one list are paired."""
 
@@ -59,6 +60,7 @@ class ListSettings(ConfigTable):
     algorithm: Algorithm | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class Documents(ConfigTable):
     """The path of the list of documents in the output, and the key that names each."""
 
@@ -66,6 +68,7 @@ class Documents(ConfigTable):
     key: str = "id"
 
 
+@dataclass(frozen=True, kw_only=True)
 class CaseKeys(ConfigTable):
     """The keys of a case in a file that holds both sides; None if the key is recognised by its name."""
 
@@ -78,6 +81,7 @@ class CaseKeys(ConfigTable):
     category: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class Mapping(ConfigTable):
     """``field_mapping.yaml``, overridden by the eval's settings."""
 
@@ -116,34 +120,6 @@ class Mapping(ConfigTable):
         )
 
 
-class PlainMapping(Mapping):
-    """A mapping that JSON can hold: Decimals among its null values could not be told from texts."""
-
-    null_values: tuple[str | int, ...] = ()
-
-
-KeptMapping: TypeAlias = Parsed[PlainMapping]
-"""A mapping in the memo, which is read back without pydantic and PyYAML."""
-
-
-def kept_mapping(read: Parsed[Mapping]) -> KeptMapping | None:
-    """A mapping for the memo; None for the few mappings that JSON cannot hold."""
-    mapping, findings = read
-    plain = tuple(value for value in mapping.null_values if not isinstance(value, Decimal))
-    if plain != mapping.null_values:
-        return None
-    return Parsed(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
-
-
-def mapping_read(stored: KeptMapping) -> Parsed[Mapping]:
-    """The inverse of ``kept_mapping``."""
-    return Parsed(Mapping(**_values_by_field(stored.value)), stored.findings)
-
-
-def _values_by_field(mapping: Mapping) -> dict[str, Any]:
-    return {name: getattr(mapping, name) for name in Mapping.__struct_fields__}
-
-
 _OTHER_NAME_OF_IGNORE: Final = "non_extractable_fields"
 _LISTS_OR_ARRAYS: Final = (
     "Write 'array_mappings' for where the items of a list stand in the ground truth, 'lists' for how they are paired."
@@ -161,25 +137,13 @@ _FIX_OF_KEY: Final = {
 
 RulesFile: TypeAlias = Literal["mapping", "settings"]
 
-_REMEMBERED: Final[dict[tuple[bytes | None, str], Parsed[Mapping]]] = {}
-"""Mappings from the memo, by their sources: results of ``_read_and_validate``."""
 
-
+@lru_cache(maxsize=64)
 def read_mapping(content: bytes | None, settings: str) -> Parsed[Mapping]:
     """The mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
 
     An unknown key or a value of the wrong shape is left out; its finding names the line and the nearest possible key.
     """
-    return _REMEMBERED.get((content, settings)) or _read_and_validate(content, settings)
-
-
-def remember(content: bytes | None, settings: str, read: Parsed[Mapping]) -> None:
-    """Add a mapping from the memo, so that its sources are not read again."""
-    _REMEMBERED[content, settings] = read
-
-
-@lru_cache(maxsize=64)
-def _read_and_validate(content: bytes | None, settings: str) -> Parsed[Mapping]:
     findings: list[Finding] = []
     written, lines = _load(content, findings)
     try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeGuard, TypeVar
-
-from msgspec.structs import asdict, replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement
@@ -132,7 +131,9 @@ class FieldRules:
 
     def with_field(self, text: str, settings: FieldSettings) -> FieldRules:
         """Return the rules with these settings for a pattern, in place of its present settings."""
-        return FieldRules(replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema)
+        return FieldRules(
+            dataclasses.replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema
+        )
 
     def field_rule(self, place: ValuePlace | Judgement) -> FieldRule:
         """Return how the field at a place is compared."""
@@ -273,7 +274,7 @@ def _merged(settings: Any, layers: Sequence[Any]) -> Any:
     """Return settings of this class, each from the first layer that states it."""
     merged: dict[str, Any] = {}
     for layer in reversed(layers):
-        merged |= {key: value for key, value in asdict(layer).items() if value is not None}
+        merged |= {key: value for key, value in vars(layer).items() if value is not None}
     return settings(**merged)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from itertools import product
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | Non
     hint: Any = table
     for step in location[:-1]:
         below = None
-        if hasattr(hint, "__struct_fields__"):
+        if is_dataclass(hint):
             below = get_type_hints(hint).get(str(step))
         elif get_origin(hint) is dict:
             below = get_args(hint)[1]
@@ -40,7 +41,12 @@ def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | Non
         hint = get_args(below)[0] if isinstance(below, UnionType) else below
     if get_origin(hint) is dict:
         return get_args(get_args(hint)[0]) or None  # the names of a Literal
-    return getattr(hint, "__struct_fields__", None)
+    return names_of(hint) if is_dataclass(hint) else None
+
+
+def names_of(table: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(table))
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import INSTRUCTIONS, MAPPINGS, EvalConfig, SiteConfig

@@ -19,22 +19,11 @@ from sitegen.engine.cached_kinds import (
     forget_earlier_walk,
 )
 from sitegen.engine.memo import Memo
-from sitegen.engine.writer import INPUTS, digest, digest_of_inputs
+from sitegen.engine.writer import INPUTS, digest_of_inputs
 from sitegen.history.memo_rows import CachedRow, within
 from sitegen.history.timeline import FoldEnd
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
-
-
-def test_a_value_is_computed_once_for_the_same_inputs_and_again_for_others():
-    cache, computed = TaskCache(()), []
-
-    def compute() -> dict[str, int]:
-        computed.append(1)
-        return {"one": len(computed)}
-
-    values = [NUMBERS.derived(cache, "key", digest(inputs), compute) for inputs in ("a", "a", "b", "a")]
-    assert values == [{"one": 1}, {"one": 1}, {"one": 2}, {"one": 3}]
 
 
 def test_a_value_of_another_form_is_none():
