@@ -84,11 +84,11 @@ def _compare_prompts(request: CompareRequest, test_cases: Path) -> None:
     for misread in project.misread:
         print_error(error_of(misread))
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    evaluations = []
-    for prompt in map(Path, prompts):
-        responses = responses_of(project, eval_id, prompt)
-        evaluations.append(evaluate(project, eval_id, prompt, responses, timestamp=timestamp))
-    document, thresholds = compare_prompts(project.place(eval_id).entry, evaluations)
+    place = project.place(eval_id)
+    evaluations = [
+        evaluate(place, prompt, responses_of(place, prompt), timestamp=timestamp) for prompt in map(Path, prompts)
+    ]
+    document, thresholds = compare_prompts(place.entry, evaluations)
     files = {RESULTS: to_json_bytes(prompts_document(document.variants[0], evaluations, timestamp))}
     for number, (_, evaluation) in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = to_json_bytes(evaluation)

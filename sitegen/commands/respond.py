@@ -256,7 +256,7 @@ def respond(request: RespondRequest) -> None:
         if judges:
             failed |= asked.judge(judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-        verified, document = evaluate(project, entry.id, prompt, path, timestamp=timestamp, methods=methods)
+        verified, document = evaluate(asked.place, prompt, path, timestamp=timestamp, methods=methods)
         for row in verify.one_eval(verified, methods):
             print_line(row)
         if request.output:

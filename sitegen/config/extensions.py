@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.frozen import Frozen
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -54,34 +53,25 @@ def outside(project: Path) -> Callable[[Path], bool]:
 def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
     """A context in which imports skip the current folder, and raise ConfigurationError for files not ``allowed``."""
     path, finders = sys.path[:], sys.meta_path[:]
+
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        for finder in finders:
+            spec: ModuleSpec | None = finder.find_spec(name, path, target)
+            if spec is not None:
+                places = [spec.origin, *(spec.submodule_search_locations or ())]
+                if not all(allowed(Path(place)) for place in places if place and place not in _NO_FILES):
+                    raise ConfigurationError(f"The module {name}")
+                return spec
+        return None
+
     here = Path.cwd()
     sys.path[:] = [entry for entry in path if entry and Path(entry).resolve() != here]
-    sys.meta_path[:] = [_AllowedModules(allowed, finders)]
+    sys.meta_path[:] = [cast("Any", SimpleNamespace(find_spec=find_spec))]
     importlib.invalidate_caches()
     try:
         yield
     finally:
         sys.path[:], sys.meta_path[:] = path, finders
-
-
-class _AllowedModules(Frozen):
-    """Delegates to the other finders, and refuses modules in forbidden places."""
-
-    allowed: Callable[[Path], bool]
-    finders: Sequence[Any]
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The spec of an allowed module. Raises ConfigurationError for any other module."""
-        for finder in self.finders:
-            spec: ModuleSpec | None = finder.find_spec(fullname, path, target)
-            if spec is not None:
-                places = [spec.origin, *(spec.submodule_search_locations or ())]
-                if not all(self.allowed(Path(place)) for place in places if place and place not in _NO_FILES):
-                    raise ConfigurationError(f"The module {fullname}")
-                return spec
-        return None
 
 
 METRICS: Final = "sitegen.metrics"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from posixpath import normpath
 from typing import Any, Final
 
@@ -59,8 +60,16 @@ def finding_of(
     return Finding("error", message, "Correct the value.", line=line(location))
 
 
-def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
-    """Return the part of ``data`` that pydantic's ``adapter`` accepts. Each misfit is reported and removed.
+@cache
+def adapter_of(table: Any) -> Any:
+    """Return pydantic's ``TypeAdapter`` of a table. Nothing else imports pydantic, which takes time."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(table)
+
+
+def valid_part(table: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
+    """Return the part of ``data`` that fits a table. Each misfit is reported and removed.
 
     Empty if the root itself does not fit.
     """
@@ -69,7 +78,7 @@ def valid_part(adapter: Any, data: Any, report: Callable[[Location, Any], None])
     valid: dict[str, Any] = _unshared_copy(data)
     while True:  # removing values may reveal errors that pydantic did not reach before
         try:
-            adapter.validate_python(valid)
+            adapter_of(table).validate_python(valid)
         except ValidationError as error:
             misfits: dict[Location, Any] = {}
             for complaint in error.errors(include_url=False, include_context=False):

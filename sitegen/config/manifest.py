@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterator, Mapping
-from functools import cache
 from posixpath import join
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from sitegen.config.findings import (
     FIX,
     OUTSIDE,
     UNKNOWN,
+    adapter_of,
     describe,
     error_in,
     finding_of,
@@ -164,8 +164,8 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     stated |= {key: [stated[key]] for key in lists if isinstance(stated.get(key), str)}
     stated = {key: _with_text_keys(value) for key, value in stated.items()}
     settings = stated.pop("settings", {})
-    adapter = _entry_adapter()
-    valid = valid_part(adapter, {**stated, "id": eval_id, "metadata": metadata}, report)
+    validated = adapter_of(EvalConfig).validate_python
+    valid = valid_part(EvalConfig, {**stated, "id": eval_id, "metadata": metadata}, report)
     if not isinstance(settings, dict):
         lose(("settings",), ", a mapping is wanted", settings)
         settings = {}
@@ -177,7 +177,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     is_misspelt = "redact" not in entry and any(misspelt(str(key), ("redact",)) for key in entry)
     if is_misspelt or len(valid.get("redact", ())) < number_of_globs:
         valid["redact"] = (ANY_FIELD,)
-    while outside := next(_paths_outside(adapter.validate_python(valid), evals_dir), None):
+    while outside := next(_paths_outside(validated(valid), evals_dir), None):
         location, path = outside
         lose(location, f": {OUTSIDE}", path)
         if not location:
@@ -187,14 +187,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     if valid.get("kind") not in (None, *kinds):
         lose(("kind",), f", {', '.join(map(repr, first_kinds))} or {last!r} is wanted", valid.pop("kind"))
     findings.sort(key=lambda finding: finding.line or 0)
-    return Parsed(adapter.validate_python(valid), (*findings, *_warnings(eval_id, entry, lines)))
-
-
-@cache
-def _entry_adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(EvalConfig)
+    return Parsed(validated(valid), (*findings, *_warnings(eval_id, entry, lines)))
 
 
 def _is_known(key: Any, value: Any) -> bool:
@@ -271,8 +264,6 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
 
     An unknown key is a warning; a wrong value, or a key that misspells a known one, is an error.
     """
-    from pydantic import TypeAdapter
-
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
@@ -294,8 +285,8 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
         is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
         findings.append(without(finding, "warning" if is_unknown else "error"))
 
-    adapter: Any = TypeAdapter(EvaluationConfig)
-    read: EvaluationConfig = adapter.validate_python(valid_part(adapter, stated, report))
+    valid = valid_part(EvaluationConfig, stated, report)
+    read: EvaluationConfig = adapter_of(EvaluationConfig).validate_python(valid)
     level = read.significance_level
     if level is not None and not 0 < level < 1:
         message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."

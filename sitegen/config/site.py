@@ -12,6 +12,7 @@ from sitegen.config.findings import (
     FIX,
     OUTSIDE,
     UNKNOWN,
+    adapter_of,
     describe,
     error_in,
     finding_of,
@@ -122,8 +123,6 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
-    from pydantic import TypeAdapter
-
     prefix = "tool.sitegen." if name == "pyproject.toml" else ""
     line = partial(_toml_line, content.decode("utf-8-sig", "replace"), prefix)
 
@@ -145,14 +144,13 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
             raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
         findings.append(finding)
 
-    adapter: Any = TypeAdapter(SiteConfig)
-    valid = valid_part(adapter, table, report)
-    wrong = list(_wrong_values(adapter.validate_python(valid)))
+    valid = valid_part(SiteConfig, table, report)
+    wrong = list(_wrong_values(adapter_of(SiteConfig).validate_python(valid)))
     for location, message, fix in wrong:
         findings.append(without(Finding("error", message, fix, line=line(location))))
     for location, _, _ in reversed(wrong):  # the last item of a list first
         remove(valid, location)
-    return Parsed(adapter.validate_python(valid), tuple(findings))
+    return Parsed(adapter_of(SiteConfig).validate_python(valid), tuple(findings))
 
 
 def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:

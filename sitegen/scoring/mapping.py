@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.findings import valid_part
+from sitegen.config.findings import adapter_of, valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
 from sitegen.data_files.reading import Location, UnreadableError, read_json
 from sitegen.data_files.yaml_reader import read_yaml
@@ -162,7 +162,7 @@ def read_mapping(content: bytes | None, settings: str) -> Parsed[Mapping]:
     of_settings = _valid(overriding, "settings", {}, findings)
     # Two valid mappings may be invalid together, for example if a number overrides an object.
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
-    mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
+    mapping: Mapping = adapter_of(Mapping).validate_python(overlaid) if overlaid else Mapping()
     return Parsed(mapping, tuple(findings))
 
 
@@ -186,13 +186,6 @@ def _overlaid(base: Any, top: Any) -> Any:
     return top
 
 
-@lru_cache(maxsize=1)
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Mapping)
-
-
 def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
     """The valid part of what is written; each invalid value becomes a finding and is removed."""
     if not isinstance(written, dict):
@@ -209,7 +202,7 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
     if not present:
         return {}
     return valid_part(
-        _adapter(),
+        Mapping,
         present,
         lambda location, error: findings.append(replace(_misfit_finding(location, error, lines), about=about)),
     )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import repeat
 
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, Decision, DeltaParts, Interval, Why
-from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.outcomes import ABSENT, Cell, CellFlip, Outcome, Period, Tally
+from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period, Tally
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import regraded
@@ -132,11 +129,24 @@ class ResultChange:
 def result_change(series: Series, before: int, after: int, change: Change, *, names: tuple[str, str]) -> ResultChange:
     """Show a change of an eval between two of its points; ``names`` are those of both sides."""
     first, last = series.points[before].scorecard, series.points[after].scorecard
-    spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
-    flips, right = change.flips, Counter(map(_sides_that_are_right, series.cells.cells, repeat(before), repeat(after)))
+    spec, nouns = series.specs[0], series.info.nouns
+    flips = change.flips
+    right = Counter[int]()  # cells that are right on every side that has them, by the number of these sides
+    for cell in series.cells.cells:
+        sides = [period for period in (cell.at(before), cell.at(after)) if period and period.state != "absent"]
+        right[len(sides)] += not any(period.is_wrong for period in sides)
     listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
-    documents = () if series.info.recorded else tuple(_document_changes(spec.name, first, last))
+    there = {} if series.info.recorded else {document.id: document for document in last.documents}
+    documents = tuple(
+        DocumentChange(
+            id=document.id,
+            before=_document_headline(spec.name, document),
+            after=_document_headline(spec.name, there[document.id]),
+        )
+        for document in first.documents
+        if document.id in there
+    )
     both = [
         (document.before, document.after)
         for document in documents
@@ -175,14 +185,13 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
         flips=tuple(map(_listed_flip, listed)),
         origin=parts,
-        chance=_chance(change.verdict, first, last, kind, spec, nouns) if change.verdict else None,
+        chance=_chance(change.verdict, series, first, last) if change.verdict else None,
         warnings=tuple(filter(None, sentences)),
     )
 
 
-def _chance(
-    verdict: ChangeVerdict, before: Scorecard, after: Scorecard, kind: str, spec: MetricSpec, nouns: Nouns
-) -> Chance:
+def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Scorecard) -> Chance:
+    spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
     compared = verdict.why != "another judge"
     return Chance(
         decision=verdict.decision,
@@ -206,12 +215,6 @@ def _chance(
     )
 
 
-def _sides_that_are_right(cell: Cell, before: int, after: int) -> int:
-    """Return on how many sides a cell is right; 0 if it is wrong on any."""
-    sides = [period for period in (cell.at(before), cell.at(after)) if period and period.state != "absent"]
-    return 0 if any(period.is_wrong for period in sides) else len(sides)
-
-
 def _listed_flip(flip: CellFlip) -> Flip:
     before, after = flip.before or ABSENT, flip.after or ABSENT
     values = (after.expected, before.expected, after.actual, before.actual)
@@ -228,17 +231,6 @@ def _listed_flip(flip: CellFlip) -> Flip:
 
 def _outcome(period: Period) -> Outcome | None:
     return None if period.state == "absent" else period.state
-
-
-def _document_changes(headline: str, first: Scorecard, last: Scorecard) -> Iterable[DocumentChange]:
-    after = {document.id: document for document in last.documents}
-    for document in first.documents:
-        if document.id in after:
-            yield DocumentChange(
-                id=document.id,
-                before=_document_headline(headline, document),
-                after=_document_headline(headline, after[document.id]),
-            )
 
 
 def _document_headline(name: str, document: DocumentScore) -> float | None:

@@ -108,11 +108,10 @@ def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: M
 def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     variants = comparison.variants
     metrics = [metric for metric in METRICS if any(_share_of_best(variant, metric) is not None for variant in variants)]
-    width = 0.8 / len(variants)
     lowest = 0.0
     for k, variant in enumerate(variants):
         shares = [_share_of_best(variant, metric) for metric in metrics]
-        _draw_labelled_bars(axes, shares, offset=width * (k + 0.5) - 0.4, width=width, label=variant.name, colour=k)
+        _draw_labelled_bars(axes, shares, label=variant.name, side=k, sides=len(variants))
         lowest = min([lowest, *(share or 0 for share in shares)])
     for index, (_, name, _, best) in enumerate(metrics):
         if name in thresholds:
@@ -123,13 +122,12 @@ def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[st
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_labelled_bars(
-    axes: Axes, values: Sequence[float | None], *, offset: float, width: float, label: str, colour: int
-) -> None:
-    """One bar for each metric, with its value above it; ``offset`` is the distance of a bar from its metric's tick."""
-    positions = [index + offset for index in range(len(values))]
+def _draw_labelled_bars(axes: Axes, values: Sequence[float | None], *, label: str, side: int, sides: int) -> None:
+    """The bars of one of several sides: one for each metric, with its value above it."""
+    width = 0.8 / sides
+    positions = [index + width * (side + 0.5) - 0.4 for index in range(len(values))]
     heights = [value or 0 for value in values]
-    bars = axes.bar(positions, heights, width, label=_plain_text(label), color=_colour(colour))
+    bars = axes.bar(positions, heights, width, label=_plain_text(label), color=_colour(side))
     axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
 
 
@@ -147,7 +145,7 @@ def _draw_change(part: SubFigure, change: ResultChange) -> None:
     ]
     for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
         values = [getattr(metric, side) for metric in metrics]
-        _draw_labelled_bars(axes, values, offset=0.4 * k - 0.2, width=0.4, label=label, colour=k)
+        _draw_labelled_bars(axes, values, label=label, side=k, sides=2)
     axes.set_xticks(range(len(metrics)), [_plain_text(metric.label) for metric in metrics])
     axes.spines[["top", "right"]].set_visible(False)
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)

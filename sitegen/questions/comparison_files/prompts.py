@@ -69,9 +69,9 @@ def variant_name(project: WorktreeProject, prompt: Path) -> str:
     return _NO_NAME.sub("-", ".".join(parts))
 
 
-def responses_of(project: WorktreeProject, eval_id: str, prompt: Path) -> Path:
+def responses_of(place: WorktreeEval, prompt: Path) -> Path:
     """The file that holds a prompt's responses to the test cases of an eval. Raises NothingToReportError."""
-    place = project.place(eval_id)
+    project = place.project
     name = variant_name(project, prompt)
     responses = first_file(place.folder, (f"responses-{name}.jsonl", f"responses-{name}.json"))
     if responses is None:
@@ -86,20 +86,14 @@ def responses_of(project: WorktreeProject, eval_id: str, prompt: Path) -> Path:
 
 
 def evaluate(
-    project: WorktreeProject,
-    eval_id: str,
-    prompt: Path,
-    responses: Path,
-    *,
-    timestamp: str,
-    methods: Sequence[str] = (),
+    place: WorktreeEval, prompt: Path, responses: Path, *, timestamp: str, methods: Sequence[str] = ()
 ) -> Evaluation:
     """Score the responses to one prompt by some methods, by default those in the eval's settings or else all.
 
     Raises SitegenError for the reasons of ``verify``, or if a method does not exist.
     """
-    verified = verify(project, eval_id, responses)
-    place = verified.place
+    project = place.project
+    verified = verify(project, place.entry.id, responses)
     methods = tuple(methods) or evaluation_methods(place.entry.settings) or tuple(METHODS)
     part = responses_part(verified.result, place.entry.thresholds, methods)
     results = {method: asdict(section) for method, section in part.results.items()}
