@@ -23,7 +23,7 @@ from sitegen.model.changes import Comparability, Ends
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Result, Status
-from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary
+from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary, VariantSpread
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages import links
@@ -114,7 +114,7 @@ class SeriesPoint(TypedDict):
     """The change since the previous point; None at the first."""
     interval: Ends | None
     """Lower and upper bound around the headline metric."""
-    variants: NotRequired[SeriesVariants]
+    variants: NotRequired[VariantSpread]
     """The variants that the headline averages; omitted with fewer than two variants of the prompt."""
     usage: NotRequired[UsageRow]
     """Usage of the output, its models and judges; omitted if no file states any of them."""
@@ -140,26 +140,17 @@ class SeriesClock(TypedDict):
     """The metrics of the kind besides the ratios of counts."""
 
 
-class SeriesVariants(TypedDict):
-    """The range of the headline over the variants of the prompt."""
-
-    variants: int
-    worst: float
-    worst_name: str
-    best: float
-    best_name: str
-
-
 class SeriesDelta(TypedDict):
     """The change of each metric by name, None if refused or undefined."""
 
     parts: SeriesDeltaParts | None
     """The parts of the change of one metric, by cause."""
     comparable: SeriesOverlap
-    model: NotRequired[OtherModel]
+    model: NotRequired[dict[Literal["before", "after"], list[str]]]
     """The models, if they differ; omitted if they are the same, or if a side does not state its model."""
-    judge: NotRequired[OtherJudge]
-    """The judges, if they differ, so that grades are not compared; omitted if the same, or if a side states none."""
+    judge: NotRequired[dict[Literal["before", "after", "metrics"], list[str]]]
+    """The judges, if they differ, and the metrics without a change because they use grades of these; omitted if the
+    judges are the same, or if a side states none."""
     verdict: NotRequired[dict[Literal["decision", "words"], str]]
     """The word for the change and what pages say after it; omitted for the same output, and for recorded numbers."""
 
@@ -183,22 +174,6 @@ class SeriesOverlap(TypedDict):
     only_after: list[str]
     unit: Literal["documents", "cases"]
     """cases: the test cases of kind ``responses`` differ, and the change is over those that both points have."""
-
-
-class OtherModel(TypedDict):
-    """The models of two points."""
-
-    before: list[str]
-    after: list[str]
-
-
-class OtherJudge(TypedDict):
-    """The judges of two points."""
-
-    before: list[str]
-    after: list[str]
-    metrics: list[str]
-    """Metrics that use grades of the judges; they have no change."""
 
 
 def index_file(
