@@ -263,7 +263,6 @@ def _name(row: EffectRow, root: str, _: float, below: str) -> Markup:
 
 
 def _unreadable(row: EffectRow, root: str) -> str:
-    """The effect of unreadable files on the numbers of a side."""
     sentences = []
     for point in (row.before, row.after):
         if point is None or point.status == "scored":
@@ -281,7 +280,6 @@ def _unreadable(row: EffectRow, root: str) -> str:
 
 
 def _value_at(row: EffectRow, point: Headline | None, root: str) -> Markup:
-    """A value as a link to the report that it is from."""
     if point is None:
         return Markup('<span class="muted" title="no earlier output">—</span>')
     value = point.values[0]
@@ -293,7 +291,6 @@ def _value_at(row: EffectRow, point: Headline | None, root: str) -> Markup:
 
 
 def _interval(row: EffectRow, _: str, scale: float, __: str) -> Markup:
-    """The interval of a change as a bar around zero."""
     verdict, spec = row.verdict, row.spec
     if verdict is None or verdict.interval is None or not scale:
         return formats.NIL
@@ -313,7 +310,6 @@ def _verdict(row: EffectRow, *_: object) -> Markup:
 
 
 def _flips(row: EffectRow, values: int, tone: str, root: str) -> Markup:
-    """A number of values that flipped, as a link to the comparison that lists them."""
     if row.before is None or not row.before.slug:
         return formats.NIL
     if not values:

@@ -275,7 +275,6 @@ def fields_page(summaries: Iterable[EvalSummary]) -> Page:
 
 
 def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
-    """The fields of these evals, most errors first."""
     by_path: dict[str, list[tuple[EvalSummary, FieldSummary]]] = defaultdict(list)
     for summary in summaries:
         for field in summary.fields:

@@ -110,7 +110,6 @@ def together(steps: Iterable[ListedStep]) -> list[tuple[Headline, list[str]]]:
 
 
 def _defined(summary: EvalSummary) -> list[str]:
-    """The metrics with any defined value."""
     columns = zip(*(headline.values for headline in summary.headlines), strict=True)
     return [spec.name for spec, values in zip(summary.specs, columns, strict=False) if set(values) != {None}]
 
@@ -189,6 +188,5 @@ def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
 
 
 def _range(values: Iterable[float | None]) -> Ends:
-    """The smallest and the largest value, which differ."""
     defined = [value for value in values if value is not None]
     return Ends(min(defined), max(*defined, min(defined) + 1e-9))

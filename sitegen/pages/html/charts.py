@@ -65,7 +65,6 @@ def y(value: float, scale: Ends = _UNIT) -> float:
 
 @lru_cache(maxsize=4_096)  # the lines of a chart have few different values
 def _y_text(value: float, scale: Ends) -> str:
-    """The y coordinate of a value, as it is written in paths."""
     return f"{y(value, scale):g}"
 
 
@@ -107,7 +106,6 @@ def tenths(value: float) -> str:
 
 @lru_cache(maxsize=64)  # all fields of an eval have as many points
 def _point_columns(points: int) -> tuple[str, ...]:
-    """The x coordinates of the points."""
     width = SPARK_WIDTH - 2 * _SPARK_PAD
     return tuple(tenths(_SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 
@@ -239,7 +237,6 @@ def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | N
 
 @lru_cache(maxsize=4_096)  # most points have few errors
 def _bar(below: int, value: int, top: float) -> str:
-    """The ends of a bar that stands on ``below`` others."""
     low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
     return f"{round(low, 1):g}V{round(high, 1):g}"
 

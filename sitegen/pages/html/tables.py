@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from sitegen.model.frozen import Frozen
 from sitegen.pages.html.cells import output
+from sitegen.pages.html.formats import count, number
 
 Text: TypeAlias = str | int
 """A text, markup or number that a template passes on."""
@@ -76,7 +77,6 @@ def level(share: float | None) -> int:
 
 
 def _strokes(cells: Sequence[HeatCell]) -> str:
-    """A path through the middle of each row."""
     path = []
     row = column = 0
     for at, first, columns in cells:
@@ -91,8 +91,9 @@ class Column(Frozen):
     name: str
     """Behind ``c-`` the class of its head and its cells; in the address of a sorted table the name of the column."""
     head: Text
-    cell: Callable[..., Text]
-    """What the column shows of a row: a macro of a template, or a function; text is escaped."""
+    cell: Callable[..., Text] | str
+    """What the column shows of a row: a macro of a template, or a function; text is escaped. A text is the name of what
+    it shows of the first value of the row, where numbers are written as everywhere."""
     classes: str = ""
     """Further classes of its head and its cells: ``num``, ``wrap``, ``hide-s``."""
     title: str = ""
@@ -104,6 +105,17 @@ class Column(Frozen):
     def attribute(self) -> str:
         """The classes of its head and its cells."""
         return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
+
+    def shown(self, *row: object) -> str:
+        """What it shows of a row, in HTML."""
+        if not isinstance(self.cell, str):
+            return output(self.cell(*row))
+        value = row[0]
+        for name in self.cell.split("."):
+            value = value[name] if isinstance(value, dict) else getattr(value, name)
+        return output(
+            count(value) if isinstance(value, int) else number(value) if isinstance(value, float | None) else value
+        )
 
 
 def heads(columns: Sequence[Column]) -> Markup:
@@ -122,7 +134,7 @@ def cells(columns: Sequence[Column], *row: object) -> Markup:
     return Markup(
         "".join(
             [
-                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{output(column.cell(*row))}"
+                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{column.shown(*row)}"
                 for column in columns
             ]
         )
@@ -132,7 +144,7 @@ def cells(columns: Sequence[Column], *row: object) -> Markup:
 def bare_cells(columns: Sequence[Column], *row: object) -> Markup:
     """The cells of one of many rows, without the names of their columns, which no style and no script asks for."""
     classes = (f" class={column.classes}" if column.classes else "" for column in columns)
-    return Markup("".join([f"<td{of}>{output(it.cell(*row))}" for of, it in zip(classes, columns, strict=True)]))
+    return Markup("".join([f"<td{of}>{it.shown(*row)}" for of, it in zip(classes, columns, strict=True)]))
 
 
 def class_name(text: str) -> str:

@@ -252,7 +252,6 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
 
 
 def _could_score_better(standing: EvalStanding) -> bool:
-    """Whether an output has only scores, and its headline could be better."""
     value, spec = standing.newest.values[0], standing.spec
     is_best = value is None or (value >= spec.high if spec.higher_is_better else value <= spec.low)
     return not is_best and standing.summary.has_only_scores
@@ -323,7 +322,6 @@ def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
 
 
 def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
-    """The labels that may be wrong in these evals, each of which has at least one."""
     if not evals:
         return
     yield Phrase("; settle the ")

@@ -248,7 +248,6 @@ def _with_noun(number: int, singular: str, plural: str) -> str:
 
 
 def _gain(summary: EvalSummary) -> float:
-    """The gain of the newest output, in hundredths of the metric's range; 0 without a gain, or if undefined."""
     delta, spec = summary.change, summary.specs[0]
     if delta is None or delta.headline.change is None:
         return 0.0

@@ -173,7 +173,6 @@ def _error_group(wrong: Sequence[PlacedError], new: Sequence[bool], indices: lis
 
 
 def _item_path(path: str) -> str:
-    """The path of the innermost list item above a value; empty outside of lists."""
     place = _ITEM.fullmatch(path)
     # An odd number of quotation marks: the brackets are part of a key.
     return place[1] if place and place[1].count('"') % 2 == 0 else ""

@@ -28,7 +28,6 @@ from sitegen.stats.counts import ACCURACY, RATIOS, errors, judged
 from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
-_NIL = str(number(None))
 _RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY)}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
@@ -177,11 +176,11 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
 
     Rows are many, so their cells have no classes.
     """
-    listed = [column.cell for column in count_columns(nouns, ratios=ratios)]
+    listed = [column.shown for column in count_columns(nouns, ratios=ratios)]
 
     @lru_cache(maxsize=4096)
     def cells(counts: Counts) -> str:
-        return f"<td>{'<td>'.join([str(cell(counts)) for cell in listed])}\n"
+        return f"<td>{'<td>'.join([shown(counts) for shown in listed])}\n"
 
     return cells
 
@@ -192,7 +191,6 @@ def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
 
 
 def _item(row: AlignmentRow) -> Markup:
-    """The name of a list item, with a mark if it has no counterpart."""
     name = bounded(row.label, 200) if row.label else Markup('<span class="nil">no label</span>')
     alone = "missing" if row.actual is None else "extra" if row.expected is None else ""
     return name + Markup(f' <span class="pill bad">{alone}</span>') if alone else name
@@ -224,7 +222,7 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
 
 
 def _ratio_cell(value: float | None) -> str:
-    return _NIL if value is None else f"{value:.3f}"
+    return NIL if value is None else f"{value:.3f}"
 
 
 _SUMMARY: Final = 90

@@ -124,7 +124,6 @@ def _add_nodes(
     judgement: Judgement,
     pairs: Mapping[tuple[str, str], AlignmentRow],
 ) -> None:
-    """Add the missing nodes above a value."""
     node, path = nodes[above], ""
     for depth, key in enumerate(place.nodes):
         step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key

@@ -298,7 +298,6 @@ def _island(
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    """The values, rounded as in the table, so that the script does not round again."""
     return [
         None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
     ]

@@ -198,7 +198,6 @@ def _change_cell(changes: Sequence[DisplayedChange], spec: MetricSpec) -> str:
 
 
 def _pills(view: TrendView, index: int) -> str:
-    """Remarks on a point."""
     point, pills = view.points[index], ""
     at, status = point.snapshot, point.scorecard.status
     if point.copy_of is not None:
