@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sitegen.demo import write_demo
+from sitegen.commands.demo import write_demo
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, clone_bare
 from tests.sources.tables import summary

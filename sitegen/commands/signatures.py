@@ -187,7 +187,7 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     """Write a repository with history, to try sitegen on."""
     import shlex
 
-    from sitegen.demo import write_demo
+    from sitegen.commands.demo import write_demo
 
     head = write_demo(folder)
     print_line(f"wrote {folder}, head {head[:7]}")

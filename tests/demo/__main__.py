@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sitegen.demo import BUNDLE
+from sitegen.commands.demo import BUNDLE
 from tests.demo import tell
 
 with TemporaryDirectory() as folder:

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from sitegen.analysis.regressions import steps_of
+from sitegen.commands.demo import write_demo
 from sitegen.commands.signatures import demo
-from sitegen.demo import write_demo
 from sitegen.errors import OutputFolderError
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 import sitegen
+from sitegen.commands.demo import write_demo
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.config.site import read_site
-from sitegen.demo import write_demo
 from sitegen.recognition.initialising import PUBLISHED
 from tests.sites import content, run
 

@@ -1,4 +1,4 @@
-"""The demo: a repository of an invented team that reads six kinds of documents, shipped as a git bundle."""
+"""``sitegen demo``: a repository of an invented team that reads six kinds of documents, shipped as a git bundle."""
 
 from __future__ import annotations
 
