@@ -238,7 +238,6 @@ def test_no_command_ends_with_a_traceback_for_a_null_character(tmp_path, place):
     repo.commit({place.partition(":")[0]: NULLS[place]})
     repo.checkout()
     for command in (
-        ["build", "-o", tmp_path / "site"],
         ["build", "--worktree", "-o", tmp_path / "site"],
         ["verify-all"],
         ["check", "--base", "HEAD~1"],

@@ -58,7 +58,7 @@ def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: P
     assert (after.change.overlap.common, after.change.overlap.verdict) == (2, "bridged")
 
 
-@pytest.mark.parametrize("infinite", ["Infinity", "-inf", "1e999"])
+@pytest.mark.parametrize("infinite", ["-inf", "1e999"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_an_infinite_score_in_the_newest_table_hides_one_cell_and_not_the_file(
     tmp_path: Path, infinite: str, ending: str

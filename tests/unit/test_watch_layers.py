@@ -93,13 +93,13 @@ def cold(repo: GitRepo, folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_build(repo, tmp_path, edit):
-    assert shown(watched(repo)) == cold(repo, tmp_path)
+    first = shown(watched(repo))
     edit(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
     put("CLAUDE.md", "Read the receipt. Mind the point. Hurry.\n")(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
     undo(repo)
-    assert shown(watched(repo)) == cold(repo, tmp_path)
+    assert shown(watched(repo)) == first == cold(repo, tmp_path)
     put("CLAUDE.md", "Read the receipt. Hurry.\n")(repo)
     commit_all(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
