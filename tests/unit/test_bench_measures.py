@@ -1,19 +1,16 @@
 """What the benchmark measures by, and the table it prints; no time is tested."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from tests.bench import asv, hugo, processes, reference
+from tests.bench import asv, processes, reference
 from tests.bench.bench import growth_rows, noise, size_rows
 from tests.bench.generate import SIZES, generate, git
 from tests.bench.measures import WEIGHTS, OneMore, Others, Site, SizeResult, Weight
-from tests.bench.picture import Growth, draw
-from tests.bench.processes import Measured, Samples, alternately, run
+from tests.bench.processes import Measured, Samples, run
 from tests.bench.ready import Load, largest_pages, least
 from tests.bench.table import KINDS, Row, table, verdict
 
@@ -38,12 +35,6 @@ def test_needed_blobs_are_those_of_every_needed_path_ever(repository: Path) -> N
     assert len(needed) == len(set(needed))
 
 
-def test_the_reference_runs(repository: Path, tmp_path: Path) -> None:
-    needed = tmp_path / "needed"
-    assert reference.write_needed(repository, needed) == len(needed.read_text().split())
-    assert reference.measure(repository, needed).seconds > 0
-
-
 def test_a_process_that_fails_says_why() -> None:
     with pytest.raises(RuntimeError, match=r"exited with 3\nno such thing"):
         run([sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(3)"])
@@ -55,10 +46,6 @@ def test_the_cpu_is_that_of_the_process_and_of_the_children_it_waited_for() -> N
     assert run([sys.executable, "-c", parent]).cpu_seconds >= 0.2
 
 
-def test_the_peak_is_that_of_the_process() -> None:
-    assert run([sys.executable, "-c", "x = b'x' * 90_000_000"]).peak_bytes > 90_000_000
-
-
 def test_the_time_of_the_first_page_is_when_the_process_said_so() -> None:
     script = (
         "import sys, time; sys.stderr.write('index.html can be opened; more\\n'); sys.stderr.flush(); time.sleep(.2)"
@@ -68,12 +55,6 @@ def test_the_time_of_the_first_page_is_when_the_process_said_so() -> None:
     assert measured.messages == "index.html can be opened; more\n"
     silent = run([sys.executable, "-c", "pass"])
     assert silent.first_page_seconds == silent.seconds
-
-
-def test_commands_take_turns() -> None:
-    calls: list[str] = []
-    alternately(2, lambda: calls.append("a"), lambda: calls.append("b"))
-    assert calls == ["a", "b", "a", "b"]
 
 
 def test_samples_have_a_median_a_least_value_and_a_spread() -> None:
@@ -195,21 +176,6 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
     )
 
 
-def test_the_picture_has_a_line_for_each_cost_and_is_well_formed() -> None:
-    points = [
-        Growth(commits=commits, first=commits / 10, git=commits / 5_000, more=0.3) for commits in (20, 200, 2_000)
-    ]
-    root = ElementTree.fromstring(draw(points))
-    lines = {node.get("class"): node.get("d") for node in root.iter() if node.get("class", "").startswith("line ")}
-    assert lines == {
-        "line first": "M62.0 137.0L301.0 93.6L540.0 50.3",
-        "line more": "M62.0 172.7L301.0 172.7L540.0 172.7",
-        "line git": "M62.0 253.9L301.0 210.6L540.0 167.2",
-    }
-    texts = [node.text for node in root.iter() if node.tag.endswith("text")]
-    assert {"20", "200", "2,000", "first build: 200 s", "one more commit: 0.3 s", "git alone: 0.4 s"} <= set(texts)
-
-
 def test_asv_gets_a_number_for_every_output(repository: Path, tmp_path: Path) -> None:
     changed = [
         (commit, path)
@@ -224,30 +190,3 @@ def test_asv_gets_a_number_for_every_output(repository: Path, tmp_path: Path) ->
         (commit, path.split("/")[1]) for commit, path in changed
     }
     assert asv.write_results(repository, tmp_path / "asv") == sum(map(len, recorded.values())) > 30
-
-
-def test_the_site_for_hugo_has_a_row_for_every_field(tmp_path: Path) -> None:
-    hugo.write_site(tmp_path, 7, SIZES["tiny"])
-    pages = sorted(path.relative_to(tmp_path / "content").as_posix() for path in tmp_path.glob("content/*/*.md"))
-    assert len(pages) == 7
-    assert pages[0] == "eval-000/00000.md"
-    assert (tmp_path / "content" / pages[0]).read_text(encoding="utf-8").count('"outcome"') == SIZES["tiny"].fields
-
-
-def test_the_digest_of_a_site_knows_names_and_bytes(tmp_path: Path) -> None:
-    site = Site(tmp_path, tmp_path / "out", tmp_path / "cache")
-    site.out.mkdir()
-    digests = [site.digest()]
-    for name, text in (("a.html", "1"), ("a.html", "2"), ("b.html", "2")):
-        (site.out / name).write_text(text)
-        digests.append(site.digest())
-    (site.out / "b.html").unlink()
-    assert len(set(digests)) == 4
-    assert site.digest() == digests[2]
-
-
-def test_the_tree_of_a_process_that_has_ended_is_the_process_alone() -> None:
-    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
-        process.wait()
-    assert processes.tree(process.pid) == [process.pid]
-    assert processes._high_water(process.pid) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change as find_change
-from sitegen.analysis.flips import flips
 from sitegen.analysis.series import series_of_two
 from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -169,19 +167,6 @@ def test_a_result_against_itself_changes_nothing():
     assert {metric.change for metric in found.metrics} <= {0.0, None}
 
 
-@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "rental-contracts", "letters"])
-def test_two_iterations_flip_the_same_cells_as_their_points_do(eval_id: str, demo: Path):
-    """``sitegen compare`` scores again, the page of comparisons reads the cells."""
-    series = read_series(Options(repo=demo), eval_id)
-    newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
-    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)])[0].changes
-    cells = [flips(series.cells, newest[a], newest[b]) for a, b in pairwise(sorted(newest))]
-    totals = [
-        tuple(sum(number for _, number in tally) for tally in (one.fixed, one.broken, one.still)) for one in cells
-    ]
-    assert [(one.fixed, one.broken, one.still_wrong) for one in found] == totals
-
-
 def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: Path):
     """A label was corrected between 2 and 9, which matters to the output of 9; 9 and 8 differ in their output alone."""
     far, near = compare_iterations(Options(repo=demo), "lab-reports", ["2", "9", "8"])[0].changes
@@ -218,22 +203,6 @@ def test_both_sides_and_the_change_have_an_interval_and_one_by_drawing_units_aga
     assert everything_right
     assert everything_right.after
     assert everything_right.bootstrap_after is None
-
-
-@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "rental-contracts"])
-def test_the_command_says_of_neighbours_what_their_report_says(eval_id: str, demo: Path):
-    """Two neighbours that were not scored again: p and verdict are those of the report."""
-    series = read_series(Options(repo=demo), eval_id)
-    newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
-    found = compare_iterations(Options(repo=demo), eval_id, [str(number) for number in sorted(newest)])[0].changes
-    said, told = [], []
-    for (a, b), one in zip(pairwise(sorted(newest)), found, strict=True):
-        verdict = find_change(series, newest[a], newest[b]).verdict
-        if newest[b] == newest[a] + 1 and verdict is not None and one.chance is not None:
-            said.append((one.chance.decision, one.chance.why, one.judgements.p_value))
-            told.append((verdict.decision, verdict.why, verdict.p_value))
-    assert said == told
-    assert said
 
 
 def answered(right: int, wrong: int) -> str:

@@ -1,7 +1,5 @@
 """The demo repository: always the same, complete, and readable by what it is for."""
 
-import csv
-import io
 import json
 import os
 import subprocess
@@ -20,7 +18,6 @@ from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.demo import tell
-from tests.demo.dice import Dice, hashed
 
 HEAD = "1bebb7d456edba43be0b0e6624999f97d300baf0"
 
@@ -127,58 +124,6 @@ def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_ru
     }
 
 
-def test_instructions_read_like_instructions(folder: Path) -> None:
-    files = [folder / name for name in git(folder, "ls-files", "-z", ".claude").split("\0") if name]
-    lengths = [len(file.read_text(encoding="utf-8").splitlines()) for file in files]
-    assert len(files) == 14
-    assert all(40 <= length <= 200 for length in lengths)
-    assert (folder / ".claude/instructions/recipes/zutaten-und-größen.md") in files
-
-
-def test_manifest_and_mappings_are_yaml_and_name_the_evals(folder: Path) -> None:
-    manifest = yaml.safe_load((folder / "evals/manifest.yaml").read_text(encoding="utf-8"))
-    found = sorted(path.parent.name for path in folder.glob("evals/*/ground_truth.*"))
-    kinds = {name: entry["kind"] for name, entry in manifest["evals"].items()}
-    assert sorted(name for name, kind in kinds.items() if kind == "fields") == found
-    others = {name: kind for name, kind in kinds.items() if kind != "fields"}
-    assert others == {"handbook-terms": "highlights", "help-desk": "responses", "letters": "judged"}
-    assert len(found) == 6
-    for name in found:
-        mapping = yaml.safe_load((folder / "evals" / name / "field_mapping.yaml").read_text(encoding="utf-8"))
-        assert {"field_types", "fields", "lists"} <= mapping.keys()
-
-
-def test_ground_truths_come_in_five_layouts(folder: Path) -> None:
-    def text(name: str) -> str:
-        return (folder / "evals" / name).read_text(encoding="utf-8")
-
-    wide = list(csv.DictReader(io.StringIO(text("lab-reports/ground_truth.csv"))))
-    long = list(csv.DictReader(io.StringIO(text("rental-contracts/ground_truth.csv"))))
-    lines = [json.loads(line) for line in text("utility-bills/ground_truth.jsonl").splitlines()]
-    assert [row["id"] for row in wide] == ["report-a", "report-b", "report-c", "report-d"]
-    assert {"field", "expected"} == long[0].keys()
-    assert [row["id"] for row in lines] == ["bill-01", "bill-02", "bill-03", "bill-04", "bill-05"]
-    assert "goods" in json.loads(text("freight-papers/ground_truth.json"))
-    assert "ingredients" in yaml.safe_load(text("recipe-cards/ground_truth.yaml"))
-
-
-def test_exactly_one_output_breaks_off(folder: Path) -> None:
-    broken = []
-    for path in sorted(folder.glob("evals/**/extracted.json")):
-        try:
-            json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            broken.append(path.relative_to(folder).parts[1:-1])
-    assert broken == [("freight-papers", "results", "iteration-009")]
-
-
-def test_runs_of_one_eval_record_their_time_and_instructions(folder: Path) -> None:
-    records = sorted(folder.glob("evals/*/results/*/eval-results.json"))
-    assert {path.parts[-4] for path in records} == {"rental-contracts"}
-    times = [json.loads(path.read_text())["metadata"]["timestamp"] for path in records]
-    assert times == sorted(set(times))
-
-
 def scored(folder: Path, eval_id: str) -> list[Scorecard]:
     """Every output of the work tree, by iteration, against the ground truth and the rules of the work tree."""
     home = folder / "evals" / eval_id
@@ -260,13 +205,6 @@ def test_a_shortened_instruction_costs_weights_until_it_is_written_again(folder:
     before, after, mended = f1[5], f1[6], f1[10]
     assert after < before - 0.15
     assert mended > after + 0.15
-
-
-def test_dice_and_hash_never_change() -> None:
-    dice = Dice(7)
-    assert [dice.below(100) for _ in range(5)] == [78, 31, 53, 73, 45]
-    assert dice.draw("abcdefgh", 3) == ["a", "b", "d"]
-    assert hashed("größe", "a") == 13003130544124018686
 
 
 def test_nothing_of_the_user_reaches_a_commit(folder: Path) -> None:

@@ -153,25 +153,6 @@ def test_a_missing_page_finds_its_styles_from_any_depth_if_the_address_of_the_si
     assert b'href="assets/app.css"' in renderer.render(not_found_page(None))
 
 
-def test_a_page_names_its_own_address_if_that_of_the_site_is_known():
-    view = sample.view_of(methods_page(()))
-    head = Renderer([find_templates()], sample.SITE).render(Page("evals/a/index.html", "pages/methods.html", view))
-    assert re.findall(rb'<(?:link rel="canonical"|meta property)[^>]*>', head) == [
-        b'<link rel="canonical" href="https://example.org/desk/evals/a/">',
-        b'<meta property="og:type" content="website">',
-        b'<meta property="og:site_name" content="Freight desk">',
-        b'<meta property="og:title" content="Methods">',
-        b'<meta property="og:description" content="How every number on this site is computed">',
-        b'<meta property="og:url" content="https://example.org/desk/evals/a/">',
-    ]
-    unknown = Renderer([find_templates()], replace(sample.SITE, base_url=None))
-    assert b"canonical" not in unknown.render(Page("methods.html", "pages/methods.html", view))
-
-
-def test_the_page_for_addresses_without_one_has_none_itself(renderer):
-    assert b"canonical" not in renderer.render(not_found_page("https://example.org/desk"))
-
-
 def test_a_site_that_is_not_to_be_found_says_so_on_every_page(renderer):
     hidden = Renderer([find_templates()], replace(sample.SITE, noindex=True))
     robots = b'<meta name="robots" content="noindex, nofollow">'

@@ -165,34 +165,6 @@ def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
     assert (flip.fate, flip.by_truth) == ("broken", True)
 
 
-def test_cells_that_are_followed_again_from_a_point_are_what_they_were():
-    def judged(point: int) -> list[Judgement]:
-        """Three cells of each of two documents: each flips, comes and goes at times of its own, and is renamed."""
-        return [
-            Judgement(
-                document=document,
-                path=f"items[{cell}].price",
-                attribute="items[].price",
-                outcome="correct" if point % (cell + 2) else "wrong_value",
-                expected=str(point // 4),
-                actual=str(point % (cell + 2)),
-                named_path=f"items[{point // 3}].price",
-            )
-            for document in "ab"
-            for cell in range(3)
-            if (point + cell) % 4 and (document == "a" or point > 5)
-        ]
-
-    tracker = CellTracker()
-    for point in range(12):
-        tracker.follow(judged(point), "ab" if point > 5 else "a")
-    for start in range(12):
-        again = CellTracker(tracker.cells().up_to(start))
-        for point in range(start, 12):
-            again.follow(judged(point), "ab" if point > 5 else "a")
-        assert again.cells() == tracker.cells()
-
-
 BROKE: tuple[State, State] = ("correct", "omission")
 
 

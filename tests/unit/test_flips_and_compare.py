@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
-from sitegen.project import Options
-from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from tests.unit.test_comparison_change import compared as both_compared
-
-
-def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_path: Path) -> None:
-    flipping: dict[tuple[str, int], list[int]] = {}
-    comparing: dict[tuple[str, int], list[int]] = {}
-    with open_study(Options(repo=demo, cache=tmp_path)) as study:
-        for one in study.evals.values():
-            specs, follower = scorer(one.kind).metrics, CellTracker()
-            found = study.results(one, one.snapshots)
-            for result in found:
-                follower.follow_result(result)
-            cells = follower.cells()
-            for index, (before, after) in enumerate(pairwise(found)):
-                change = both_compared(one.id, before, after, specs, one.kind)
-                flipped = flips(cells, index, index + 1)
-                counts = [sum(number for _, number in some) for some in (flipped.fixed, flipped.broken, flipped.still)]
-                flipping[one.id, index] = counts
-                comparing[one.id, index] = [change.fixed, change.broken, change.still_wrong]
-    assert len(flipping) == 129
-    assert flipping == comparing
 
 
 def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:

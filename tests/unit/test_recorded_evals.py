@@ -10,7 +10,7 @@ import pytest
 
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differences, problems_text, run
-from tests.unit.test_schemas import checked, complaints
+from tests.unit.test_schemas import complaints
 
 MANIFEST = """evals:
   sums:
@@ -75,10 +75,6 @@ def test_a_site_built_in_parts_is_the_one_built_at_once_though_numbers_were_adde
     assert differences(parts, once) == []
     assert broken_links(once) == []
     assert "No problems" in problems_text(once)
-
-
-def test_its_data_files_fit_their_schemas(sites) -> None:
-    assert checked(sites[2]).keys() >= {"index", "series", "badge"}
 
 
 def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_start_none(sites) -> None:

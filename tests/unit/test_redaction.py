@@ -116,15 +116,6 @@ def project(tmp_path: Path) -> GitRepo:
 GLOBS = 'redact = ["name", "phone", "owner"]\n'
 
 
-def test_no_file_of_a_site_holds_a_hidden_value(project, tmp_path):
-    (project.path / "sitegen.toml").write_text(GLOBS)
-    build_site(project.path, tmp_path / "out", allow_shallow=True)
-    files = content(tmp_path / "out")
-    assert [(name, secret) for name, text in files.items() for secret in SECRETS if secret.encode() in text] == []
-    assert any(b"redacted" in text for text in files.values())
-    assert any(b"blue 4" in text for text in files.values())
-
-
 def test_without_redaction_every_one_of_them_is_shown(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     whole = b"".join(content(tmp_path / "out").values())
