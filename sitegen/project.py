@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.data_files.project_files import (
@@ -21,7 +21,6 @@ from sitegen.data_files.project_files import (
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.memo_rows import stored
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.embedding import installed
 
 _DASK: Final = "SITEGEN_DASK"

@@ -13,10 +13,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Convention, Counts
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import REDACTED, Judgement
 from sitegen.text.values import as_text
 

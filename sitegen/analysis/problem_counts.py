@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sitegen.model.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from sitegen.text.plain import counted
 
 

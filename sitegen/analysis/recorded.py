@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Role, differing_roles, mixture, shapley_values
 from sitegen.model.metrics import Convention, Counts
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Snapshot
 from sitegen.stats.counts import f1

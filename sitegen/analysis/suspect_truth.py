@@ -11,12 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.analysis.series import first_of_each_output
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
 from sitegen.model.series import Point, SuspectTruth
 from sitegen.stats.intervals import wilson

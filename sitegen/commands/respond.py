@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import typer
 from msgspec.structs import replace
@@ -40,7 +40,6 @@ from sitegen.llm.files import (
     read_prompt_cases,
 )
 from sitegen.model.metrics import traits_of
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.questions.comparison_files.prompts import evaluate, variant_name
 from sitegen.questions.verify import newest_outputs
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file

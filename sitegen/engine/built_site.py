@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import same_times
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.project import Project
 
 

@@ -15,13 +15,12 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from sitegen.data_files.project_files import PATIENCE, holder, say_waiting, wait_for_lock
 from sitegen.errors import MemoUnreadableError, Notice, SitegenError
 from sitegen.history.cache_folder import MEMO, MEMO_FILES, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
-from sitegen.model.named_tuple import NamedTuple
 
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""

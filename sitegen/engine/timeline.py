@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,7 +38,6 @@ from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 import msgspec
 
@@ -19,7 +19,6 @@ from sitegen.data_files.project_files import is_pointer, open_file, read_inside
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.model.named_tuple import NamedTuple
 
 _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from sys import intern
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.timeline import Blob, Snapshot
 
 

@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from posixpath import join, normpath
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
@@ -17,7 +17,6 @@ from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
-from sitegen.model.named_tuple import NamedTuple
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""

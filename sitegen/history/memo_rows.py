@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from sitegen.model.named_tuple import NamedTuple
+from typing import Final, NamedTuple
 
 _WITHIN: Final = "\x1f"
 

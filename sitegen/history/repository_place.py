@@ -14,11 +14,10 @@ import subprocess
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 from sitegen.errors import Notice, RepositoryError
-from sitegen.model.named_tuple import NamedTuple
 
 GIT: Final = "git"
 

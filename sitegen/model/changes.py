@@ -1,11 +1,10 @@
 """What changed from one point of an eval to another: metrics with parts by cause, noise, and steps."""
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import Nouns
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange

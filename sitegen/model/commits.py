@@ -1,7 +1,8 @@
 """Commits and their changes, as the walk over the first-parent line yields them."""
 
+from typing import NamedTuple
+
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 
 class Commit(Frozen):

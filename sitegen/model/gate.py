@@ -1,12 +1,11 @@
 """The gate: the evals of two revisions compared, and checked against limits. These types are its JSON (``SCHEMA``)."""
 
 from math import inf
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.changes import ChangeVerdict, Comparability, DeltaParts
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Fate
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import Exchange

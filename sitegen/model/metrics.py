@@ -1,10 +1,9 @@
 """Counts, the description of metrics, verdicts on thresholds, and the traits of eval kinds."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 ROUNDING: Final = 1e-9
 """A smaller change of a metric is a rounding error of its sums."""

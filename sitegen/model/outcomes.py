@@ -6,10 +6,9 @@ A cell is one attribute of one document, or of one list item, followed through a
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 
 class Unusable(Frozen):

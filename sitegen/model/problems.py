@@ -1,10 +1,9 @@
 """Findings and problems: failures to read or score as values, which pages show and which never stop a build."""
 
-from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from sitegen.model.commits import short_id
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 T = TypeVar("T")
 

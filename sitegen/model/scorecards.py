@@ -5,11 +5,10 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 ``site_templates/panels/<kind>.html``.
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import RunUsage

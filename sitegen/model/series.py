@@ -3,13 +3,12 @@
 The parts of an eval's stored summary about errors, suspect labels and the history of fields.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import CellMap, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot

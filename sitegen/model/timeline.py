@@ -1,11 +1,10 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen, field
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]

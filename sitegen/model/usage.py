@@ -10,10 +10,9 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sitegen.model.frozen import Frozen, FrozenObject
-from sitegen.model.named_tuple import NamedTuple
 
 
 class Usage(NamedTuple):

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.effects import BestVersion, FileThen, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory

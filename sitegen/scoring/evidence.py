@@ -14,11 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth

@@ -25,11 +25,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated, stated_run

@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement, Outcome, Value
 
 PathStep: TypeAlias = str | int

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)

@@ -19,10 +19,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from math import ceil, cos, erf, erfc, fsum, pi, sin, sqrt, tan
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.changes import Ends, Spread
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.stats.counts import Share
 
 _SERIES: Final = 30

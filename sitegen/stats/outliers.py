@@ -10,10 +10,9 @@ are a blip only if they are far.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 
 OUTLYING: Final = 3.0
 """Standard deviations by which a single value must deviate to be a blip."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark
 

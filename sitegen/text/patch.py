@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.text.plain import cut, visible
 from sitegen.text.sections import MOST_SECTIONS, VERSION_LINES, Outline, count_words, stated_version, without_version
 

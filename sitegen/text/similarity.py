@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.scorecards import Rouge
 
 _EPSILON: Final = 1e-9

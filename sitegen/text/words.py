@@ -11,9 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Final, TypeAlias
-
-from sitegen.model.named_tuple import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 LONGEST: Final = 20_000
 """The greatest number of characters, of both texts together, whose words are matched. In longer texts only the common

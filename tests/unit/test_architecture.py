@@ -172,26 +172,12 @@ def test_heavy_libraries_are_imported_where_they_are_used():
     assert heavy + [str(entry) for entry in at_start if entry.imported in around_jinja] == []
 
 
-def test_named_tuples_are_those_that_take_little_time_to_define():
-    """Those of ``typing`` take seven times as long, and a build that adds one commit defines a hundred of them."""
-    files = sorted(file for file in PACKAGE.rglob("*.py") if file.name != "named_tuple.py")
-    assert len(files) > 100
-    of_typing = [
-        f"{file.relative_to(PACKAGE)}:{node.lineno}"
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module == "typing"
-        if any(alias.name == "NamedTuple" for alias in node.names)
-    ]
-    assert of_typing == []
-
-
 DECODED = {"config/models", "history/fold_state", "scoring/mapping", "engine/cached_kinds"}
 """Modules with many of the values that a build reads from its memo, besides the model."""
 
 
-BASES = {"model/frozen", "model/named_tuple"}
-"""The bases of all values, which are built with msgspec and the internals of Python."""
+BASES = {"model/frozen"}
+"""The bases of all values, which are built with msgspec."""
 
 
 def test_annotations_of_values_in_the_memo_are_evaluated_when_they_are_defined():

@@ -14,11 +14,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from sitegen.model.commits import Commit
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory

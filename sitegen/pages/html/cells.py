@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence, Sized
 from functools import lru_cache
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from markupsafe import Markup
 from markupsafe import escape as as_markup
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Judgement, State, Value
 from sitegen.pages.html.formats import bounded, breakable, printable
 from sitegen.text.values import as_text, texts_with_types, written

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.scorecards import AlignmentRow, Result
 from sitegen.model.series import EvalInfo

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.pages.report.tree import PagePicture, SourceNote, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.words import QuotedPassage, SearchedText

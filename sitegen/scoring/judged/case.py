@@ -11,14 +11,13 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
-from sitegen.model.named_tuple import NamedTuple
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
