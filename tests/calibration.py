@@ -164,7 +164,7 @@ def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision
             replace(noise, repeats=len(headlines), mean=mean),
             replace(noise, first=1, repeats=1, mean=sides[1].metrics[0].value or 0.0),
         )
-        given[change_verdict(*sides, "fields", flips, noise=known or (None, None)).decision] += 1
+        given[change_verdict(*sides, flips, noise=known or (None, None)).decision] += 1
     return given
 
 

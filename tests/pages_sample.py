@@ -337,9 +337,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
         now = scorecard(judged[5:]) if index < 24 and card.status == "scored" and len(documents) == 1 else card
         before = out[-1] if out else None
-        point = Point(
-            snapshot=at, scorecard=card, edits=edits, now=now, stale=index == 51, interval=interval_of(card, "fields")
-        )
+        point = Point(snapshot=at, scorecard=card, edits=edits, now=now, stale=index == 51, interval=interval_of(card))
         out.append(compared(before, point, flips(followed, index - 1, index)) if before else point)
     return tuple(out)
 
@@ -491,7 +489,7 @@ def summary(one: Series) -> EvalSummary:
         deleted=one.history.deleted,
         steps=steps_of(one),
         peak=best,
-        best=best_points(one.points, one.specs[0], one.info.kind),
+        best=best_points(one.points, one.specs[0]),
     )
 
 
@@ -636,7 +634,7 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
         else MetricDelta(name, last - first, DeltaParts(1.5 * (last - first), 0.5 * (first - last), 0.0))
         for name, first, last in changes
     )
-    judged = change_between(before, after, flips, kind="fields", headline=SPECS[0])
+    judged = change_between(before, after, flips, headline=SPECS[0])
     return replace(after, change=replace(judged, overlap=shared, metrics=tuple(metrics)))
 
 

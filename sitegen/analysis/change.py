@@ -26,7 +26,7 @@ from sitegen.analysis.deltas import (
 )
 from sitegen.analysis.flips import flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
-from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series
@@ -58,32 +58,21 @@ def changes(
     distant = [pair for pair in pairs if pair not in by_pair]
     for (before, after), flips in zip(distant, flips_between(series.cells, distant), strict=True):
         by_pair[before, after] = change_between(
-            points[before],
-            points[after],
-            flips,
-            kind=series.info.kind,
-            headline=series.specs[0],
-            scorecard_of=scorecard_of,
+            points[before], points[after], flips, headline=series.specs[0], scorecard_of=scorecard_of
         )
     return by_pair
 
 
 def change_between(
-    before: Point,
-    after: Point,
-    flips: Flips,
-    *,
-    kind: str,
-    headline: MetricSpec,
-    scorecard_of: ScorecardOf | None = None,
+    before: Point, after: Point, flips: Flips, *, headline: MetricSpec, scorecard_of: ScorecardOf | None = None
 ) -> Change:
     """Compute a change from the points, each with its noise, and the cells that flipped, for every metric of either."""
     first, last = before.scorecard, after.scorecard
     roles = differing_roles(before.snapshot, after.snapshot)
     model, judge = exchanges(first, last)
     moved = Change(overlap=overlap(first, last), metrics=(), model=model, judge=judge, flips=flips)
-    moved = replace(moved, metrics=_metric_deltas(before, after, moved, kind, scorecard_of))
-    if "outputs" not in roles or traits_of(kind).is_recorded:
+    moved = replace(moved, metrics=_metric_deltas(before, after, moved, scorecard_of))
+    if "outputs" not in roles or last.traits.is_recorded:
         return moved
     from sitegen.analysis.noise.changes import change_verdict  # takes time to import; new outputs alone need it
 
@@ -92,7 +81,6 @@ def change_between(
     verdict = change_verdict(
         first,
         last,
-        kind,
         flips,
         noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
@@ -101,7 +89,7 @@ def change_between(
 
 
 def _metric_deltas(
-    before: Point, after: Point, moved: Change, kind: str, scorecard_of: ScorecardOf | None
+    before: Point, after: Point, moved: Change, scorecard_of: ScorecardOf | None
 ) -> tuple[MetricDelta, ...]:
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     if moved.overlap.verdict == "refused":
@@ -118,7 +106,7 @@ def _metric_deltas(
         else _usage_delta(name, before.scorecard, after.scorecard, left_out)
         if name in USAGE
         else _metric_delta(
-            name, roles, {subset: _common_value(card, name, kind, moved.overlap) for subset, card in cards.items()}
+            name, roles, {subset: _common_value(card, name, moved.overlap) for subset, card in cards.items()}
         )
         for name in names
     )
@@ -140,7 +128,7 @@ def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: froze
     return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
 
 
-def difference(before: Scorecard, after: Scorecard, name: str, kind: str) -> float | None:
+def difference(before: Scorecard, after: Scorecard, name: str) -> float | None:
     """Return the change of a metric between two scorecards of an eval, over what both have; None if it is not defined.
 
     It is the ``change`` of a point without what needs the snapshots.
@@ -148,11 +136,11 @@ def difference(before: Scorecard, after: Scorecard, name: str, kind: str) -> flo
     shared = overlap(before, after)
     if shared.verdict == "refused" or regraded(exchanges(before, after)[1], name):
         return None
-    first, last = (_common_value(card, name, kind, shared) for card in (before, after))
+    first, last = (_common_value(card, name, shared) for card in (before, after))
     return None if first is None or last is None else last - first
 
 
-def scored_now(point: Point, kind: str) -> Scorecard:
+def scored_now(point: Point) -> Scorecard:
     """Return the scorecard of a point by the newest ground truth and rules, over what it was asked for at its time.
 
     Documents or cases that were added since are left out: the output could not have them.
@@ -164,20 +152,20 @@ def scored_now(point: Point, kind: str) -> Scorecard:
     if shared.verdict == "refused" or not shared.only_after:
         return now
     added = frozenset(shared.only_after)
-    values = dict(scorer(kind).metrics_for([unit for unit in units_of(now, shared.unit) if unit.id not in added]))
+    values = dict(scorer(now.kind).metrics_for([unit for unit in units_of(now, shared.unit) if unit.id not in added]))
     metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
     if shared.unit == "cases":
         return replace(now, metrics=metrics, cases=tuple(case for case in now.cases if case.attribute not in added))
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.id not in added))
 
 
-def _common_value(card: Scorecard, name: str, kind: str, shared: Overlap) -> float | None:
+def _common_value(card: Scorecard, name: str, shared: Overlap) -> float | None:
     """Return a metric over the documents or cases that both points have; None if it cannot be computed from these."""
     left_out = frozenset((*shared.only_before, *shared.only_after))
     if not left_out:
         return card.metric(name)
     common = [unit for unit in units_of(card, shared.unit) if unit.id not in left_out]
-    return next((metric.value for metric in scorer(kind).metrics_for(common) if metric.name == name), None)
+    return next((metric.value for metric in scorer(card.kind).metrics_for(common) if metric.name == name), None)
 
 
 def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
@@ -185,7 +173,7 @@ def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
     return [(point.now or point.scorecard).metric(metric) for point in points]
 
 
-def best_points(points: Sequence[Point], spec: MetricSpec, kind: str) -> tuple[int | None, ...]:
+def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, ...]:
     """Return for each point of an eval the index of the best point up to and including it, by a metric.
 
     None before the first value: an undefined value is never the best.
@@ -197,14 +185,14 @@ def best_points(points: Sequence[Point], spec: MetricSpec, kind: str) -> tuple[i
     for index, point in enumerate(points):
         if since[index] == index:
             best = at = None
-        card = scored_now(point, kind)
-        if card.metric(spec.name) is not None and (best is None or _is_better(best, card, spec, kind)):
+        card = scored_now(point)
+        if card.metric(spec.name) is not None and (best is None or _is_better(best, card, spec)):
             best, at = card, index
         indices.append(at)
     return tuple(indices)
 
 
-def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec, kind: str) -> bool:
+def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
     """Decide whether an output is better than the best one so far, over the documents or cases that both have.
 
     If it is as good there and has others besides, it is better: it was asked for more. If nothing is in common, it is
@@ -214,7 +202,7 @@ def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec, kind: str) -
     shared = overlap(best, other)
     if best.documents and other.documents and shared.verdict == "refused":
         return True
-    moved = difference(best, other, spec.name, kind) if shared.verdict == "bridged" else None
+    moved = difference(best, other, spec.name) if shared.verdict == "bridged" else None
     if moved is None:
         return sign * ((other.metric(spec.name) or 0.0) - (best.metric(spec.name) or 0.0)) > 0
     has_more = bool(shared.only_after) and not shared.only_before
@@ -226,7 +214,7 @@ def best_before_newest(series: Series) -> int | None:
     points, spec = series.points, series.specs[0]
     newest = len(points) - 1
     since = comparable_since([point.scorecard for point in points], spec.name)
-    return best_points(points, spec, series.info.kind)[-2] if newest > 0 and since[newest] != newest else None
+    return best_points(points, spec)[-2] if newest > 0 and since[newest] != newest else None
 
 
 def values_of_summary(summary: EvalSummary) -> tuple[float | None, ...]:

@@ -43,13 +43,12 @@ class BestVersion(Frozen):
     """The commit of an earlier edit of the file whose version may have been in force instead; None if it is certain."""
 
 
-def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], kind: str) -> tuple[Window, ...]:
+def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
     Args:
         points: points of the eval, each with its delta to the previous point.
         made_with: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
-        kind: kind of the eval.
 
     """
     made_by = [attributed_to(commits) for commits in made_with]
@@ -78,7 +77,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], kind
                     before=before,
                     after=index,
                     by_rules=_by_rules(deltas),
-                    over_common=None if before is None else _over_common(points[before], points[index], kind),
+                    over_common=None if before is None else _over_common(points[before], points[index]),
                     model=model,
                     judge=judge,
                     or_edit=other_edit(made_with[index]),
@@ -92,8 +91,8 @@ def peak(series: Series, made_with: Sequence[Sequence[Commit]]) -> Peak | None:
 
     ``made_with`` as for ``windows``.
     """
-    points, spec, kind = series.points, series.specs[0], series.info.kind
-    best = best_points(points, spec, kind)[-1] if points else None
+    points, spec = series.points, series.specs[0]
+    best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
     card = points[best].now or points[best].scorecard
@@ -105,7 +104,7 @@ def peak(series: Series, made_with: Sequence[Sequence[Commit]]) -> Peak | None:
         value=value,
         edit=attributed_to(made_with[best]),
         or_edit=other_edit(made_with[best]),
-        interval=interval_of(card, kind, spec.name),
+        interval=interval_of(card, spec.name),
     )
 
 
@@ -119,11 +118,11 @@ def _by_rules(deltas: Iterable[Change | None]) -> float | None:
     return total
 
 
-def _over_common(before: Point, after: Point, kind: str) -> tuple[float | None, ...] | None:
+def _over_common(before: Point, after: Point) -> tuple[float | None, ...] | None:
     first, last = before.scorecard, after.scorecard
     if overlap(first, last).verdict == "comparable":
         return None
-    return tuple(difference(first, last, metric.name, kind) for metric in last.metrics[:HEADLINES])
+    return tuple(difference(first, last, metric.name) for metric in last.metrics[:HEADLINES])
 
 
 class EffectIndex:

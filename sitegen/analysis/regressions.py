@@ -96,7 +96,7 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     # The cases of which a metric is a share: expected values, or documents if there are none.
     every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     cases = low_median(every) if every and not series.info.recorded else 0
-    unit_variance = variance_by_units(points, series.info.kind, [spec.name for spec in specs])
+    unit_variance = variance_by_units(points, [spec.name for spec in specs])
     if beside is None:
         snapshots = [point.snapshot for point in points]
         beside = edits_of_outputs(snapshots, [edit for point in points for edit in point.edits]).beside

@@ -76,9 +76,9 @@ def _name_and_id(blob: Blob, *, whole: bool) -> str:
     return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
 
 
-def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
+def variant_spread(spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
     """Return the spread of a metric; None if fewer than two variants have a value. Equal variants sort by name."""
-    if not traits_of(kind).answers_cases:
+    if not card.traits.answers_cases:
         return None
     values = [(dict(document.metrics).get(spec.name), document.id) for document in card.documents]
     defined = [(value, name) for value, name in values if value is not None]
@@ -152,7 +152,6 @@ Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]
 
 def points(
     edits: OutputEdits,
-    kind: str,
     specs: Sequence[MetricSpec],
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
@@ -166,6 +165,7 @@ def points(
     snapshots = edits.snapshots
     if not snapshots:
         return ()
+    kind = scorecard_of(snapshots[0]).kind
     scored = [
         Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=since, stale=stale, first_with_output=earliest)
         for snapshot, since, stale, earliest in zip(
@@ -178,9 +178,9 @@ def points(
         for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
     ]
     if derived is None:
-        derived = tuple(_derived(kind, specs, scored, scorecard_of, cells))
+        derived = tuple(_derived(specs, scored, scorecard_of, cells))
     return tuple(
-        replace(point, now=_if_in_truth(kind, made, now), change=change, interval=interval, noise=noise)
+        replace(point, now=_if_in_truth(made, now), change=change, interval=interval, noise=noise)
         for point, made, now, (change, interval, noise) in zip(
             scored, _as_made(scored), under_newest_rules, derived, strict=True
         )
@@ -195,20 +195,20 @@ def _as_made(scored: Iterable[Point]) -> Iterator[Scorecard]:
         yield made
 
 
-def _if_in_truth(kind: str, then: Scorecard, now: Scorecard) -> Scorecard:
+def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
     """Return the scores of an output by the newest ground truth and rules; undefined if these have none of its cases.
 
     Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
     """
     if now is then or then.status != "scored":
         return now
-    if traits_of(kind).answers_cases:
+    if now.traits.answers_cases:
         is_gone = not now.actual_values and then.actual_values  # documents are variants, which answer other cases
     else:
         is_gone = overlap(then, now).verdict == "refused"
     if not is_gone:
         return now
-    undefined = dict(scorer(kind).metrics_for(()))
+    undefined = dict(scorer(now.kind).metrics_for(()))
     return Scorecard(
         status=now.status,
         counts=Counts(),
@@ -218,15 +218,12 @@ def _if_in_truth(kind: str, then: Scorecard, now: Scorecard) -> Scorecard:
         convention=now.convention,
         usage=now.usage,
         specs=now.specs,
+        kind=now.kind,
     )
 
 
 def _derived(
-    kind: str,
-    specs: Sequence[MetricSpec],
-    scored: Sequence[Point],
-    scorecard_of: Callable[[Snapshot], Scorecard],
-    cells: CellMap,
+    specs: Sequence[MetricSpec], scored: Sequence[Point], scorecard_of: Callable[[Snapshot], Scorecard], cells: CellMap
 ) -> Iterator[Derived]:
     """Yield the derived values of the points."""
     pairs = [(index - 1, index) for index in range(1, len(scored))]
@@ -236,12 +233,12 @@ def _derived(
         repeats.add(scored_point, [scorecard_of(run) for run in runs_of(scored_point.snapshot)])
         point, change = replace(scored_point, noise=repeats.noise()), None
         if before:
-            change = change_between(before, point, flips, kind=kind, headline=specs[0], scorecard_of=scorecard_of)
+            change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)
             if change.verdict:
                 from sitegen.analysis.noise.metrics import with_units  # takes time to import
 
-                change = with_units(change, before.scorecard, point.scorecard, kind)
-        yield change, interval_of(point.scorecard, kind), point.noise
+                change = with_units(change, before.scorecard, point.scorecard)
+        yield change, interval_of(point.scorecard), point.noise
         before = point
 
 

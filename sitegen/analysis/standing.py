@@ -191,7 +191,7 @@ def with_losses(
     points = series.points
     if series.info.recorded or not points:
         return steps
-    best = best_points(points, series.specs[0], series.info.kind)
+    best = best_points(points, series.specs[0])
     for loss in _regained_losses(series, best, beside):
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
@@ -258,8 +258,8 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     spec = series.specs[0]
     sign = 1 if spec.higher_is_better else -1
     points = (series.points[at] for at in (before, low, later))
-    first, lowest, last = (scored_now(point, series.info.kind) for point in points)
-    lost, left = (difference(first, side, spec.name, series.info.kind) for side in (lowest, last))
+    first, lowest, last = (scored_now(point) for point in points)
+    lost, left = (difference(first, side, spec.name) for side in (lowest, last))
     if lost is None or left is None or sign * lost > -ROUNDING:
         return 0.0
     return 1 - left / lost
@@ -291,8 +291,8 @@ def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]
         return None
     spec = series.specs[0]
     after = points[at].scorecard.metric(spec.name)
-    before_now, now = (scored_now(point, series.info.kind) for point in (points[at - 1], points[newest]))
-    moved_now = difference(before_now, now, spec.name, series.info.kind)
+    before_now, now = (scored_now(point) for point in (points[at - 1], points[newest]))
+    moved_now = difference(before_now, now, spec.name)
     if after is None or verdict.change is None or moved_now is None:
         return None
     moved = metric_step(spec, after - verdict.change, after)
@@ -323,12 +323,12 @@ def _distance_from_best(
     if best is None or since is None or since.decision != "worse":
         return None
     points, spec = series.points, series.specs[0]
-    cards = {index: scored_now(points[index], series.info.kind) for index in range(best, newest + 1)}
+    cards = {index: scored_now(points[index]) for index in range(best, newest + 1)}
     known = [index for index, card in cards.items() if card.metric(spec.name) is not None]
 
     def loss(before: int, after: int) -> float:
         """Over what both have; 0 if they have nothing in common."""
-        moved = difference(cards[before], cards[after], spec.name, series.info.kind) or 0.0
+        moved = difference(cards[before], cards[after], spec.name) or 0.0
         return -moved if spec.higher_is_better else moved
 
     lost = loss(best, newest)
@@ -360,7 +360,7 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
     sides = series.points[best], series.points[newest]
-    cards = [scored_now(point, series.info.kind) for point in sides]
+    cards = [scored_now(point) for point in sides]
     if cards == [point.scorecard for point in sides]:
         return change(series, best, newest).verdict
     under = under_rules_of(sides[0].snapshot, sides[1].snapshot), sides[1].snapshot

@@ -168,7 +168,7 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
     answers = result.answers
     if any(len({answer.variant for answer in each.answers}) > 1 for each in (result, *beside)):
         answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
-    averaged = variant_spread("responses", METRICS[0], result.scorecard)
+    averaged = variant_spread(METRICS[0], result.scorecard)
     return variant_sample(name, answers, result.scorecard.metrics, averaged)
 
 

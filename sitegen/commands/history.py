@@ -84,7 +84,7 @@ def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
     yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
     if card.status != "scored":
         yield f"    {STATUSES[card.status]}"
-    if spread := variant_spread(series.info.kind, series.specs[0], card):
+    if spread := variant_spread(series.specs[0], card):
         yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change, spec))}"

@@ -64,7 +64,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         ]
     else:
         lines += _numbers_of_kind(verified, methods)
-    if interval := interval_of(card, place.kind):
+    if interval := interval_of(card):
         label, over = specs_of(place.kind, (card,))[0].label, interval_basis(interval.unit, interval.n, nouns)
         lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
     counted = "  ".join(
@@ -222,7 +222,7 @@ def _has_f1(card: Scorecard) -> bool:
 
 def _interval_of_f1(verified: Verified) -> Interval | None:
     card = verified.result.scorecard
-    return interval_of(card, verified.place.kind, "f1") if _has_f1(card) else None
+    return interval_of(card, "f1") if _has_f1(card) else None
 
 
 def _ends(low: float, high: float) -> str:

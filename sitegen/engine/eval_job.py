@@ -100,7 +100,7 @@ class _EvalJob:
             beside = self._edits.beside
             steps = with_losses(series, steps_of(series, beside), beside, self._cards.results)
             patterns = self._error_patterns(series, newest)
-        edit_windows = windows(series.points, self._edits.made_with, series.info.kind)
+        edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = spans_of_edits(edit_windows, first_new)
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
@@ -155,7 +155,7 @@ class _EvalJob:
             windows=windows,
             peak=best,
             now=() if now == then else tuple(now),
-            best=best_points(series.points, series.specs[0], series.info.kind),
+            best=best_points(series.points, series.specs[0]),
             interval=point.interval if point else None,
             metrics=tuple(spec.name for spec in series.specs),
             usage=point.scorecard.usage if point else None,
@@ -165,7 +165,7 @@ class _EvalJob:
             since_best=since_best(series, best.at if best else None, self._cards.results),
             iterations=series.iterations,
             outputs=series.outputs,
-            spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
+            spread=variant_spread(series.specs[0], point.scorecard) if point else None,
             patterns=patterns,
             fields=field_summaries(series),
         )

@@ -205,7 +205,7 @@ class EvalScorecards:
         self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
         if derived is None:
             self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
-        every_point = points(edits, self._history.kind, specs, self.__getitem__, cells, derived)
+        every_point = points(edits, specs, self.__getitem__, cells, derived)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 

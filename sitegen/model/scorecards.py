@@ -8,7 +8,7 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen, FrozenObject, field
-from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
+from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import RunUsage
@@ -170,6 +170,13 @@ class Scorecard(Frozen):
     cases: tuple[FieldScore, ...] = ()
     """Kind ``responses``: the counts of each scored test case over all its answers, by its id. A case is one sample,
     however many variants answer it and however often each does."""
+    kind: str = "fields"
+    """The kind of the eval."""
+
+    @property
+    def traits(self) -> KindTraits:
+        """The traits of the kind."""
+        return traits_of(self.kind)
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""

@@ -146,7 +146,7 @@ def compare_page(series: Series, data: CompareData) -> Page:
 
 def spread(series: Series, point: Point) -> VariantSpread | None:
     """The variants that the headline of a point averages."""
-    return variant_spread(series.info.kind, series.specs[0], point.scorecard)
+    return variant_spread(series.specs[0], point.scorecard)
 
 
 def errors(point: Point) -> tuple[int, ...]:

@@ -250,7 +250,7 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
 def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     first = point.first_with_output
-    spread = variant_spread(series.info.kind, series.specs[0], card)
+    spread = variant_spread(series.specs[0], card)
     return {
         "slug": at.slug,
         "label": at.label,

@@ -245,7 +245,7 @@ def _score_rows(series: Series, index: int) -> Iterator[ExportRow]:
         delta = deltas.get(spec.name)
         parts = delta and delta.parts if not spec.recorded else None
         interval = point.interval if spec is series.specs[0] else None
-        spread = variant_spread(series.info.kind, spec, point.scorecard)
+        spread = variant_spread(spec, point.scorecard)
         yield (
             encodable(series.info.id),
             index,

@@ -97,7 +97,7 @@ class GateSide(Frozen):
 
     def averaged(self, spec: MetricSpec) -> VariantSpread | None:
         """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
-        return variant_spread(self.history.kind, spec, self.card)
+        return variant_spread(spec, self.card)
 
 
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
@@ -269,7 +269,7 @@ class GatedPair:
             return self._change.verdict
         if self._is_same_output:
             return None
-        verdict = metric_verdict(spec, *self._cards, self._after.history.kind, self._change.flips)
+        verdict = metric_verdict(spec, *self._cards, self._change.flips)
         return verdict if verdict or not self._answers else answers_verdict(spec, *self._answers)
 
     def _sure(self, spec: MetricSpec) -> ChangeVerdict | None:

@@ -175,7 +175,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         nouns=scorer(kind).nouns,
     )
     alone = EarlierPoints((snapshot,), 0, {})
-    point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard, kind))
+    point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard))
     return ReportView(
         info=info,
         specs=specs_of_results(kind, result),

@@ -20,7 +20,7 @@ from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.rules import FieldRules, rules_of
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -71,9 +71,9 @@ class FieldsScorer:
         try:
             truth = self._compiled_truth(inputs.ground_truth, rules)
         except UnreadableError as error:
-            return _unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
+            return _unscored(self, rules, (error.finding("The ground truth", about="ground_truth"), *findings))
         if missing:
-            return _unscored(rules, findings)  # by other rules, right values would be errors of the model
+            return _unscored(self, rules, findings)  # by other rules, right values would be errors of the model
         return _FieldsScoring(truth, self._read(inputs, truth), findings).result(inputs.outputs)
 
     def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
@@ -114,8 +114,8 @@ class FieldsScorer:
         return _field_metrics(stats.total(document.counts for document in documents), documents, None)
 
 
-def _unscored(rules: FieldRules, findings: Sequence[Finding]) -> Result:
-    result = unscored_result(METRICS, findings)
+def _unscored(of: Scorer, rules: FieldRules, findings: Sequence[Finding]) -> Result:
+    result = unscored_result(of, findings)
     return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
 
 

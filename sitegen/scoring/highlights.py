@@ -93,7 +93,7 @@ class HighlightsScorer:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
             findings = read_settings(inputs.settings).findings
-            return unscored_result(METRICS, [error.finding("The gold standard", about="ground_truth"), *findings])
+            return unscored_result(self, [error.finding("The gold standard", about="ground_truth"), *findings])
         return _HighlightsScoring(inputs, gold).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -208,6 +208,7 @@ class _HighlightsScoring:
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.fn,
             actual_values=counts.tp + counts.fp,
+            kind="highlights",
         )
         data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}
         usage = run_usage([chunk.call for chunk in self._chunks], self._beside)

@@ -150,6 +150,7 @@ def _without_scores(result: Result) -> Result:
             findings=card.findings,
             convention=card.convention,
             specs=card.specs,
+            kind=card.kind,
         ),
         (),
         data=result.data,

@@ -231,6 +231,7 @@ class RecordedScorer:
             fields=(),
             findings=bounded_findings(findings),
             specs=tuple(map(settings.spec_of, followed)),
+            kind=self.kind,
         )
         result = Result(card, ())
         return with_stated(result, RunUsage(judges=tuple(sorted(judges))), self.kind) if judges else result

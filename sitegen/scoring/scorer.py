@@ -90,15 +90,16 @@ def content_of(file: File | None, missing: str, fix: str) -> bytes:
     return file.content
 
 
-def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) -> Result:
+def unscored_result(of: Scorer, findings: Sequence[Finding]) -> Result:
     """Return the result of an output without anything to compare it with: all metrics are undefined."""
     scorecard = Scorecard(
         status="no_ground_truth",
         counts=Counts(),
-        metrics=tuple(Metric(spec.name, None) for spec in specs),
+        metrics=tuple(Metric(spec.name, None) for spec in of.metrics),
         documents=(),
         fields=(),
         findings=bounded_findings(findings),
+        kind=of.kind,
     )
     return Result(scorecard, ())
 

@@ -58,13 +58,13 @@ def verdict(before: Cells, after: Cells) -> ChangeVerdict:
     fixed = Counter(name for name, was, now in pairs if now and not was)
     broken = Counter(name for name, was, now in pairs if was and not now)
     flips = Flips(tuple(fixed.items()), tuple(broken.items()))
-    return change_verdict(card_of(before), card_of(after), "fields", flips)
+    return change_verdict(card_of(before), card_of(after), flips)
 
 
 @given(DOCUMENTS)
 def test_the_interval_of_two_documents_or_more_holds_the_headline_and_stays_within_0_and_1(documents):
     some = card(documents)
-    found, headline = interval_of(some, "fields"), some.metrics[0].value
+    found, headline = interval_of(some), some.metrics[0].value
     counting = sum(bool(counts.tp + counts.fp + counts.fn) for counts in documents)
     assert (found is None) == (counting < 2)
     if found is not None and headline is not None:
@@ -76,19 +76,19 @@ def test_the_interval_of_two_documents_or_more_holds_the_headline_and_stays_with
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_the_order_of_documents_decides_nothing(documents, random):
     shuffled = random.sample(documents, len(documents))
-    assert interval_of(card(documents), "fields") == interval_of(card(shuffled), "fields")
+    assert interval_of(card(documents)) == interval_of(card(shuffled))
 
 
 @settings(max_examples=15)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_resampling_is_the_same_every_time_and_in_any_order(documents, random):
     shuffled = random.sample(documents, len(documents))
-    assert bootstrap_of(card(documents), "fields") == bootstrap_of(card(shuffled), "fields")
+    assert bootstrap_of(card(documents)) == bootstrap_of(card(shuffled))
 
 
 @given(DOCUMENTS, st.integers(2, 5))
 def test_more_documents_of_the_same_kind_narrow_the_interval(documents, times):
-    few, many = interval_of(card(documents), "fields"), interval_of(card(documents * times), "fields")
+    few, many = interval_of(card(documents)), interval_of(card(documents * times))
     if few is not None and many is not None:
         assert many.high - many.low < few.high - few.low
 
@@ -144,7 +144,7 @@ def test_95_of_100_intervals_hold_the_true_value():
     held = {"documents": 0, "bootstrap": 0}
     for _ in range(400):
         some = card_of(drawn(random, 12, 15)[1])
-        closed, resampled = interval_of(some, "fields"), bootstrap_of(some, "fields")
+        closed, resampled = interval_of(some), bootstrap_of(some)
         assert closed is not None
         assert resampled is not None
         held["documents"] += closed.low <= 0.8 <= closed.high

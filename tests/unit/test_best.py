@@ -40,15 +40,15 @@ def summary(one: Series) -> EvalSummary:
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
         peak=peak(one, [(sample.commit(index),) for index in range(len(one.points))]),
         now=tuple(values_now(one.points, "f1")),
-        best=best_points(one.points, one.specs[0], "fields"),
+        best=best_points(one.points, one.specs[0]),
     )
 
 
 def test_the_best_so_far_is_the_earliest_of_equals():
     f1 = sample.SPECS[0]
-    assert best_points(series(None, 0.5, 0.4, None, 0.7, 0.7, 0.6).points, f1, "fields") == (None, 1, 1, 1, 4, 4, 4)
-    assert best_points(series(3.0, 2.0, 5.0).points, replace(f1, higher_is_better=False), "fields") == (0, 1, 1)
-    assert best_points((), f1, "fields") == ()
+    assert best_points(series(None, 0.5, 0.4, None, 0.7, 0.7, 0.6).points, f1) == (None, 1, 1, 1, 4, 4, 4)
+    assert best_points(series(3.0, 2.0, 5.0).points, replace(f1, higher_is_better=False)) == (0, 1, 1)
+    assert best_points((), f1) == ()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_outputs_are_compared_over_the_documents_that_both_have(
             fields=(),
         )
         points.append(replace(point, scorecard=card, now=None))
-    assert best_points(points, sample.SPECS[0], "fields") == best
+    assert best_points(points, sample.SPECS[0]) == best
 
 
 def test_outputs_are_comparable_as_long_as_each_has_a_document_or_case_of_the_one_before() -> None:

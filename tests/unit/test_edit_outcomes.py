@@ -21,7 +21,7 @@ def point(number: int, output: str, right: int) -> Point:
 
 def outcome(output: str, headline: MetricSpec) -> Window:
     before, after = point(1, "x", 30), point(2, output, 22)
-    change = change_between(before, after, WORSE, kind="fields", headline=headline)
+    change = change_between(before, after, WORSE, headline=headline)
     return with_outcome(Window(edit=1, before=0, after=1), change)
 
 

@@ -177,15 +177,15 @@ def worth(right: int) -> dict[str, float]:
 
 def test_a_metric_that_gives_its_value_of_each_document_has_an_interval_and_a_noise(monkeypatch) -> None:
     before, after = measured(monkeypatch, 1, worth(1)), measured(monkeypatch, 9, worth(9))
-    interval = interval_of(after, "fields", "clean")
+    interval = interval_of(after, "clean")
     assert interval is not None
     assert (interval.unit, interval.n, interval.low < 0.9 < interval.high) == ("documents", 10, True)
-    told = metric_verdict(MetricSpec("clean", "Clean", ""), before, after, "fields", Flips())
+    told = metric_verdict(MetricSpec("clean", "Clean", ""), before, after, Flips())
     assert told is not None
     assert told.decision == "better"
     assert told.change == pytest.approx(0.8)
     without = measured(monkeypatch, 9, None)
-    assert (without.metric("clean"), interval_of(without, "fields", "clean")) == (0.9, None)
+    assert (without.metric("clean"), interval_of(without, "clean")) == (0.9, None)
 
 
 @pytest.mark.parametrize("values", [worth(3), {"x": 0.9}, {"d0": 1.8, "d1": 0.0}])
@@ -193,4 +193,4 @@ def test_values_of_documents_that_do_not_make_the_metric_are_a_problem(monkeypat
     card = measured(monkeypatch, 9, values)
     assert card.metric("clean") is None
     assert "The metric 'clean' failed: ValueError" in card.findings[0].message
-    assert interval_of(card, "fields", "clean") is None
+    assert interval_of(card, "clean") is None

@@ -84,7 +84,7 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
     since = comparable_since(cards, "score")
     assert since == [0, 0, 0, 3, 3]
     points = [replace(point, scorecard=each, now=None) for point, each in zip(sample.points(5), cards, strict=True)]
-    assert best_points(points, MetricSpec("score", "Score", ""), "judged") == (0, 0, 0, 3, 4)
+    assert best_points(points, MetricSpec("score", "Score", "")) == (0, 0, 0, 3, 4)
     assert comparable_since(cards, "cost") == [0] * 5
 
 

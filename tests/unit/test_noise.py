@@ -49,7 +49,7 @@ def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
 
 
 def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = None) -> ChangeVerdict:
-    return change_verdict(card(*before), card(*after), "fields", flips(before, after), noise=(noise, noise))
+    return change_verdict(card(*before), card(*after), flips(before, after), noise=(noise, noise))
 
 
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
@@ -66,8 +66,8 @@ def ends(interval: Interval | Ends | None) -> tuple[float, float]:
 
 
 def test_five_documents_are_a_sample_and_fewer_are_searched_field_by_field():
-    five = interval_of(card(*["+++-", "++++", "++--", "+-++", "++++"]), "fields")
-    four = interval_of(card(*["+++-++", "++++++", "++--++", "+-++++"]), "fields")
+    five = interval_of(card(*["+++-", "++++", "++--", "+-++", "++++"]))
+    four = interval_of(card(*["+++-++", "++++++", "++--++", "+-++++"]))
     assert five is not None
     assert four is not None
     assert (five.unit, five.n, ends(five)) == ("documents", 5, (0.476, 0.946))
@@ -75,25 +75,25 @@ def test_five_documents_are_a_sample_and_fewer_are_searched_field_by_field():
 
 
 def test_fields_that_count_nowhere_are_no_units():
-    some = interval_of(card("+++--+++.."), "fields")
+    some = interval_of(card("+++--+++.."))
     assert some is not None
     assert (some.unit, some.n) == ("fields", 8)
 
 
 def test_few_fields_of_more_documents_leave_the_documents_as_the_sample():
-    some = interval_of(card("+", "-", "+"), "fields")
+    some = interval_of(card("+", "-", "+"))
     assert some is not None
     assert (some.unit, some.n) == ("documents", 3)
 
 
 @pytest.mark.parametrize("documents", [("+",), ("-",), ("....",), ("+....",)])
 def test_one_unit_or_none_has_no_interval(documents):
-    assert interval_of(card(*documents), "fields") is None
-    assert bootstrap_of(card(*documents), "fields") is None
+    assert interval_of(card(*documents)) is None
+    assert bootstrap_of(card(*documents)) is None
 
 
 def test_few_documents_drawn_again_give_the_ends_that_methods_name():
-    assert ends(bootstrap_of(card("+++-", "++++", "++--", "+-++", "++++"), "fields")) == (0.55, 1.0)
+    assert ends(bootstrap_of(card("+++-", "++++", "++--", "+-++", "++++"))) == (0.55, 1.0)
 
 
 def test_an_undefined_headline_has_no_interval():
@@ -103,7 +103,7 @@ def test_an_undefined_headline_has_no_interval():
 
 def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
     some = card(*["++++++++--", "+++++++---", "++++++++++", "++++++----", "+++++++++-", "++++++++--"] * 3)
-    closed, resampled = interval_of(some, "fields"), bootstrap_of(some, "fields")
+    closed, resampled = interval_of(some), bootstrap_of(some)
     assert closed is not None
     assert resampled is not None
     assert (resampled.unit, resampled.n, resampled.method) == ("documents", 18, "bootstrap")
@@ -114,7 +114,7 @@ def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
 def test_the_cases_of_responses_are_the_sample_whatever_the_categories():
     cases = [{"id": str(index), "expected": "yes", "category": "all"} for index in range(20)]
     answers = [{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)]
-    found = interval_of(scored("responses", cases, answers), "responses")
+    found = interval_of(scored("responses", cases, answers))
     assert found == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
@@ -123,7 +123,7 @@ def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
     answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
     files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
     both = scorer("responses").score(ScoringInputs(outputs=files, ground_truth=File("cases.json", cases))).scorecard
-    assert interval_of(both, "responses") == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
+    assert interval_of(both) == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
 def judged(*scores: float | None) -> Scorecard:
@@ -132,7 +132,7 @@ def judged(*scores: float | None) -> Scorecard:
 
 
 def test_the_scores_of_a_judge_are_a_mean_over_cases():
-    found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7), "judged")
+    found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7))
     assert found is not None
     assert (found.unit, found.n, ends(found)) == ("documents", 6, (0.486, 0.852))
 
@@ -141,7 +141,7 @@ def test_other_metrics_have_intervals_over_the_fields_that_they_count():
     truth = {**{name: name for name in "abcdefgh"}, "i": None, "j": None}
     output = {**{name: name for name in "abcde"}, "f": "wrong", "i": "made up"}
     some = scored("fields", truth, output)
-    found = {metric: interval_of(some, "fields", metric) for metric, _ in some.metrics}
+    found = {metric: interval_of(some, metric) for metric, _ in some.metrics}
     assert {metric: interval and interval.n for metric, interval in found.items()} == {
         "f1": 9,
         "precision": 7,
@@ -157,7 +157,7 @@ def test_paragraphs_of_highlights_are_documents():
     gold = {"chunks": [{"paragraphs": [{"id": f"p{n}", "highlights": {"terms": ["a", "b"]}} for n in range(6)]}]}
     given = {"chunks": [{"paragraphs": [{"id": f"p{n}", "highlights": {"terms": ["a"]}} for n in range(6)]}]}
     some = scored("highlights", gold, given)
-    found = interval_of(some, "highlights")
+    found = interval_of(some)
     assert found is not None
     assert (some.metrics[0], found.unit, found.n) == (Metric("accuracy", 0.5), "documents", 6)
 
@@ -184,7 +184,7 @@ def test_many_fixed_cells_in_every_document_are_better_and_the_reverse_is_worse(
 
 def test_where_less_is_better_a_fall_is_better():
     before, after = judged(*[0.5, 0.6, 0.7] * 4), judged(*[0.4, 0.2, 0.3] * 4)
-    found = change_verdict(before, after, "judged", Flips(), higher_is_better=False)
+    found = change_verdict(before, after, Flips(), higher_is_better=False)
     assert (found.decision, found.fixed, found.broken) == ("better", 12, 0)
 
 
@@ -222,7 +222,7 @@ def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
             for side in counts
         )
         flipped = Flips(fixed=tuple((name, 1) for name in names), together=together)
-        return change_verdict(first, last, "fields", flipped)
+        return change_verdict(first, last, flipped)
 
     apart, together = held("item.", (0, 0)), held("items[].", (7, 0))
     assert (apart.decision, apart.fixed, apart.p_value) == ("better", 8, 2 / 2**8)
@@ -361,14 +361,14 @@ def test_a_true_change_is_found_as_often_as_methods_says(pairs: Pairs, change: f
 def test_a_document_that_only_one_side_has_is_left_out():
     before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------"]
     first, last = card(*before), card(*before, "+" * 10)
-    found = change_verdict(first, last, "fields", Flips())
+    found = change_verdict(first, last, Flips())
     assert (found.decision, found.change) == ("same", 0.0)
 
 
 def test_points_without_a_document_in_common_cannot_be_compared():
     one, other = card("++--"), card("+++-")
     other = replace(other, documents=tuple(replace(each, id="another") for each in other.documents))
-    found = change_verdict(one, other, "fields", Flips())
+    found = change_verdict(one, other, Flips())
     assert (found.decision, found.why, found.change, found.p_value) == ("cannot tell", "nothing to compare", None, None)
 
 
@@ -379,7 +379,7 @@ def test_one_field_of_one_document_is_too_little():
 
 def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
     def held(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
-        return change_verdict(judged(*before), judged(*after), "judged", Flips())
+        return change_verdict(judged(*before), judged(*after), Flips())
 
     five, six = held([0.0] * 5, [1.0] * 5), held([0.0] * 6, [1.0] * 6)
     assert (five.decision, five.why, five.p_value) == ("likely better", "flips may be chance", 2 / 2**5)
@@ -395,7 +395,7 @@ def test_the_accuracy_of_responses_moves_by_cases():
         given = [{"case_id": str(index), "output": "yes" if index < right else "no"} for index in range(40)]
         return scored("responses", cases, given)
 
-    found = change_verdict(answered(20), answered(30), "responses", Flips(fixed=(("(no category)", 10),)))
+    found = change_verdict(answered(20), answered(30), Flips(fixed=(("(no category)", 10),)))
     assert (found.decision, found.change, found.unit) == ("better", 0.25, "cases")
     assert ends(found.interval) == (0.11, 0.39)
 
@@ -412,14 +412,14 @@ def answers(*cases: str) -> Scorecard:
 
 
 def test_several_answers_to_a_case_are_one_case_of_the_interval():
-    found = interval_of(answers("+++++", "+++++", "+++--", "+----"), "responses")
+    found = interval_of(answers("+++++", "+++++", "+++--", "+----"))
     assert found == Interval(*wilson(14 / 20, 4), "cases", 4, "Wilson")
 
 
 def test_several_answers_to_a_case_are_one_case_of_the_verdict():
     """Twelve answers of four cases were fixed, which is four cases."""
     before, after = answers("+----", "+----", "++---", "-----"), answers("++++-", "++++-", "+++++", "+++--")
-    found = change_verdict(before, after, "responses", Flips(fixed=(("(no category)", 12),)))
+    found = change_verdict(before, after, Flips(fixed=(("(no category)", 12),)))
     assert (found.decision, found.fixed, found.counted, found.p_value) == ("likely better", 12, (4, 0), 2 / 2**4)
     assert found.change == pytest.approx(0.6)
     assert (found.unit, found.n) == ("cases", 4)
@@ -428,24 +428,24 @@ def test_several_answers_to_a_case_are_one_case_of_the_verdict():
 
 def test_units_that_all_moved_alike_tell_nothing_of_others():
     """Without scatter an interval would have no width, as if other cases were known for certain."""
-    alike = change_verdict(answers(*["+-"] * 8), answers(*["++"] * 8), "responses", Flips())
+    alike = change_verdict(answers(*["+-"] * 8), answers(*["++"] * 8), Flips())
     assert (alike.decision, alike.change, alike.interval) == ("better", 0.5, None)
-    one_else = change_verdict(answers(*["+-"] * 8, "+-"), answers(*["++"] * 8, "+-"), "responses", Flips())
+    one_else = change_verdict(answers(*["+-"] * 8, "+-"), answers(*["++"] * 8, "+-"), Flips())
     assert one_else.interval is not None
-    unmoved = change_verdict(answers(*["+-"] * 8), answers(*["-+"] * 8), "responses", Flips(fixed=(("a", 8),)))
+    unmoved = change_verdict(answers(*["+-"] * 8), answers(*["-+"] * 8), Flips(fixed=(("a", 8),)))
     assert unmoved.interval == (0.0, 0.0)
 
 
 def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
     before, after = answers("+-", "+-", "++", "--"), answers("-+", "++", "+-", "--")
-    found = change_verdict(before, after, "responses", Flips())
+    found = change_verdict(before, after, Flips())
     assert (found.change, found.counted) == (0.0, (1, 1))
 
 
 @pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
 def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
     before, after = answers(*["++++"] * cases), answers(*["----"] * cases)
-    found = change_verdict(before, after, "responses", Flips(lost=(("(no category)", 4 * cases),)))
+    found = change_verdict(before, after, Flips(lost=(("(no category)", 4 * cases),)))
     assert (found.lost_fields, found.decision) == (
         ((("(no category)", cases),), "worse") if lost else ((), "cannot tell")
     )
@@ -453,14 +453,14 @@ def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
 
 def test_cases_that_only_one_side_answers_change_nothing():
     before, after = answers("+", "-", "+"), answers("+", "-")
-    found = change_verdict(before, after, "responses", Flips())
+    found = change_verdict(before, after, Flips())
     assert (found.decision, found.change) == ("same", 0.0)
 
 
 def test_a_change_that_resampling_sees_is_the_one_that_is_judged():
     before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------", "+++++-----"]
     after = ["+++++++---", "++++++++--", "++++++++--", "++++++++--", "+++++++---", "+++++++---"]
-    resampled = bootstrap_of_change(card(*before), card(*after), "fields")
+    resampled = bootstrap_of_change(card(*before), card(*after))
     assert resampled is not None
     assert (resampled.unit, resampled.n) == ("documents", 6)
     assert ends(resampled) == pytest.approx((0.212, 0.321), abs=0.03)
@@ -533,7 +533,8 @@ def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
         metrics=(Metric("accuracy", 1.0),),
         documents=tuple(scores),
         fields=(FieldScore("x", right),),
+        kind="responses",
     )
     some = replace(some, cases=(FieldScore("case", right),))
-    assert interval_of(some, "responses") == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
-    assert change_verdict(some, some, "responses", Flips()).decision == "same"
+    assert interval_of(some) == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
+    assert change_verdict(some, some, Flips()).decision == "same"

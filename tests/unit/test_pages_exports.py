@@ -95,7 +95,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
         "renamed_from": ["waybill"],
     }
     at, card, now = series.points[1].snapshot, series.points[1].scorecard, series.points[1].now
-    interval = interval_of(card, "fields")
+    interval = interval_of(card)
     assert now is not None
     assert interval is not None
     assert now != card
@@ -137,7 +137,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
 def test_the_table_says_why_a_point_moved_as_the_series_does():
     series = _why()
     table = list(csv.DictReader(io.StringIO(series_files(series)[1].content.decode())))
-    now, interval = series.points[1].now, interval_of(series.points[1].scorecard, "fields")
+    now, interval = series.points[1].now, interval_of(series.points[1].scorecard)
     assert now is not None
     assert interval is not None
     columns = list(table[0])

@@ -151,7 +151,7 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
 def test_every_headline_has_an_interval_around_it():
     view = sample.view_of(trend_page(sample.series(3)))
     for point, at in zip(view.points, sample.series(3).points, strict=True):
-        assert point.interval == interval_of(at.scorecard, "fields")
+        assert point.interval == interval_of(at.scorecard)
         assert point.interval.low < point.scorecard.metric("f1") < point.interval.high
     assert None not in [view.interval_of(k) for k in range(3)]
 

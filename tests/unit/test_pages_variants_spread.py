@@ -30,24 +30,29 @@ def _card(**values: float | None) -> Scorecard:
         for name, value in values.items()
     )
     return Scorecard(
-        status="scored", counts=Counts(), metrics=(Metric("accuracy", 0.852),), documents=documents, fields=()
+        status="scored",
+        counts=Counts(),
+        metrics=(Metric("accuracy", 0.852),),
+        documents=documents,
+        fields=(),
+        kind="responses",
     )
 
 
 def test_the_worst_and_the_best_variant_stand_beside_the_average() -> None:
     card = _card(short=0.728, wordy=0.976, broken=None)
-    assert variant_spread("responses", ACCURACY, card) == VariantSpread(
+    assert variant_spread(ACCURACY, card) == VariantSpread(
         variants=2, worst=0.728, worst_name="short", best=0.976, best_name="wordy"
     )
     lower = replace(ACCURACY, higher_is_better=False)
-    assert variant_spread("responses", lower, card) == VariantSpread(
+    assert variant_spread(lower, card) == VariantSpread(
         variants=2, worst=0.976, worst_name="wordy", best=0.728, best_name="short"
     )
 
 
 def test_a_single_variant_and_other_kinds_have_no_range() -> None:
-    assert variant_spread("responses", ACCURACY, _card(short=0.5)) is None
-    assert variant_spread("judged", ACCURACY, _card(a=0.5, b=0.6)) is None
+    assert variant_spread(ACCURACY, _card(short=0.5)) is None
+    assert variant_spread(ACCURACY, replace(_card(a=0.5, b=0.6), kind="judged")) is None
 
 
 def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:

@@ -468,7 +468,7 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
         deleted=deleted,
         steps=steps_of(one),
         peak=best,
-        best=best_points(points, one.specs[0], "fields"),
+        best=best_points(points, one.specs[0]),
     )
 
 

@@ -42,7 +42,7 @@ def test_an_eval_without_points_has_no_problems():
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
     newest = sample.series().points[-1]
-    point = replace(newest, interval=interval_of(newest.scorecard, "fields"))
+    point = replace(newest, interval=interval_of(newest.scorecard))
     assert point.interval is not None
     assert headline(point, sample.SPECS) == replace(
         sample.headline(point), interval=point.interval, committed_at=point.snapshot.commit.committed_at

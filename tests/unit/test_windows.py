@@ -59,7 +59,7 @@ def snapshot(
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), change=delta(0, 0, 0)) for one in snapshots]
-    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with, "fields")]
+    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with)]
 
 
 def delta(outputs: float, truth: float, rules: float) -> Change:
@@ -105,7 +105,7 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
     points = [
         Point(one, card(value), (), change=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
     ]
-    certain, open_one = windows(points, made_with, "fields")
+    certain, open_one = windows(points, made_with)
     assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
     one = Series(
         info=EvalInfo("x", "X"), history=EvalHistory("x", "fields", "iterations", ()), specs=(F1,), points=tuple(points)
@@ -154,7 +154,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), change=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, edits_of_outputs(places, every).made_with, "fields") == (
+    assert windows(points, edits_of_outputs(places, every).made_with) == (
         Window(1, None, 0),
         Window(edit=4, before=1, after=2),
         Window(edit=6, before=2, after=3, by_rules=0.25),
@@ -189,7 +189,7 @@ def test_the_change_across_an_edit_is_over_the_documents_that_both_outputs_have(
 ):
     places = [snapshot(1, 2), snapshot(2, 5)]
     points = [Point(place, one) for place, one in zip(places, (before, after), strict=True)]
-    _, window = windows(points, edits_of_outputs(places, [edit(1), edit(4)]).made_with, "fields")
+    _, window = windows(points, edits_of_outputs(places, [edit(1), edit(4)]).made_with)
     assert window.over_common == over_common
     heads = tuple(headline(point.scorecard.metric("f1")) for point in points)
     index = EffectIndex([replace(summary("x", window), headlines=heads)], {})

@@ -14,7 +14,7 @@ from sitegen.analysis.flips import independent_flips, number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Noise, Spread, Why
-from sitegen.model.metrics import Counts, MetricSpec, traits_of
+from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import FEWEST_LOST, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
@@ -41,7 +41,6 @@ _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
 def change_verdict(
     before: Scorecard,
     after: Scorecard,
-    kind: str,
     flips: Flips,
     *,
     noise: tuple[Noise | None, Noise | None] = (None, None),
@@ -62,7 +61,6 @@ def change_verdict(
     Args:
         before: scorecard of the earlier point.
         after: scorecard of the later point.
-        kind: kind of the eval.
         flips: flips of the cells between the two points.
         noise: noise of the repeats up to each of the points, or twice that of the later one if their headlines are not
             over the same cases.
@@ -76,11 +74,11 @@ def change_verdict(
     (unit, pairs), moved = paired_sample_of(before, after, metric), None
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
-    if moved and not traits_of(kind).answers_cases:
+    if moved and not after.traits.answers_cases:
         counted = independent_flips(flips)
     else:
         counted = moved_units(pairs, higher_is_better=higher_is_better)
-        if counted == (0, 0) and not traits_of(kind).answers_cases:  # verdicts may change while scores stay
+        if counted == (0, 0) and not after.traits.answers_cases:  # verdicts may change while scores stay
             counted = independent_flips(flips)
     lost = _lost_fields(before, flips)
     verdict = _judged(

@@ -19,7 +19,7 @@ from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.changes import Change, ChangeVerdict, Spread
-from sitegen.model.metrics import MetricSpec, traits_of
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import HEADLINES, Point
@@ -28,16 +28,14 @@ from sitegen.stats.intervals import Paired, ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
-def metric_verdict(
-    spec: MetricSpec, before: Scorecard, after: Scorecard, kind: str, flips: Flips
-) -> ChangeVerdict | None:
+def metric_verdict(spec: MetricSpec, before: Scorecard, after: Scorecard, flips: Flips) -> ChangeVerdict | None:
     """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
     Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. Metrics of kind
     ``responses`` except the headline are judged from answers instead (``answers_verdict``). The noise of repeats
     is that of the headline, and plays no part.
     """
-    traits = traits_of(kind)
+    traits = after.traits
     if traits.is_recorded:
         return None
     is_headline = after.metrics[0].name == spec.name
@@ -46,18 +44,17 @@ def metric_verdict(
     return change_verdict(
         _with_headline(spec.name, before),
         _with_headline(spec.name, after),
-        kind,
         flips,
         higher_is_better=spec.higher_is_better,
     )
 
 
-def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str]) -> dict[str, Spread | None]:
+def unit_changes(before: Scorecard, after: Scorecard, metrics: Iterable[str]) -> dict[str, Spread | None]:
     """Compute how much each of the metrics changed, over the units that two outputs have in common; None below two.
 
     Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases.
     """
-    traits = traits_of(kind)
+    traits = after.traits
     if traits.is_recorded:
         return {}
     counts = PairedCounts(before, after)
@@ -69,16 +66,16 @@ def unit_changes(before: Scorecard, after: Scorecard, kind: str, metrics: Iterab
     return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
 
 
-def with_units(change: Change, before: Scorecard, after: Scorecard, kind: str) -> Change:
+def with_units(change: Change, before: Scorecard, after: Scorecard) -> Change:
     """Add to the first metrics of a change how they changed over common units, from which steps take the variance."""
-    units = unit_changes(before, after, kind, [metric.name for metric in after.metrics[:HEADLINES]])
+    units = unit_changes(before, after, [metric.name for metric in after.metrics[:HEADLINES]])
     metrics = (
         replace(metric, spread=units[metric.name]) if metric.name in units else metric for metric in change.metrics
     )
     return replace(change, metrics=tuple(metrics))
 
 
-def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
+def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
     """Return a function that makes the estimate for one of the metrics of the variance of an output by its units.
 
     The estimate, from how the units of two outputs differ, is half the squared standard error of the change between
@@ -95,7 +92,7 @@ def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]
             return {}
         if before == after - 1 and last.change:
             return {moved.name: moved.spread for moved in last.change.metrics}
-        return unit_changes(first.scorecard, last.scorecard, kind, metrics)
+        return unit_changes(first.scorecard, last.scorecard, metrics)
 
     def of_metric(metric: str) -> UnitVariance:
         @cache

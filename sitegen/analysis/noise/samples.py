@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from sitegen.model.changes import Ends, Interval, Unit
-from sitegen.model.metrics import Counts, traits_of
+from sitegen.model.metrics import Counts, KindTraits
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
@@ -149,7 +149,7 @@ def _pair(metric: str, before: Counts, after: Counts) -> Paired | None:
 _EFFECTIVE: Final = "Wilson, effective sample size"
 
 
-def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
+def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     """Compute the interval of a metric, by default the headline.
 
     None if the metric is undefined or recorded, if there is only one unit, or if it cannot be computed from the scores
@@ -157,7 +157,7 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
     """
     metric = metric or card.metrics[0].name
     value = card.metric(metric)
-    traits = traits_of(kind)
+    traits = card.traits
     if value is None or traits.is_recorded:
         return None
     if traits.answers_cases:
@@ -193,32 +193,31 @@ def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> E
     return around_mean(with_interval) if len(with_interval) == len(ends) else None
 
 
-def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
+def bootstrap_of(card: Scorecard) -> Interval | None:
     """Bootstrap the interval of the headline, seeded by the data; takes milliseconds. None for kind ``responses``."""
     from sitegen.stats.intervals import bootstrap_ratio
 
     metric, value = card.metrics[0]
-    if value is None or not _is_sample_of_documents(kind):
+    if value is None or not _is_sample_of_documents(card.traits):
         return None
     unit, shares, _ = sample_of(card, metric)
     ends = bootstrap_ratio(tuple(shares.elements()))
     return _stated_interval(ends, unit=unit, n=shares.total(), method="bootstrap")
 
 
-def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
+def bootstrap_of_change(before: Scorecard, after: Scorecard) -> Interval | None:
     """Bootstrap the interval of the headline's change by resampling common units, both sides of a unit together."""
     from sitegen.stats.intervals import bootstrap_ratio_change
 
-    if not _is_sample_of_documents(kind):
+    if not _is_sample_of_documents(after.traits):
         return None
     unit, pairs = paired_sample_of(before, after, after.metrics[0].name)
     ends = bootstrap_ratio_change(tuple(pairs.elements()))
     return _stated_interval(ends, unit=unit, n=pairs.total(), method="bootstrap")
 
 
-def _is_sample_of_documents(kind: str) -> bool:
+def _is_sample_of_documents(traits: KindTraits) -> bool:
     """Decide whether documents are the sample of a kind: not for recorded numbers, nor if cases are the sample."""
-    traits = traits_of(kind)
     return not (traits.is_recorded or traits.answers_cases)
 
 

@@ -62,7 +62,7 @@ def series_files(series: Series, patterns: Sequence[PatternSummary] | None = Non
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
-    spread = variant_spread(series.info.kind, series.specs[0], card)
+    spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
     then = _clock(card)
     now = point.now if not series.info.recorded else None

@@ -337,7 +337,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @property
     def spread(self) -> VariantSpread | None:
         """The range of the headline over variants, whose average it is."""
-        return variant_spread(self.info.kind, self.specs[0], self.card)
+        return variant_spread(self.specs[0], self.card)
 
     @property
     def differing(self) -> tuple[Role, ...]:

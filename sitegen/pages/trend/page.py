@@ -158,9 +158,7 @@ class TrendView(Frozen):
     def best_so_far(self) -> list[float | None]:
         """For each point the best headline so far, by the newest ground truth and rules."""
         values = values_now(self.points, self.specs[0].name)
-        return [
-            None if best is None else values[best] for best in best_points(self.points, self.specs[0], self.info.kind)
-        ]
+        return [None if best is None else values[best] for best in best_points(self.points, self.specs[0])]
 
     @property
     def breaks(self) -> tuple[int, ...]:
@@ -174,7 +172,7 @@ class TrendView(Frozen):
         The words say which points were compared, if not all, and why the value differs from the report.
         """
         spec = self.specs[metric]
-        best = best_points(self.points, spec, self.info.kind)[-1]
+        best = best_points(self.points, spec)[-1]
         words = (
             "among comparable outputs" if comparable_since([it.scorecard for it in self.points], spec.name)[-1] else ""
         )
@@ -187,7 +185,7 @@ class TrendView(Frozen):
 
     def interval_of(self, metric: int) -> Interval | None:
         """The interval of one of the first metrics at the newest point."""
-        return samples.interval_of(self.points[-1].scorecard, self.info.kind, self.specs[metric].name)
+        return samples.interval_of(self.points[-1].scorecard, self.specs[metric].name)
 
     @property
     def targets(self) -> list[tuple[MetricSpec, float, bool | None]]:
@@ -203,7 +201,7 @@ class TrendView(Frozen):
     @property
     def spread(self) -> VariantSpread | None:
         """The range of the newest headline over variants, whose average it is."""
-        return variant_spread(self.info.kind, self.specs[0], self.points[-1].scorecard)
+        return variant_spread(self.specs[0], self.points[-1].scorecard)
 
     @property
     def score_changes_of(self) -> tuple[ProblemCause, ...]:

@@ -191,7 +191,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
 
 
 def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Scorecard) -> Chance:
-    spec, nouns, kind = series.specs[0], series.info.nouns, series.info.kind
+    spec, nouns = series.specs[0], series.info.nouns
     compared = verdict.why != "another judge"
     return Chance(
         decision=verdict.decision,
@@ -199,14 +199,14 @@ def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Sc
         words=verdict_words(verdict, spec, nouns),
         too_few=smallest_change(verdict, spec),
         difference=verdict.change,
-        before=interval_of(before, kind),
-        after=interval_of(after, kind),
+        before=interval_of(before),
+        after=interval_of(after),
         change=Interval(*verdict.interval, unit=verdict.unit, n=verdict.n, method="paired, linearised")
         if verdict.interval and verdict.unit
         else None,
-        bootstrap_before=bootstrap_of(before, kind),
-        bootstrap_after=bootstrap_of(after, kind),
-        bootstrap_change=bootstrap_of_change(before, after, kind) if compared else None,
+        bootstrap_before=bootstrap_of(before),
+        bootstrap_after=bootstrap_of(after),
+        bootstrap_change=bootstrap_of_change(before, after) if compared else None,
         fixed=verdict.counted[0],
         broken=verdict.counted[1],
         p_value=verdict.p_value,

@@ -178,6 +178,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
+        kind="judged",
     )
     scorecard = with_usage(scorecard, usage)
     return Result(

@@ -76,7 +76,7 @@ class ResponsesScorer:
             content = content_of(file, "the file is missing", "Add the test cases.")
             cases = read_cases(content) if keys is None or file is None else expected_cases(file.path, content, keys)
         except UnreadableError as error:
-            return unscored_result(METRICS, [error.finding("The test cases", about="ground_truth")])
+            return unscored_result(self, [error.finding("The test cases", about="ground_truth")])
         return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -132,6 +132,7 @@ class _ResponsesScoring:
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
             actual_values=counts.tp + counts.wrong_value,
+            kind="responses",
         )
         return Result(
             scorecard=with_usage(scorecard, usage),
