@@ -6,9 +6,14 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.series import Derived
+from sitegen.analysis.flips import count_flips, flipped_then
+from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
+from sitegen.analysis.recorded import recorded_parts
+from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
 from sitegen.engine.failures import attempt
@@ -17,8 +22,12 @@ from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.metrics import traits_of
+from sitegen.model.outcomes import CellMap
 from sitegen.model.problems import Problem
-from sitegen.model.series import Series
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
@@ -26,36 +35,17 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import failed_page, short_report
+from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
-from sitegen.pages.report.tree import PagePicture
+from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.mapping_use import mapped_columns
+from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-
-if TYPE_CHECKING:
-    from sitegen.engine.sources import EvalSources
-
-
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
-
-from sitegen.analysis.flips import count_flips, flipped_then
-from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
-from sitegen.analysis.recorded import recorded_parts
-from sitegen.analysis.series import first_points_with_output, problems_of_point
-from sitegen.model.outcomes import CellMap
-from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import EvalInfo, Point
-from sitegen.model.site import Page
-from sitegen.model.timeline import Snapshot
-from sitegen.pages.report.discrepancies import EarlierPoints
-from sitegen.pages.report.tree import TreeView, has_tree, tree_page
-from sitegen.scoring.rules import FieldRules, rules_of
 
 if TYPE_CHECKING:
     from sitegen.engine.sources import EvalSources

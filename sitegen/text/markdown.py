@@ -16,19 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from sitegen.text.markdown_inline import PREFIX, parse_blocks, words
-from sitegen.text.plain import visible
-from sitegen.text.sections import Heading
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-
-from typing import TYPE_CHECKING
-
 from sitegen.model.frozen import Frozen
-from sitegen.text.markdown_inline import inline
-from sitegen.text.sections import split_lines
+from sitegen.text.markdown_inline import PREFIX, inline, parse_blocks, words
+from sitegen.text.plain import visible
+from sitegen.text.sections import Heading, split_lines
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
