@@ -234,10 +234,6 @@ def _derived(
         point, change = replace(scored_point, noise=repeats.noise()), None
         if before:
             change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)
-            if change.verdict:
-                from sitegen.analysis.noise.metrics import with_units  # takes time to import
-
-                change = with_units(change, before.scorecard, point.scorecard)
         yield change, interval_of(point.scorecard), point.noise
         before = point
 

@@ -190,9 +190,6 @@ class MetricDelta(Frozen):
     """After minus before; None if the comparison is refused, or if either value is undefined."""
     parts: DeltaParts | None
     """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
-    spread: Spread | None = None
-    """Mean and error of the change over the units of both, for the first metrics of two different outputs one after the
-    other; None for fewer than two units."""
 
 
 class Change(Frozen):

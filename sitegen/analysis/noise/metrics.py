@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
-from sitegen.model.changes import Change, ChangeVerdict, Spread
+from sitegen.model.changes import ChangeVerdict, Spread
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Answer, Scorecard
-from sitegen.model.series import HEADLINES, Point
+from sitegen.model.series import Point
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import Paired, ratio_change
 from sitegen.stats.step_tests import UnitVariance
@@ -66,15 +66,6 @@ def unit_changes(before: Scorecard, after: Scorecard, metrics: Iterable[str]) ->
     return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
 
 
-def with_units(change: Change, before: Scorecard, after: Scorecard) -> Change:
-    """Add to the first metrics of a change how they changed over common units, from which steps take the variance."""
-    units = unit_changes(before, after, [metric.name for metric in after.metrics[:HEADLINES]])
-    metrics = (
-        replace(metric, spread=units[metric.name]) if metric.name in units else metric for metric in change.metrics
-    )
-    return replace(change, metrics=tuple(metrics))
-
-
 def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
     """Return a function that makes the estimate for one of the metrics of the variance of an output by its units.
 
@@ -90,8 +81,6 @@ def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callab
             return {}
         if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
             return {}
-        if before == after - 1 and last.change:
-            return {moved.name: moved.spread for moved in last.change.metrics}
         return unit_changes(first.scorecard, last.scorecard, metrics)
 
     def of_metric(metric: str) -> UnitVariance:
