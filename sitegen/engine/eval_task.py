@@ -161,13 +161,10 @@ def _received(pickled: bytes) -> SentOnce[Any]:
     return SentOnce(pickle.loads(pickled))
 
 
-def task_for(
-    build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]], *, scored: bool
-) -> EvalTask:
+def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]]) -> EvalTask:
     """Make the task that scores one eval.
 
-    ``edits``: those of the evals before, by the paths of their files, which evals can share. ``scored``: as in
-    ``cached_rows``.
+    ``edits``: those of the evals before, by the paths of their files, which evals can share.
     """
     timeline, history = build.timeline, update.history
     info, files = timeline.info(history), timeline.drivers(history.id)
@@ -184,7 +181,7 @@ def task_for(
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
     newest = range(len(history.snapshots))[-1:]
-    return replace(task, cached=tuple(cached_rows(build.memo, task, newest, scored=scored)))
+    return replace(task, cached=tuple(cached_rows(build.memo, task, newest)))
 
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
@@ -194,15 +191,11 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
 
 
-def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int], *, scored: bool = True) -> Iterator[CachedRow]:
-    """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports.
-
-    ``scored``: whether the memo may have scores of it; looking for them in vain would take a while.
-    """
+def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int]) -> Iterator[CachedRow]:
+    """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports."""
     history, redact = task.history, task.context.redact
-    if scored:
-        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
-        yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
+    yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
+    yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
     for kind in (CELLS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from sitegen.engine.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
+from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
@@ -74,8 +74,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
-    scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
-    tasks = (task_for(build, update, edits, scored=scored) for update in updates)
+    tasks = (task_for(build, update, edits) for update in updates)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_peaks: set[str] = set()

@@ -214,10 +214,6 @@ class Memo:
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
         return row[0] if row else None
 
-    def has(self, kind: str) -> bool:
-        """Decide whether there is any value of a kind."""
-        return self._db.execute("SELECT 1 FROM parts WHERE kind = ? LIMIT 1", (kind,)).fetchone() is not None
-
     def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
         """Yield the values of a kind with one of these keys."""
         distinct = list(dict.fromkeys(map(stored, keys)))
