@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, change_between
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import peak
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
@@ -339,7 +340,12 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         before = out[-1] if out else None
         point = Point(snapshot=at, scorecard=card, edits=edits, now=now, stale=index == 51, interval=interval_of(card))
         out.append(compared(before, point, flips(followed, index - 1, index)) if before else point)
-    return tuple(out)
+    return with_edits_beside(out)
+
+
+def with_edits_beside(points: Sequence[Point]) -> tuple[Point, ...]:
+    edits = edits_of_outputs([point.snapshot for point in points], [edit for point in points for edit in point.edits])
+    return tuple(replace(point, beside=beside) for point, beside in zip(points, edits.beside, strict=True))
 
 
 def _judged(index: int, documents: tuple[str, ...]) -> list[Judgement]:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
-from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import output_of
 from sitegen.model.changes import MetricStep, OverlapUnit, Step, StepStatus
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, Point, Series
-from sitegen.model.timeline import Edit
 from sitegen.stats.intervals import low_median, mean
 from sitegen.stats.outliers import OUTLYING
 
@@ -77,16 +75,11 @@ class _MetricLevels(Frozen):
         return (value - self.after.mean) / (self.before.mean - self.after.mean)
 
 
-def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> tuple[Step, ...]:
+def steps_of(series: Series) -> tuple[Step, ...]:
     """Return the steps of an eval and the bad runs of its headline, by time.
 
     Falls that are too new to distinguish from noise are among the steps. Only metrics that are stored for
     every point are examined.
-
-    Args:
-        series: all points of the eval.
-        beside: for each point the edits beside it (``OutputEdits.beside``); None: it is computed.
-
     """
     from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
     from sitegen.scoring.kinds import scorer
@@ -97,9 +90,6 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     cases = low_median(every) if every and not series.info.recorded else 0
     unit_variance = variance_by_units(points, [spec.name for spec in specs])
-    if beside is None:
-        snapshots = [point.snapshot for point in points]
-        beside = edits_of_outputs(snapshots, [edit for point in points for edit in point.edits]).beside
     metrics_for = scorer(series.info.kind).metrics_for
     found: list[_MetricLevels] = []
     for spec in specs:
@@ -109,7 +99,7 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
         found += [step for stretch in _stretches(points, spec.name) for step in search.steps(stretch)]
     groups = _steps_by_point(step for step in found if step.told != "blip")
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
-    steps = [_step(points, group, specs[0], beside) for group in groups]
+    steps = [_step(points, group, specs[0]) for group in groups]
     steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(replace(step, undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
@@ -306,9 +296,7 @@ def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_Met
     return groups
 
 
-def _step(
-    points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec, beside: Sequence[Sequence[Edit]]
-) -> Step:
+def _step(points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec) -> Step:
     """Return the step of several metrics at one place, with the outputs at the new level until it was regained."""
     first = min(group, key=lambda step: (step.told == "new", step.spec != headline, step.measured.points))
     end = first.after.end if first.told == "blip" else len(points) if first.until is None else first.until
@@ -317,7 +305,6 @@ def _step(
         points,
         first.old,
         range(first.after.start, first.after.end),
-        beside,
         metrics=(first.measured, *(step.measured for step in group if step is not first)),
         status=status if first.told == "step" else first.told,
         end=end,
@@ -343,7 +330,6 @@ def step_between(
     points: Sequence[Point],
     before: Sequence[int],
     after: range,
-    beside: Sequence[Sequence[Edit]],
     *,
     metrics: tuple[MetricStep, ...],
     status: StepStatus,
@@ -352,11 +338,10 @@ def step_between(
     """Return a step, with what changed from the last point of one level to the first point of the next.
 
     Args:
-        points: points of the eval, in series order.
+        points: points of the eval, in series order. Only edits beside new outputs are listed: a re-scored point has the
+            old output, whatever was edited since.
         before: indices of the points with outputs of the earlier level.
         after: indices of the points of the later level.
-        beside: for each point the edits beside it (``OutputEdits.beside``). Only edits beside new outputs are listed: a
-            re-scored point has the old output, whatever was edited since.
         metrics: the metrics that stepped, the main one first.
         status: the status of the step.
         end: index after the last point whose output counts as one at the new level.
@@ -366,7 +351,7 @@ def step_between(
     between = range(last + 1, first + 1)
     causes = tuple(dict.fromkeys(cause for index in between for cause in points[index].snapshot.cause))
     new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
-    edits = list(dict.fromkeys(chain.from_iterable(beside[index] for index in new_outputs)))[::-1]
+    edits = list(dict.fromkeys(chain.from_iterable(points[index].beside for index in new_outputs)))[::-1]
     model, judge = exchanges(points[last].scorecard, points[first].scorecard)
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)

@@ -167,9 +167,16 @@ def points(
         return ()
     kind = scorecard_of(snapshots[0]).kind
     scored = [
-        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=since, stale=stale, first_with_output=earliest)
-        for snapshot, since, stale, earliest in zip(
-            snapshots, edits.since_previous, edits.stale, first_points_with_output(snapshots, kind), strict=True
+        Point(
+            snapshot=snapshot,
+            scorecard=scorecard_of(snapshot),
+            edits=edits.since_previous[index],
+            beside=edits.beside[index],
+            stale=edits.stale[index],
+            first_with_output=earliest,
+        )
+        for index, (snapshot, earliest) in enumerate(
+            zip(snapshots, first_points_with_output(snapshots, kind), strict=True)
         )
     ]
     under_newest_rules = [

@@ -24,7 +24,7 @@ from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalSummary, Headline, Series
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.timeline import Snapshot
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
 """unscored: the newest output has no headline although an earlier one has, unless runs record it, its files cannot be
@@ -179,9 +179,7 @@ def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
     return not any(standing.trouble in LOST for standing in evals)
 
 
-def with_losses(
-    series: Series, steps: tuple[Step, ...], beside: Sequence[Sequence[Edit]], results_of: ResultsOf
-) -> tuple[Step, ...]:
+def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) -> tuple[Step, ...]:
     """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
 
     These are the fall of the newest output, and the distance from the best output unless another loss is half of it, or
@@ -192,14 +190,14 @@ def with_losses(
     if series.info.recorded or not points:
         return steps
     best = best_points(points, series.specs[0])
-    for loss in _regained_losses(series, best, beside):
+    for loss in _regained_losses(series, best):
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
             steps = (*(step for step in steps if step.at != loss.at), loss)  # a bad run is listed once
     newest = at = len(points) - 1
     while at > 0 and output_of(points, at - 1) == output_of(points, newest):
         at -= 1
-    fall = _fall(series, at, newest, beside)
+    fall = _fall(series, at, newest)
     if fall:
         there = next((step for step in steps if step.at == fall.at and step.status in WORSE), None)
         if there is None:
@@ -213,7 +211,7 @@ def with_losses(
             ]
             surer = replace(fall, metrics=(*fall.metrics, *others), regained=there.regained, noise=there.noise)
             steps = tuple(surer if step is there else step for step in steps)
-    distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of), beside)
+    distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of))
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
     judged = changes(series, [(step.before, step.at) for step in steps if step.status in WORSE])
@@ -223,11 +221,11 @@ def with_losses(
     )
 
 
-def _regained_losses(series: Series, best: Sequence[int | None], beside: Sequence[Sequence[Edit]]) -> Iterator[Step]:
+def _regained_losses(series: Series, best: Sequence[int | None]) -> Iterator[Step]:
     """Yield the falls of earlier outputs, and the distances from the best at that time, that a later one regained."""
     points = series.points
     for newest in range(len(points) - 1):
-        fall = _fall(series, newest, newest, beside)
+        fall = _fall(series, newest, newest)
         if fall:
             until = next(
                 (
@@ -244,7 +242,7 @@ def _regained_losses(series: Series, best: Sequence[int | None], beside: Sequenc
         regained = 0.0 if peak is None else _share_regained(series, peak, newest, newest + 1)
         if peak is not None and regained >= REGAINED:
             verdict = change(series, peak, newest).verdict if points[newest].scorecard.status == "scored" else None
-            distance = _distance_from_best(series, peak, newest, verdict, beside)
+            distance = _distance_from_best(series, peak, newest, verdict)
             if distance:
                 yield _ended(series, distance, regained, newest + 1)
 
@@ -277,7 +275,7 @@ def _ended(series: Series, loss: Step, regained: float, until: int) -> Step:
     )
 
 
-def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]) -> Step | None:
+def _fall(series: Series, at: int, newest: int) -> Step | None:
     """Return the change that an output made, if it is for the worse by more than chance, also by today's rules.
 
     A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. ``newest``
@@ -298,7 +296,7 @@ def _fall(series: Series, at: int, newest: int, beside: Sequence[Sequence[Edit]]
     moved = metric_step(spec, after - verdict.change, after)
     if not verdict.lost_fields and (moved.points > 0 or metric_step(spec, 0.0, moved_now).points > 0):
         return None
-    return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=newest + 1)
+    return step_between(points, [at - 1], range(at, at + 1), metrics=(moved,), status="fell", end=newest + 1)
 
 
 def _measured(series: Series, before: int, after: int) -> Iterator[MetricStep]:
@@ -313,9 +311,7 @@ def _measured(series: Series, before: int, after: int) -> Iterator[MetricStep]:
             yield metric_step(spec, value - moved, value)
 
 
-def _distance_from_best(
-    series: Series, best: int | None, newest: int, since: ChangeVerdict | None, beside: Sequence[Sequence[Edit]]
-) -> Step | None:
+def _distance_from_best(series: Series, best: int | None, newest: int, since: ChangeVerdict | None) -> Step | None:
     """Return the loss from the best output to the newest, if it is more than chance, with the output that lost most.
 
     The loss began after the last output that had three quarters of it left. ``since``: the verdict on it.
@@ -338,7 +334,7 @@ def _distance_from_best(
     moved = metric_step(spec, value + (lost if spec.higher_is_better else -lost), value)
     if moved.points >= 0:
         return None
-    return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=newest + 1)
+    return step_between(points, [before], range(at, at + 1), metrics=(moved,), status="behind", end=newest + 1)
 
 
 def _explains(step: Step, distance: Step) -> bool:

@@ -97,8 +97,7 @@ class _EvalJob:
         if self._known:
             steps, patterns = self._known.summary.steps, self._known.summary.patterns
         elif newest:
-            beside = self._edits.beside
-            steps = with_losses(series, steps_of(series, beside), beside, self._cards.results)
+            steps = with_losses(series, steps_of(series), self._cards.results)
             patterns = self._error_patterns(series, newest)
         edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)

@@ -180,6 +180,8 @@ class Point(Frozen):
     scorecard: Scorecard
     edits: tuple[Edit, ...] = ()
     """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
+    beside: tuple[Edit, ...] = ()
+    """Edits that may have changed the output since the previous output, by time alone."""
     now: Scorecard | None = None
     """The same output under the ground truth and the rules of the newest point; None if it was not computed."""
     change: Change | None = None

@@ -70,7 +70,10 @@ def edit(path: str, commit: int) -> Edit:
 
 def series(*points: Point, specs: tuple[MetricSpec, ...] = sample.SPECS[:3]) -> Series:
     return Series(
-        info=EvalInfo("orders", "Orders"), history=sample.history("orders", points), specs=specs, points=points
+        info=EvalInfo("orders", "Orders"),
+        history=sample.history("orders", points),
+        specs=specs,
+        points=sample.with_edits_beside(points),
     )
 
 

@@ -186,7 +186,7 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
     tmp_path: Path, name: str, outputs: tuple[str, ...], expected: list[tuple[str, int, int, float, tuple[int, int]]]
 ) -> None:
     series = with_values(tmp_path, *outputs)
-    losses = with_losses(series, (), [()] * len(series.points), unasked)
+    losses = with_losses(series, (), unasked)
     found = [(at.status, at.before, at.at, round(at.metrics[0].points, 1), at.verdict) for at in losses]
     assert [(*loss, (verdict.fixed, verdict.broken)) for *loss, verdict in found if verdict] == expected
     assert [at.commit.sha for at in losses] == [series.points[at.at].snapshot.commit.sha for at in losses]
@@ -194,10 +194,10 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
 
 def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path: Path) -> None:
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), [(), ()], unasked)
+    (fall,) = with_losses(series, (), unasked)
     for status, expected in (("new", "fell"), ("open", "open"), ("better", "better")):
         steps = (replace(fall, status=status),)
-        found = [at.status for at in with_losses(series, steps, [(), ()], unasked)]
+        found = [at.status for at in with_losses(series, steps, unasked)]
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
@@ -205,9 +205,9 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
     tmp_path: Path,
 ) -> None:
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), [(), ()], unasked)
+    (fall,) = with_losses(series, (), unasked)
     levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
-    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), [(), ()], unasked)
+    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), unasked)
     before, after = (point.scorecard.metric("recall") for point in series.points)
     assert [(metric.name, metric.before, metric.after) for metric in found.metrics] == [
         ("f1", fall.metrics[0].before, fall.metrics[0].after),
@@ -217,9 +217,9 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
 
 def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path: Path) -> None:
     series = with_values(tmp_path, ALL, HALF, HALF + "k")
-    (behind,) = with_losses(series, (), [(), (), ()], unasked)
+    (behind,) = with_losses(series, (), unasked)
     recall = replace(behind, status="open", metrics=(replace(behind.metrics[0], name="recall", points=-2.0),))
-    assert [step.status for step in with_losses(series, (recall,), [(), (), ()], unasked)] == ["open"]
+    assert [step.status for step in with_losses(series, (recall,), unasked)] == ["open"]
 
 
 def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path
         repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows)})
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (step,) = with_losses(series, (), [(), ()], unasked)
+    (step,) = with_losses(series, (), unasked)
     assert step.verdict
     assert (step.status, step.metrics[0].points, dict(step.verdict.lost_fields)) == ("fell", 0.0, {"x": 6})
 
@@ -303,7 +303,7 @@ def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the
         repo.commit({"evals/texts/processing-log.ndjson": json.dumps(log)})
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "texts")
-    (step,) = with_losses(series, (), [(), ()], unasked)
+    (step,) = with_losses(series, (), unasked)
     assert step.verdict
     assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)
 
@@ -347,7 +347,7 @@ def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(tmp_path: P
         )
     repo.checkout()
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (loss,) = with_losses(series, (), [()] * len(series.points), scored_in(repo, "orders"))
+    (loss,) = with_losses(series, (), scored_in(repo, "orders"))
     assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)
 
 
