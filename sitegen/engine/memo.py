@@ -208,10 +208,13 @@ class Memo:
             self.put_rows(self._put_meanwhile)
 
     # Values by kind and key. ``engine/cached_kinds.py`` declares the kinds, except the three kinds of the fold.
+    # Contents are cast, so that a damaged one of another type is bytes that cannot be decoded.
 
     def get(self, kind: str, key: str) -> bytes | None:
         """Return the content of a value, or None."""
-        row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
+        row = self._db.execute(
+            "SELECT CAST(body AS BLOB) FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))
+        ).fetchone()
         return row[0] if row else None
 
     def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
@@ -220,13 +223,17 @@ class Memo:
         for start in range(0, len(distinct), 500):  # SQLite limits the number of parameters
             batch = distinct[start : start + 500]
             marks = ",".join("?" * len(batch))
-            rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
+            rows = self._db.execute(
+                f"SELECT key, CAST(body AS BLOB) FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch)
+            )
             yield from (CachedRow(kind, key, body) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
         """Yield the values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
-        rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
+        rows = self._db.execute(
+            "SELECT key, CAST(body AS BLOB) FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds)
+        )
         return (CachedRow(kind, key, body) for key, body in rows)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
@@ -259,7 +266,7 @@ class Memo:
 
     def all(self, kind: str) -> tuple[bytes, ...]:
         """Return the contents of a kind, sorted by key."""
-        rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
+        rows = self._db.execute("SELECT CAST(body AS BLOB) FROM parts WHERE kind = ? ORDER BY key", (kind,))
         return tuple(body for (body,) in rows)
 
     # The files of an output folder.
