@@ -15,18 +15,17 @@ from sitegen.project import Project
 
 def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
-    memo = files.last.memo
     progress.stage("Reading history", 0)
     with build_pool(project, files.last) as pool_for:
         timeline = read_timeline(project, files)  # git in; evals, edits and commits out
         pool = pool_for(timeline.new_work, timeline.jobs, timeline.context)
-        build = Build(timeline=timeline, memo=memo, files=files, pool=pool, step=progress.step)
+        build = Build(timeline=timeline, files=files, pool=pool, step=progress.step)
         update = timeline.update
 
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in update.evals))
         evals, scored = score_evals(build)  # results by content, a record for each eval
         expected = count_effects(timeline, evals)
-        memo.save()  # a build that is stopped after this is begun again with all scores
+        build.memo.save()  # a build that is stopped after this is begun again with all scores
 
         site = SiteWriter(build, evals, expected)
         if overview := site.write_first(scored):  # after placeholders, so that no link is ever broken

@@ -128,11 +128,15 @@ class Build(NamedTuple):
     """What all stages use after history was read."""
 
     timeline: Timeline
-    memo: Memo
     files: SiteFiles
     pool: Pool
     step: Callable[[int], None] = lambda steps: None
     """Called with the number of further steps of the stage that are done."""
+
+    @property
+    def memo(self) -> Memo:
+        """The memo that has the files of the last build."""
+        return self.files.last.memo
 
 
 @share_processes()
