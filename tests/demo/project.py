@@ -75,8 +75,8 @@ class Project:
         """A side branch from here: it writes into the same stream and goes its own way from now on."""
         side = copy.copy(self)
         side.dice = Dice(hashed("side", str(self.head)))
-        for name in ("files", "sections", "entries", "others", "rules", "truths", "skills", "runs"):
-            setattr(side, name, copy.deepcopy(getattr(self, name)))
+        own = ("files", "sections", "entries", "others", "rules", "truths", "skills", "runs")
+        vars(side).update({name: copy.deepcopy(vars(self)[name]) for name in own})
         return side
 
     def merge(self, side: Project, message: str, *paths: str) -> None:

@@ -100,65 +100,60 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
     assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).value.title == "Bare"
 
 
+def lost_alone(folder: Path, text: str, what: str, line: int, fix: str) -> None:
+    read, findings = site(folder, f"{text}\n[public]\nallow = ['kept']\n")
+    said = next(finding for finding in findings if finding.message.startswith(what))
+    assert (said.severity, said.line, said.fix) == ("error", line, fix)
+    assert read.public.allow == ("kept",)
+
+
 @pytest.mark.parametrize(
-    ("text", "what", "line", "fix"),
+    ("text", "key", "line", "near"),
     [
-        ('title = "x"\nevals_dirs = "e"\n', "The key 'evals_dirs' is not known.", 2, "Did you mean 'evals_dir'?"),
-        ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
+        ('title = "x"\nevals_dirs = "e"\n', "evals_dirs", 2, "evals_dir"),
+        ("[limits]\n\nsite_byte = 1\n", "limits.site_byte", 3, "site_bytes"),
+        ("[llm]\nmodle = 'x'\n", "llm.modle", 2, "model"),
+        ("[llm.prices.m-1]\ninput = 1\noutputs = 2\n", "llm.prices.m-1.outputs", 3, "output"),
+        ("[regressions]\nmuted = []\n", "regressions.muted", 2, "mute"),
+        ("[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n", "regressions.mute[0].comit", 4, "commit"),
+        ("[gate]\nflor = 1\n", "gate.flor", 2, "floor"),
+        ("[gate.metrics.f1]\nfloors = 1\n", "gate.metrics.f1.floors", 2, "floor"),
+        ("[gate.evals.a.metrics.f1]\ndrops = 1\n", "gate.evals.a.metrics.f1.drops", 2, "drop"),
+    ],
+)
+def test_an_unknown_key_is_named_with_its_line_and_the_nearest_one_and_lost_alone(
+    tmp_path: Path, text: str, key: str, line: int, near: str
+) -> None:
+    lost_alone(tmp_path, text, f"The key '{key}' is not known.", line, f"Did you mean '{near}'?")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
         (
             "[limits]\nreports_kept = -1\n",
             "limits.reports_kept is a number (-1), a number that is not negative is wanted.",
-            2,
-            "Correct the value.",
         ),
-        (
-            "[llm]\nmax_retries = -2\n",
-            "llm.max_retries is a number (-2), a number that is not negative is wanted.",
-            2,
-            "Correct the value.",
-        ),
-        ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
-        (
-            "[llm.prices.m-1]\ninput = 1\noutputs = 2\n",
-            "The key 'llm.prices.m-1.outputs' is not known.",
-            3,
-            "Did you mean 'output'?",
-        ),
-        ("[regressions]\nmuted = []\n", "The key 'regressions.muted' is not known.", 2, "Did you mean 'mute'?"),
-        (
-            "[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n",
-            "The key 'regressions.mute[0].comit' is not known.",
-            4,
-            "Did you mean 'commit'?",
-        ),
+        ("[llm]\nmax_retries = -2\n", "llm.max_retries is a number (-2), a number that is not negative is wanted."),
+        ("[gate]\ndrop = inf\n", "gate.drop is a number (inf), a finite number is wanted."),
+        ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer"),
+        ("\ntitle = 3\n", "title is a number (3), a valid string is wanted."),
+        ("[gate]\nmin_cases = -1\n", "gate.min_cases is a number (-1), a number that is not negative is wanted."),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_line_and_lost_alone(tmp_path: Path, text: str, what: str) -> None:
+    lost_alone(tmp_path, text, what, 2, "Correct the value.")
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line", "fix"),
+    [
         ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute[0].commit' is missing.", 2, "Write it."),
-        ("[gate]\nflor = 1\n", "The key 'gate.flor' is not known.", 2, "Did you mean 'floor'?"),
-        (
-            "[gate.metrics.f1]\nfloors = 1\n",
-            "The key 'gate.metrics.f1.floors' is not known.",
-            2,
-            "Did you mean 'floor'?",
-        ),
-        (
-            "[gate.evals.a.metrics.f1]\ndrops = 1\n",
-            "The key 'gate.evals.a.metrics.f1.drops' is not known.",
-            2,
-            "Did you mean 'drop'?",
-        ),
-        ("[gate]\ndrop = inf\n", "gate.drop is a number (inf), a finite number is wanted.", 2, "Correct the value."),
         (
             '[engine]\ndask = "tcp://example.org:8786"\n',
             "A file cannot set engine.dask: whoever names a dask scheduler runs code on your machine.",
             2,
             "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
-        ),
-        ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
-        ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
-        (
-            "[gate]\nmin_cases = -1\n",
-            "gate.min_cases is a number (-1), a number that is not negative is wanted.",
-            2,
-            "Correct the value.",
         ),
         (
             'repository_url = "https://me:secret@example.org/x"\n',
@@ -177,10 +172,7 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
 def test_what_is_not_understood_is_named_with_its_line_and_lost_alone(
     tmp_path: Path, text: str, what: str, line: int, fix: str
 ) -> None:
-    read, findings = site(tmp_path, f"{text}\n[public]\nallow = ['kept']\n")
-    said = next(finding for finding in findings if finding.message.startswith(what))
-    assert (said.severity, said.line, said.fix) == ("error", line, fix)
-    assert read.public.allow == ("kept",)
+    lost_alone(tmp_path, text, what, line, fix)
 
 
 def test_only_what_is_wrong_of_a_table_is_lost(tmp_path: Path) -> None:
