@@ -306,11 +306,16 @@ def test_a_task_that_no_worker_is_left_for_is_not_waited_for_for_ever():
         result_of_task(client, client)
 
 
-def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, monkeypatch):
+@pytest.fixture
+def half_a_second(monkeypatch):
+    """Nothing is waited for longer when a connection is made."""
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+
+
+def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, half_a_second):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
     for wrong in (address, "nonsense://a"):
         with pytest.raises(WorkerError, match="^No dask scheduler answers") as error, cluster_workers(wrong, context):
             pass
@@ -318,8 +323,7 @@ def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, m
         assert (error.value.fix or "").startswith("Start one (dask scheduler), or correct the address in --dask")
 
 
-def test_an_address_that_accepts_and_says_nothing_is_an_error_soon(context, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+def test_an_address_that_accepts_and_says_nothing_is_an_error_soon(context, half_a_second):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -1,7 +1,5 @@
 """The list of commits: what a row says, and pages of which one more commit changes the newest alone."""
 
-from pathlib import Path
-
 from msgspec.structs import replace
 
 from sitegen.model.commits import Commit
@@ -18,8 +16,7 @@ from sitegen.pages.commit import (
     older_than_page,
 )
 from tests import pages_sample_diffs as sample
-from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences, renderer_of
+from tests.sites import renderer_of
 
 
 def rows(count: int) -> list[ListedCommit]:
@@ -101,16 +98,3 @@ def test_the_page_escapes_what_commits_say():
     page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")
-
-
-def test_a_list_that_grew_by_one_commit_after_the_other_is_that_of_one_build(tmp_path: Path):
-    repo = GitRepo(tmp_path / "project")
-    for number in (COMMITS + 1, COMMITS, 1):
-        repo.commits([{"CLAUDE.md": f"# Rules\n\n{number} {place}\n"} for place in range(number)])
-        build_site(repo.path, tmp_path / "grown", jobs=1)
-    build_site(repo.path, tmp_path / "cold", jobs=1)
-    assert sorted(path for path in content(tmp_path / "cold") if path.startswith(("commits/i", "commits/p"))) == [
-        "commits/index.html",
-        "commits/page-1.html",
-    ]
-    assert differences(tmp_path / "grown", tmp_path / "cold") == []

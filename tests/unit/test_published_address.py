@@ -109,9 +109,3 @@ def test_a_token_in_the_address_of_the_remote_is_in_no_file_of_the_site(project,
     files = content(tmp_path / "out")
     assert [path for path, body in files.items() if b"geheim" in body] == []
     assert b'<a href="https://example.org/org/repo">Repository</a>' in files["index.html"]
-
-
-def test_an_address_that_was_kept_is_checked_like_one_that_is_read(project, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.history.repository.Repository.origin_url", lambda _: "javascript:alert(1)")
-    build_site(project.path, tmp_path / "out")
-    assert b"Repository</a>" not in content(tmp_path / "out")["index.html"]
