@@ -88,7 +88,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
     judged = [judgement for judgement in result.judgements if _is_within(judgement.path, scope)]
     counts = {attribute: stats.tally(judgements) for attribute, judgements in stats.by_attribute(judged).items()}
     total = stats.total(counts.values())
-    score = stats.mean(map(stats.f1, counts.values())).value
+    score = stats.mean(map(stats.f1, counts.values()))
     problems = tuple(finding.text for finding in result.scorecard.findings)
     counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {len(counts)} attributes"
     sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"

@@ -124,7 +124,7 @@ def _field_metrics(
 ) -> tuple[Metric, ...]:
     values = (
         *(stats.ratio(spec.name, counts) for spec in METRICS[:-2]),
-        stats.mean(stats.f1(document.counts) for document in documents).value,
+        stats.mean(stats.f1(document.counts) for document in documents),
         over_attributes,
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
@@ -184,14 +184,14 @@ class _FieldsScoring:
         )
         self._findings[:0] = (*self._nothing_in_common(fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
-        macro_fields, fields_without = stats.mean([stats.f1(field.counts) for field in fields])
+        by_field = [stats.f1(field.counts) for field in fields]
         readable = any(document.status == "scored" for document in documents)
         # A whole list with a format error is no expected value.
         whole_lists = sum(one.outcome == "format_error" and one.expected is None for one in self._judgements)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=_field_metrics(counts, documents, macro_fields),
+            metrics=_field_metrics(counts, documents, stats.mean(by_field)),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),
@@ -202,7 +202,7 @@ class _FieldsScoring:
         )
         means = (
             ("Macro F1", without, "1 document" if len(documents) == 1 else f"{len(documents)} documents"),
-            ("Macro F1 over fields", fields_without, "1 field" if len(fields) == 1 else f"{len(fields)} fields"),
+            ("Macro F1 over fields", by_field.count(None), "1 field" if len(fields) == 1 else f"{len(fields)} fields"),
         )
         notes = [
             NotePanel("note", f"{mean} leaves out {left_out} of {of_all}: nothing was expected or given there.")

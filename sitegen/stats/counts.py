@@ -213,20 +213,10 @@ def judged(counts: Counts) -> int:
     return counts.tp + counts.tn + errors(counts)
 
 
-class DefinedMean(NamedTuple):
-    """The mean of the defined values (rule 6)."""
-
-    value: float | None
-    """None if no value is defined."""
-    left_out: int
-    """The number of undefined values."""
-
-
-def mean(values: Iterable[float | None]) -> DefinedMean:
-    """The mean of the defined values."""
-    values = list(values)
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the defined values (rule 6); None if no value is defined."""
     defined = [value for value in values if value is not None]
-    return DefinedMean(fsum(defined) / len(defined) if defined else None, len(values) - len(defined))
+    return fsum(defined) / len(defined) if defined else None
 
 
 class Averages(Frozen):
@@ -242,11 +232,11 @@ class Averages(Frozen):
     @classmethod
     def of(cls, counts: Sequence[Counts]) -> Averages:
         """The averages over the counts of each eval."""
-        means = [mean(map(row.of, counts)) for row in RATIOS]
+        columns = [[row.of(one) for one in counts] for row in RATIOS]
         together = total(counts)
         return cls(
-            macro=tuple(value for value, _ in means),
-            left_out=tuple(number for _, number in means),
+            macro=tuple(map(mean, columns)),
+            left_out=tuple(column.count(None) for column in columns),
             pooled=tuple(row.of(together) for row in RATIOS),
         )
 

@@ -230,15 +230,10 @@ def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | N
         below = 0
         for path, value in zip(paths, row, strict=True):
             if value:
-                path.append(f"M{index:g} {_bar(below, value, top)}")
+                low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
+                path.append(f"M{index:g} {round(low, 1):g}V{round(high, 1):g}")
             below += value
     return tuple("".join(path) for path in paths)
-
-
-@lru_cache(maxsize=4_096)  # most points have few errors
-def _bar(below: int, value: int, top: float) -> str:
-    low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
-    return f"{round(low, 1):g}V{round(high, 1):g}"
 
 
 def bar_width(count: int) -> float:

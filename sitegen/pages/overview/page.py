@@ -148,8 +148,8 @@ class OverviewView(Frozen):
     @property
     def mean_now(self) -> tuple[float | None, int]:
         """The mean of the headlines, and the number of evals that it leaves out because theirs is undefined."""
-        found = mean(map(value_of, self.scored))
-        return found.value, found.left_out
+        values = list(map(value_of, self.scored))
+        return mean(values), values.count(None)
 
     @property
     def mean_change(self) -> float | None:

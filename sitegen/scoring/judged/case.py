@@ -90,7 +90,7 @@ class JudgedCase(Frozen):
     def score(self) -> float | None:
         """The score in the file, else the mean of the judges' scores."""
         stated = self.opinion.score
-        return mean(judge.score for judge in self.judges).value if stated is None else stated
+        return mean(judge.score for judge in self.judges) if stated is None else stated
 
     @property
     def counted(self) -> JudgedCase:
@@ -225,7 +225,7 @@ def graded(
         counts = Counts()
     return Opinion(
         name=name,
-        score=mean(grade.score for grade in grades).value if score is None else score,
+        score=mean(grade.score for grade in grades) if score is None else score,
         reasoning=reasoning,
         counts=(FieldScore(name, counts),) if rights else (),
         details=details,

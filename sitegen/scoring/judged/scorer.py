@@ -94,9 +94,7 @@ class JudgedScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
         by_case = [dict(document.metrics) for document in documents]
-        score, pass_rate = (
-            stats.mean(metrics.get(name) for metrics in by_case).value for name in ("score", "pass_rate")
-        )
+        score, pass_rate = (stats.mean(metrics.get(name) for metrics in by_case) for name in ("score", "pass_rate"))
         counts = stats.total(document.counts for document in documents)
         return _judged_metrics(score, counts, pass_rate)
 
@@ -147,17 +145,17 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-        metrics = _judged_metrics(score.value, summed, pass_rate.value)
+        metrics = _judged_metrics(score, summed, pass_rate)
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
         rubric = short_digest(as_json(rubrics)) if rubrics else ""
         documents.append(DocumentScore(id=case_id, status="scored", counts=summed, metrics=metrics, rubric=rubric))
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
-    score_mean, left_out = stats.mean(metrics["score"] for metrics in by_case)
-    pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case).value
+    scores = [metrics["score"] for metrics in by_case]
+    pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case)
     calls = [replace(case.call, failed=bool(case.error)) for case in cases]
-    notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + left_out))
+    notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + scores.count(None)))
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(case.has_result or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
@@ -172,7 +170,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_judged_metrics(score_mean, pooled, pass_rate_mean),
+        metrics=_judged_metrics(stats.mean(scores), pooled, pass_rate_mean),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),

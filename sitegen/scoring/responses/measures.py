@@ -245,9 +245,9 @@ def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredR
     values = (
         accuracy,
         _mean_cosine(every),
-        stats.mean(answer.quality for answer in every).value,
-        *(stats.mean(answer.rouge[index] if answer.rouge else None for answer in every).value for index in range(3)),
-        stats.mean(within).value,
+        stats.mean(answer.quality for answer in every),
+        *(stats.mean(answer.rouge[index] if answer.rouge else None for answer in every) for index in range(3)),
+        stats.mean(within),
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
