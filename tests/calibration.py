@@ -1,6 +1,6 @@
 """How often each word for a change is right, and each step is found: ``python -m tests.calibration``.
 
-Decision records 0066 (words) and 0071 (steps) hold what it prints.
+Decision record 0066 (words) and the README of the benchmark (steps) hold what it prints.
 
 *Words.* Each trial draws an eval, an output before and an output after, both anew, whose values are right with a chance
 that the change moves by the same amount everywhere. Some documents are harder than others; of one document, some fields
