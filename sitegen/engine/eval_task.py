@@ -5,16 +5,23 @@ Tasks share values (``SentOnce``): each process receives such a value with its f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import pickle
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits, edits_of_outputs
+from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived
-from sitegen.engine.cached_kinds import EvalRecord
+from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
-from sitegen.engine.memo import PageRow
+from sitegen.engine.memo import Memo, PageRow
+from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
+from sitegen.engine.scoring import model_of
+from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
@@ -22,24 +29,11 @@ from sitegen.model.changes import EditedFile
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate, Snapshot
 from sitegen.pages.report.tree import PagePicture
 
 if TYPE_CHECKING:
     from sitegen.engine.sources import EvalSources
-import pickle
-import posixpath
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import Any, Final, Generic, TypeAlias, TypeVar
-
-from sitegen.analysis.noise.repeats import runs_of
-from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS
-from sitegen.engine.memo import Memo
-from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
-from sitegen.engine.scoring import model_of
-from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
-from sitegen.model.timeline import EvalUpdate
 
 DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
 """The edits of the instruction files that drive an eval, by commit; and the last path of the file for each edit of a

@@ -1,11 +1,7 @@
 """The page of one instruction file: its edits with their effects, its size and best versions, its present text.
 
-``pages/instruction.html`` reads the model itself, and asks the view for what the model lacks.
-
-
-Going back to an earlier version of instruction files, and telling an agent's definition from its instructions.
-
-An agent's definition should stay short: its instructions belong in separate files.
+``pages/instruction.html`` reads the model itself, and asks the view for what the model lacks. The page offers
+commands that go back to an earlier version and tells an agent's definition, which should stay short, from instructions.
 """
 
 from __future__ import annotations
