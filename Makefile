@@ -12,7 +12,7 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 site: .venv/site.stamp ## set everything up and build this repository's own site into public/
-	$(BIN)/sitegen build
+	$(BIN)/sitegen build --out public
 
 test: .venv/test.stamp browser lint unit ## set everything up and run all checks and tests, browser ones included
 

@@ -53,15 +53,11 @@ class Options(NamedTuple):
     """Address of a dask scheduler; no configuration of a project may name one."""
 
     def out_below(self, top: Path) -> Path:
-        """Return the output folder, without following links.
+        """Return the output folder, without following links: ``site`` in the project unless one is named.
 
-        Unless one is named, it is ``public``; without ``--force``, ``site`` if the project has files of its own there.
+        It is not ``public``, in which web frameworks keep files of a project.
         """
-        if self.out:
-            return self.out
-        public = top / "public"
-        names = set(os.listdir(public)) if public.is_dir() and not self.force else set()
-        return top / "site" if names - PLACEHOLDERS and MARKER not in names else public
+        return self.out or top / "site"
 
 
 class Project(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from sitegen.engine.built_site import LastBuild, Progress, Site
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import claimed, refuse_project
@@ -19,7 +21,11 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     """
     project = open_project(options, template_digest(find_templates()))
     refuse_project(project)
-    with claimed(project.out, force=options.force):
+    with claimed(project.out, force=options.force) as is_new:
+        if is_new and project.place.root and project.out.is_relative_to(project.place.root):
+            # Once only: whoever commits the site deletes this file.
+            with suppress(FileExistsError), open(project.out / ".gitignore", "x", encoding="utf-8") as file:
+                file.write("*\n")
         try:
             return _up_to_date(project, progress or Progress())
         except MemoUnreadableError:  # it was thrown away, so that a new one is created

@@ -46,11 +46,11 @@ def written(renderer: Renderer, page: Page) -> str:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a site, by path."""
+    """Every file of a site, by path, without those that say to sitegen and to git what the folder is."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in (MARKER, LIST)
+        if path.is_file() and path.name not in (MARKER, LIST, ".gitignore")
     }
 
 

@@ -32,10 +32,7 @@ from sitegen.commands.requests import (
 def build(
     repo: Repo = Path(),
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="Output folder. Default: public in the project; site if public has other files."
-        ),
+        Path | None, typer.Option("--out", "-o", help="Output folder. Default: site in the project, which git ignores.")
     ] = None,
     rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
     jobs: Annotated[

@@ -175,8 +175,8 @@ def _is_repository(folder: Path) -> bool:
 
 
 @contextmanager
-def claimed(folder: Path, *, force: bool) -> Iterator[None]:
-    """Claim the output folder, and lock it until the end.
+def claimed(folder: Path, *, force: bool) -> Iterator[bool]:
+    """Claim the output folder, and lock it until the end. Yields whether it is new, and held no files.
 
     Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``, and if the marker or the
     list of files is a link. A second build of the same folder waits for the first one.
@@ -184,7 +184,8 @@ def claimed(folder: Path, *, force: bool) -> Iterator[None]:
     if folder.exists() and not folder.is_dir():
         raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
     marker = folder / MARKER
-    if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files_below(folder)))):
+    foreign = () if os.path.lexists(marker) else tuple(sorted(_files_below(folder)))
+    if foreign and not force:
         raise OutputFolderError(
             f"The output folder was not made by sitegen. It holds {number_and_first(foreign)}",
             where=str(folder),
@@ -204,7 +205,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[None]:
             handle.truncate()
             handle.write(_MARK.encode())
             handle.flush()
-        yield
+        yield not text and not foreign
 
 
 def _files_below(folder: Path) -> Iterator[str]:

@@ -229,7 +229,7 @@ def test_a_link_of_the_project_is_no_output_folder(small, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     small.checkout()
-    (small.path / "public").symlink_to(elsewhere)
+    (small.path / "site").symlink_to(elsewhere)
     done = run("build", small.path, "--cache", tmp_path / "memo")
     assert (done.returncode, "The output folder is a link" in done.stderr) == (2, True)
     assert list(elsewhere.iterdir()) == []

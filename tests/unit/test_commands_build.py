@@ -9,7 +9,6 @@ import subprocess
 import sys
 import webbrowser
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -55,7 +54,7 @@ def refusal(*arguments: str | Path, cwd: Path | None = None) -> str:
 
 def test_a_build_ends_with_counts_and_where_to_look(project):
     done = run("build", cwd=project.path)
-    out = project.path / "public"
+    out = project.path / "site"
     counts = f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems"
     assert (done.returncode, done.stdout) == (0, f"{counts}\n{out}/index.html\n")
 
@@ -70,17 +69,17 @@ def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one
         "if these were right, F1 0.000 would be 1.000."
     )
     for _ in range(2):
-        assert run("build", repo.path).stdout.splitlines()[1:] == [sentence, f"{repo.path}/public/index.html"]
+        assert run("build", repo.path).stdout.splitlines()[1:] == [sentence, f"{repo.path}/site/index.html"]
 
 
 def test_without_a_terminal_the_stages_are_plain_lines_on_standard_error(project):
-    assert run("build", project.path).stderr == STAGES.format(overview=project.path / "public/index.html")
+    assert run("build", project.path).stderr == STAGES.format(overview=project.path / "site/index.html")
 
 
 def test_a_second_build_keeps_every_file_and_says_nothing_on_the_way(project):
     run("build", project.path)
     done = run("build", project.path)
-    out = project.path / "public"
+    out = project.path / "site"
     assert (
         done.stdout
         == f"3 commits, 1 eval, 2 iterations; 0 files written, {files(out)} kept; no problems\n{out}/index.html\n"
@@ -157,19 +156,31 @@ def test_a_folder_that_sitegen_did_not_make_is_refused_until_it_is_forced(projec
     assert (out / "letter.txt").read_text() == "Dear"
 
 
-def test_the_site_is_in_public_or_in_site_if_the_project_has_files_of_its_own_in_public(project):
-    public, site = project.path / "public", project.path / "site"
-    public.mkdir()
-    (public / ".gitkeep").write_text("")
-    assert run("build", project.path).returncode == 0
-    assert (public / "index.html").is_file()
-    rmtree(public)
-    public.mkdir()
-    (public / "next.svg").write_text("<svg/>")
+def test_the_site_is_in_a_folder_that_web_frameworks_leave_free_and_that_git_ignores(project):
+    (project.path / "public").mkdir()
+    (project.path / "public" / "next.svg").write_text("<svg/>")
     for _ in range(2):
         done = run("build", project.path)
-        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, str(site / "index.html"))
-    assert [path.name for path in public.iterdir()] == ["next.svg"]
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, str(project.path / "site" / "index.html"))
+    assert [path.name for path in (project.path / "public").iterdir()] == ["next.svg"]
+    assert project.git("status", "--porcelain", "site") == ""
+
+
+@pytest.mark.parametrize("ignored", [None, "*.map\n"], ids=["deleted", "own"])
+def test_a_site_is_committed_once_its_gitignore_is_deleted_or_the_projects_own(project, ignored):
+    assert run("build", project.path, "-o", project.path / "docs").returncode == 0
+    if ignored is None:
+        (project.path / "docs" / ".gitignore").unlink()
+    else:
+        (project.path / "docs" / ".gitignore").write_text(ignored)
+    assert run("build", project.path, "-o", project.path / "docs").returncode == 0
+    project.git("add", "docs")
+    assert "docs/index.html" in project.git("diff", "--cached", "--name-only").splitlines()
+
+
+def test_a_folder_outside_of_the_project_is_the_users_to_ignore(project, tmp_path):
+    assert run("build", project.path, "-o", tmp_path / "elsewhere").returncode == 0
+    assert not (tmp_path / "elsewhere" / ".gitignore").exists()
 
 
 def test_a_file_is_no_output_folder(project, tmp_path):
@@ -253,8 +264,8 @@ def test_a_repository_of_prompts_alone_is_a_site(tmp_path):
     repo.commit({"prompts/a.md": "# Read well\n", "prompts/b.md": "# Write\n"})
     done = run("build", repo.path)
     assert (done.returncode, done.stdout.partition(";")[0]) == (0, "2 commits, 0 evals, 0 iterations")
-    assert "No evals yet" in (repo.path / "public/index.html").read_text()
-    assert (repo.path / "public/instructions/prompts--a.md/index.html").exists()
+    assert "No evals yet" in (repo.path / "site/index.html").read_text()
+    assert (repo.path / "site/instructions/prompts--a.md/index.html").exists()
 
 
 @pytest.mark.parametrize("rev", ["nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}"])
@@ -279,7 +290,7 @@ def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built
     )
     done = run("build", project.path)
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
-    problems = problems_text(project.path / "public")
+    problems = problems_text(project.path / "site")
     for said in (
         "The key 'instruction' is not known. It does not count. sitegen.toml:2",
         "evals_dir is text ('../x'): it leads out of the project. It does not count. sitegen.toml:3",
@@ -290,8 +301,8 @@ def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built
         "evals.names.dir is a list, a valid string is wanted. It does not count. evals/manifest.yaml:5",
     ):
         assert said in problems, problems
-    assert "All names" in (project.path / "public/index.html").read_text()
-    assert (project.path / "public/evals/names/index.html").exists()
+    assert "All names" in (project.path / "site/index.html").read_text()
+    assert (project.path / "site/evals/names/index.html").exists()
 
 
 def test_an_eval_whose_default_finds_no_truth_is_named_and_the_others_are_built(project):
@@ -303,10 +314,10 @@ def test_an_eval_whose_default_finds_no_truth_is_named_and_the_others_are_built(
     )
     done = run("build", project.path)
     assert done.returncode == 0
-    problems = (project.path / "public/problems.html").read_text()
+    problems = (project.path / "site/problems.html").read_text()
     assert "evals.other.dir is a list" in problems
     assert "evals/other" in problems
-    assert (project.path / "public/evals/names/index.html").exists()
+    assert (project.path / "site/evals/names/index.html").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--nope"], ["a", "b"]])
@@ -336,9 +347,9 @@ def test_a_shallow_clone_that_is_allowed_has_a_banner_on_every_page_and_a_proble
     assert done.returncode == 0
     assert done.stdout.startswith("1 commit, 1 eval, 1 iteration; ")
     assert "; 1 warning on problems.html\n" in done.stdout
-    pages = sorted((shallow / "public").rglob("*.html"))
+    pages = sorted((shallow / "site").rglob("*.html"))
     assert [page for page in pages if "The history is cut off." not in page.read_text()] == []
-    problems = (shallow / "public" / "problems.html").read_text()
+    problems = (shallow / "site" / "problems.html").read_text()
     assert "git fetch --unshallow" in problems
 
 
@@ -347,12 +358,12 @@ def test_a_clone_that_was_completed_loses_its_banner(shallow, project):
     project.git("-C", str(shallow), "fetch", "-q", "--unshallow")
     done = run("build", shallow)
     assert done.stdout.startswith("3 commits, 1 eval, 2 iterations; ")
-    pages = sorted((shallow / "public").rglob("*.html"))
+    pages = sorted((shallow / "site").rglob("*.html"))
     assert [page for page in pages if "The history is cut off." in page.read_text()] == []
 
 
 def test_the_work_tree_is_one_last_point_that_the_next_plain_build_removes(project):
-    out = project.path / "public"
+    out = project.path / "site"
     run("build", project.path)
     plain = content(out)
     (project.path / "evals" / "names" / "extracted.json").write_text(output(7))
@@ -371,7 +382,7 @@ def test_a_work_tree_without_changes_adds_no_point(project):
 def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_path):
     """From a bare clone, a linked work tree whose HEAD is detached, and a folder below the top."""
     run("build", project.path)
-    wanted = series(project.path / "public")
+    wanted = series(project.path / "site")
     bare, linked = tmp_path / "bare.git", tmp_path / "linked"
     project.git("clone", "-q", "--bare", str(project.path), str(bare))
     project.git("worktree", "add", "-q", "--detach", str(linked), "main")
@@ -383,7 +394,7 @@ def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_pat
 
 def test_below_the_top_the_site_goes_to_the_top(project):
     done = run("build", cwd=project.path / "evals" / "names")
-    assert done.stdout.endswith(f"\n{project.path}/public/index.html\n")
+    assert done.stdout.endswith(f"\n{project.path}/site/index.html\n")
 
 
 def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
@@ -412,7 +423,7 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
     assert "Reading history ..." in text
     assert re.search(r"Scoring +\[#+\] +100%", text)
     assert re.search(r"Writing instruction edits +\[#+\] +100%", text)
-    out = project.path / "public"
+    out = project.path / "site"
     assert printed == (
         f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems\n{out}/index.html\n"
     )
@@ -456,7 +467,7 @@ def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(tmp_path):
 def test_open_shows_the_overview_once_as_soon_as_it_is_written_but_a_public_site_after_its_check(
     project, monkeypatch, capsys, public
 ):
-    out = project.path / "public"
+    out = project.path / "site"
     opened: list[tuple[str, bool]] = []
 
     def browser(address: str) -> None:

@@ -306,7 +306,7 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
     run("verify-one", "other", new, "--save", "--repo", repo.path)
     new.unlink()
     run("build", repo.path, "--worktree")
-    points = json.loads((repo.path / "public" / "data" / "evals" / "other.json").read_bytes())["points"]
+    points = json.loads((repo.path / "site" / "data" / "evals" / "other.json").read_bytes())["points"]
     assert [(point["label"], point["then"]["f1"]) for point in points] == [
         ("iteration-001", 0.0),
         ("iteration-002", 1.0),
@@ -451,16 +451,16 @@ def test_history_has_a_line_for_each_point(repo):
 def test_history_as_json_is_the_series_of_the_site_without_the_patterns_that_only_a_report_finds(repo):
     run("build", repo.path)
     done = run("history", "names", "--json", "--repo", repo.path)
-    series = (repo.path / "public" / "data" / "evals" / "names.json").read_bytes()
+    series = (repo.path / "site" / "data" / "evals" / "names.json").read_bytes()
     assert done.stdout.encode() == series.replace(b',"error_patterns":[]}', b"}")
     assert b',"error_patterns":[]}' in series
 
 
 def test_history_of_an_older_revision_leaves_the_site_and_the_memo_alone(repo):
     run("build", repo.path)
-    before = content(repo.path / "public")
+    before = content(repo.path / "site")
     done = run("history", "names", "--rev", "HEAD~2", "--repo", repo.path)
     assert len(done.stdout.splitlines()) == 2
     again = run("build", repo.path)
     assert "; 0 files written, " in again.stdout
-    assert content(repo.path / "public") == before
+    assert content(repo.path / "site") == before

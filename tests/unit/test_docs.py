@@ -126,7 +126,7 @@ def test_the_python_of_the_manual_runs_and_prints_what_it_says(tmp_path: Path):
     )
     promised = re.findall(r"^print\(.+\) +# (\S+(?: [\d.]+)?)$", example, re.MULTILINE)
     assert (done.returncode, done.stderr, promised) == (0, "", ["0.604 11", "PASS", "fail"])
-    assert done.stdout.splitlines()[-4:] == [*promised, str(folder / "public" / "index.html")]
+    assert done.stdout.splitlines()[-4:] == [*promised, str(folder / "site" / "index.html")]
 
 
 def test_the_manifest_of_the_manual_is_understood():

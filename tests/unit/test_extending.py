@@ -78,7 +78,7 @@ def project(tmp_path: Path) -> GitRepo:
 
 
 def series(project: GitRepo, eval_id: str, metric: str) -> list[float | None]:
-    data = json.loads((project.path / f"public/data/evals/{eval_id}.json").read_text(encoding="utf-8"))
+    data = json.loads((project.path / f"site/data/evals/{eval_id}.json").read_text(encoding="utf-8"))
     return [{**point["now"], **point["now"]["metrics"]}.get(metric) for point in data["points"]]
 
 
@@ -86,7 +86,7 @@ def test_metrics_of_an_installed_package_are_on_every_page(environment, project)
     done = environment.run("build", cwd=project.path)
     assert (done.returncode, done.stdout.splitlines()[0].partition(";")[0]) == (0, "3 commits, 1 eval, 2 iterations")
     assert series(project, "invoices", "clean_documents") == [0.5, 1.0]
-    pages = project.path / "public"
+    pages = project.path / "site"
     assert "Clean documents" in (pages / "evals/invoices/0002.html").read_text(encoding="utf-8")
     methods = (pages / "methods.html").read_text(encoding="utf-8")
     assert "The share of documents without any error." in methods
@@ -113,13 +113,13 @@ def test_a_metric_that_is_not_installed_or_fails_is_a_problem_and_harms_no_other
     plain = Environment(tmp_path / "plain")
     done = plain.run("build", cwd=project.path)
     assert done.returncode == 0, done.stderr
-    problems = (project.path / "public/problems.html").read_text(encoding="utf-8")
+    problems = (project.path / "site/problems.html").read_text(encoding="utf-8")
     assert "no installed package has &#39;clean_documents&#39;" in problems
     assert series(project, "invoices", "f1") == [0.5, 1.0]
     failing = BLOCKS["python"].replace("    clean = sum", "    raise ValueError('too few')\n    clean = sum")
     plain.install(pack(tmp_path / "house", failing))
     assert plain.run("build", cwd=project.path).returncode == 0
-    problems = (project.path / "public/problems.html").read_text(encoding="utf-8")
+    problems = (project.path / "site/problems.html").read_text(encoding="utf-8")
     assert "The metric &#39;clean_documents&#39; failed: ValueError: too few" in problems
 
 
@@ -128,7 +128,7 @@ def test_nothing_of_a_project_is_imported(environment, project, tmp_path):
     with zipfile.ZipFile(pack(tmp_path / "house", "raise SystemExit('run')")) as archive:
         archive.extractall(project.path)
     done = bare.run("build", cwd=project.path)
-    problems = project.path / "public/problems.html"
+    problems = project.path / "site/problems.html"
     assert "run" not in done.stderr.split()
     assert "no installed package has &#39;clean_documents&#39;" in problems.read_text(encoding="utf-8")
     (bare.packages / "editable.pth").write_text(f"{project.path}\n", encoding="utf-8")

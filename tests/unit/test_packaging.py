@@ -113,7 +113,7 @@ def test_what_the_readme_says_first_installs_sitegen_from_a_clone_and_builds_a_s
     assert Path(shown.stdout.strip()).is_relative_to(home)
     run_("sitegen demo project", tmp_path)
     run_(readme_block("sitegen build")[0], tmp_path / "project")
-    assert (tmp_path / "project" / "public" / "index.html").is_file()
+    assert (tmp_path / "project" / "site" / "index.html").is_file()
 
 
 def test_the_readme_installs_from_an_index_only_what_is_on_one():

@@ -36,13 +36,13 @@ def leak(project: GitRepo, text: str) -> None:
 
 def test_a_site_without_secrets_passes(project):
     done = run("build", project.path, "--public")
-    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"{project.path}/public/index.html")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"{project.path}/site/index.html")
 
 
 def test_a_secret_in_an_old_output_ends_the_build_with_file_line_and_rule_and_is_not_printed(project):
     leak(project, TOKEN)
     run("build", project.path)
-    lines = (project.path / "public/evals/a/0002.html").read_text().splitlines()
+    lines = (project.path / "site/evals/a/0002.html").read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if TOKEN in text)
     done = run("build", project.path, "--public")
     said = done.stderr.partition("sitegen: ")[2]
@@ -61,7 +61,7 @@ def test_a_redact_glob_that_fits_nothing_is_refused_and_the_site_deleted(project
         done = run("build", project.path, "--public")
         assert (done.returncode, done.stdout) == (1, "")
         assert "sitegen: Under redact, 'whom' fits no field of any output or ground truth" in done.stderr
-        assert sorted(path.name for path in (project.path / "public").iterdir()) == [MARKER]
+        assert sorted(path.name for path in (project.path / "site").iterdir()) == [".gitignore", MARKER]
     (project.path / "sitegen.toml").write_text('redact = ["who"]\n')
     assert run("build", project.path, "--public").returncode == 0
 
@@ -70,7 +70,7 @@ def test_a_redact_glob_that_fits_nothing_is_refused_in_a_notebook_too(project):
     (project.path / "sitegen.toml").write_text('redact = ["whom"]\n')
     with pytest.raises(SecretsError, match="'whom' fits no field"):
         api.build(project.path, public=True)
-    assert left(project.path / "public") == [MARKER]
+    assert left(project.path / "site") == [".gitignore", MARKER]
 
 
 def test_it_is_refused_every_time_until_it_is_gone(project):
@@ -87,11 +87,11 @@ def left(folder: Path) -> list[str]:
 
 
 def test_nothing_that_was_refused_stays_in_the_output_folder(project):
-    out = project.path / "public"
+    out = project.path / "site"
     assert run("build", project.path, "--public").returncode == 0
     leak(project, TOKEN)
     assert run("build", project.path, "--public").returncode == 1
-    assert left(out) == [MARKER]
+    assert left(out) == [".gitignore", MARKER]
     project.path.joinpath("sitegen.toml").write_text('redact = ["who"]\n')
     assert run("build", project.path, "--public").returncode == 0
     build_site(project.path, project.path / "cold")
@@ -99,7 +99,7 @@ def test_nothing_that_was_refused_stays_in_the_output_folder(project):
 
 
 def test_files_of_others_stay_where_a_site_is_refused(project):
-    out = project.path / "public"
+    out = project.path / "site"
     out.mkdir()
     (out / "notes.txt").write_text("one")
     leak(project, TOKEN)
@@ -109,13 +109,13 @@ def test_files_of_others_stay_where_a_site_is_refused(project):
 
 def test_a_secret_in_a_file_of_others_deletes_nothing(project):
     assert run("build", project.path).returncode == 0
-    before = left(project.path / "public")
-    (project.path / "public/notes.txt").write_text(TOKEN)
+    before = left(project.path / "site")
+    (project.path / "site/notes.txt").write_text(TOKEN)
     gate = PublicCheck(Options(project.path))
     with pytest.raises(SecretsError) as refused:
         gate.check(unmatched_redactions=())
     assert refused.value.where == "notes.txt:1 (GitHub Token)"
-    assert left(project.path / "public") == sorted([*before, "notes.txt"])
+    assert left(project.path / "site") == sorted([*before, "notes.txt"])
 
 
 def test_what_looks_like_a_secret_and_is_none_can_be_allowed(project):
@@ -125,16 +125,16 @@ def test_what_looks_like_a_secret_and_is_none_can_be_allowed(project):
 
 
 def test_files_that_sitegen_did_not_write_are_searched_too(project):
-    (project.path / "public").mkdir()
-    (project.path / "public/notes.txt").write_text(f"one\n{KEY}\n")
+    (project.path / "site").mkdir()
+    (project.path / "site/notes.txt").write_text(f"one\n{KEY}\n")
     done = run("build", project.path, "--public", "--force")
     assert done.returncode == 1
     assert "at: notes.txt:2 (Anthropic API Key)\n" in done.stderr
 
 
 def test_a_file_that_cannot_be_read_ends_the_build(project):
-    (project.path / "public").mkdir()
-    (project.path / "public/notes.txt").symlink_to("nowhere")
+    (project.path / "site").mkdir()
+    (project.path / "site/notes.txt").symlink_to("nowhere")
     done = run("build", project.path, "--public", "--force")
     assert (done.returncode, "sitegen: The system says" in done.stderr) == (2, True)
 

@@ -97,7 +97,7 @@ def test_a_project_makes_no_link_but_to_a_web_address_without_secrets(project, k
     (project.path / "sitegen.toml").write_text(f"{key} = {json.dumps(address)}\n")
     done = run("build", project.path)
     assert done.returncode == 0
-    pages = [page.read_text(encoding="utf-8") for page in (project.path / "public").rglob("*.html")]
+    pages = [page.read_text(encoding="utf-8") for page in (project.path / "site").rglob("*.html")]
     assert pages
     assert [page for page in pages if "secret@" in page or "token=secret" in page] == []
     assert [page for page in pages if f'href="{address}' in page or f"href={address}" in page] == []

@@ -320,7 +320,7 @@ def test_ctrl_c_ends_the_command_well(repo):
         assert process.stderr.readline().startswith("Up to date: built in ")
         process.send_signal(signal.SIGINT)
         assert (process.wait(SOON), process.stderr.read()) == (0, "")
-    assert not (repo.path / "public").exists()
+    assert not (repo.path / "site").exists()
 
 
 def test_the_terminal_tells_what_changed_and_what_is_wrong(repo):

@@ -95,12 +95,12 @@ def test_the_action_builds_what_the_command_line_builds_and_tells_the_runner(run
     told = inputs(strict="true", public="true", base_url="https://owner.github.io/project")
     done = runner.run(script(steps, 'sitegen" build'), PYTHONPATH=str(ROOT), **told)
     assert done.returncode == 0, done.stderr
-    page = (runner.workspace / "public/evals/a/index.html").read_text()
+    page = (runner.workspace / "site/evals/a/index.html").read_text()
     assert '<link rel="canonical" href="https://owner.github.io/project/evals/a/">' in page
     summary = Path(runner.environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert summary == "".join(f"    {line}\n" for line in done.stdout.splitlines())
     assert done.stdout.startswith("2 commits, 1 eval, 1 iteration; ")
-    assert Path(runner.environment["GITHUB_OUTPUT"]).read_text() == "folder=public\n"
+    assert Path(runner.environment["GITHUB_OUTPUT"]).read_text() == "folder=site\n"
     assert (runner.folder / "sitegen-memo/memo.sqlite3").is_file()
     again = runner.run(script(steps, 'sitegen" build'), PYTHONPATH=str(ROOT), **told)
     assert " 0 files written" in again.stdout
