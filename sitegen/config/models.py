@@ -127,7 +127,8 @@ class BuildLimits(ConfigTable):
     """The size of the site in bytes above which a problem says how to make it smaller. GitHub Pages serves at most 1
     GB."""
     reports_kept: int | None = None
-    """Number of full reports of each eval; short pages replace older ones. None for all."""
+    """Number of full reports of each eval; short pages replace older ones. None for all. Above 500, it is also
+    the number of the newest edits of instruction files with a page; older edits are lines on the pages of commits."""
     discrepancies_per_type: int = 50
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 

@@ -170,6 +170,8 @@ class EndOfWalk(Frozen):
     """Number of entries of the whole search log."""
     entries: tuple[SearchEntry, ...]
     """The entries of its last shard, if it is not full."""
+    rows: int
+    """Number of the oldest edits of instruction files that have no page."""
 
 
 # Configuration.

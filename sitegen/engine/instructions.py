@@ -81,13 +81,15 @@ class _InstructionWork:
         self._writer = task.context.writer(owner(task.history.path), task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
+        self._thick = [thickens(edit, task.apart) for edit in self._edits]
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._keys = list(map(self._page_key, range(len(self._edits))))
 
     def run(self) -> tuple[tuple[CountedEdit, ...], WrittenFiles]:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
+        kept = set(self._task.context.pages_of(self._history))
         pages = enumerate(zip(self._pages, self._keys, strict=True))
-        stale = {index for index, (path, key) in pages if not self._writer.is_fresh(path, key)}
+        stale = {index for index, (path, key) in pages if path in kept and not self._writer.is_fresh(path, key)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
@@ -100,7 +102,7 @@ class _InstructionWork:
                 effects=effect_rows(self._task.effects[index]),
                 before=sizes[index - 1] if index else None,
                 after=sizes[index],
-                thickens=self._thickens(index),
+                thickens=self._thick[index],
             ).page
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
@@ -112,8 +114,10 @@ class _InstructionWork:
 
     def _count(self, indices: Sequence[int]) -> None:
         for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
-            sections = touched_sections(read_patch(patch).hunks, *outlines)
-            self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
+            read = read_patch(patch)
+            # No size is computed from a patch that cannot be read.
+            counts = None if read.binary or read.unread else read.counts
+            self._counted[index] = CountedEdit(counts=counts, sections=touched_sections(read.hunks, *outlines))
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
@@ -146,11 +150,8 @@ class _InstructionWork:
             edit_and_the_one_before=edits,
             index=index,
             effects=effects,
-            thickens=self._thickens(index),
+            thickens=self._thick[index],
         )
-
-    def _thickens(self, index: int) -> bool:
-        return thickens(self._edits[index], self._task.apart)
 
     def _text(self) -> DisplayedFile | None:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
@@ -158,12 +159,6 @@ class _InstructionWork:
             return None
         content = next(self._repository.read_blobs([newest.oid])).content
         return None if content is None else show_text(content)
-
-
-def _patch_counts(patch: bytes) -> PatchCounts | None:
-    """Return how much a patch adds and removes; None if it cannot be read, so that no size is computed from it."""
-    read = read_patch(patch)
-    return None if read.binary or read.unread else read.counts
 
 
 class WrittenInstructions(Frozen):
@@ -198,15 +193,14 @@ def write_instructions(build: Build, evals: Evals, expected: WrittenInstructions
     ``expected``: the result of ``count_effects``.
     """
     timeline, memo = build.timeline, build.memo
-    touched = _touched(timeline, evals, expected.effects)
+    touched = [file for file in _touched(timeline, evals, expected.effects) if timeline.context.pages_of(file)]
     failures: dict[str, Problem] = {}
     for task, done in build.pool.map(write_instruction, _tasks(build, expected.effects, touched)):
         edits, path = task.history.edits, task.history.path
         build.step(len(edits))
         if isinstance(done, Problem):
             failures[path] = done
-            pages = (links.edit(path, edit.commit.sha) for edit in edits)
-            write_failed(build, owner(path), (links.instruction(path), *pages), done)
+            write_failed(build, owner(path), timeline.context.pages_of(task.history), done)
             continue
         counted, files = done
         by_contents = zip((_contents(edit, timeline.context) for edit in edits), counted, strict=True)
@@ -283,8 +277,9 @@ def _tasks(build: Build, effects: EffectIndex, files: Iterable[InstructionHistor
 
 
 def _counted(build: Build, file: InstructionHistory) -> tuple[CountedEdit | None, ...]:
-    """Return the size and sections of each edit; None if no earlier build counted the edit."""
-    counted = COUNTED_EDITS.get(build.memo, file.path) or {}
+    """Return the size and sections of each edit; None if no earlier build counted it, or if the file has no page."""
+    has_page = build.timeline.context.pages_of(file)
+    counted = (COUNTED_EDITS.get(build.memo, file.path) if has_page else None) or {}
     return tuple(counted.get(_contents(edit, build.timeline.context)) for edit in file.edits)
 
 

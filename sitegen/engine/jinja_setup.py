@@ -87,7 +87,9 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, byteco
         )
         return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
-    environment.globals.update(GLOBALS, site=site, frame=frame)
+    of_site = _without_place(links)
+    vars(of_site).update(links.of_edits(site.pages))
+    environment.globals.update(GLOBALS, site=site, frame=frame, links=of_site)
     return environment
 
 

@@ -27,12 +27,12 @@ from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.summary import summary_file
-from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
+from sitegen.engine.timeline import Build, last_paths_of_edits
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary
+from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
@@ -69,11 +69,6 @@ def _builtin_metrics() -> Iterator[KindMetrics]:
     return ((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
 
 
-def _added_metrics(timeline: Timeline, evals: Iterable[EvalInfo]) -> tuple[KindMetrics, ...]:
-    groups = [(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals]
-    return tuple(dict.fromkeys((kind, metrics) for kind, metrics in groups if metrics))
-
-
 OWNER: Final = "site"
 SHORT_REPORT: Final = 3_000
 """Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
@@ -96,7 +91,9 @@ class SiteWriter:
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
-        self._added = _added_metrics(build.timeline, [summary.info for summary in evals.summaries])
+        manifest, infos = build.timeline.manifest, [summary.info for summary in evals.summaries]
+        groups = [(info.kind, own_specs(manifest.entry(info.id).settings)) for info in infos]
+        self._added: tuple[KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
         templates = build.timeline.context.templates
         self._keys = {
             links.methods(): digest_of_inputs("site", "methods", templates=templates, added_metrics=self._added)
@@ -144,6 +141,7 @@ class SiteWriter:
             listed=commits.listed,
             search_entries=self._search_entries,
             entries=self._entries,
+            rows=self._timeline.edits_without_page,
         )
         END_OF_WALK.keep(self._build.memo, "", end)
         return self._outcome(problems, (*failures, *self._failures))
@@ -233,7 +231,8 @@ class SiteWriter:
         for summary in summaries:
             if not summary.deleted:
                 yield from badge_files(summary)
-        yield search.list_file(summaries, timeline.instructions, self._evals.fields, self._search_entries)
+        files = (file for file in timeline.instructions if timeline.context.pages_of(file))
+        yield search.list_file(summaries, files, self._evals.fields, self._search_entries)
         for attributes in dict.fromkeys(fields for _, fields in self._evals.fields if fields):
             yield search.fields_file(attributes)
         yield NO_JEKYLL
@@ -332,9 +331,7 @@ class SiteWriter:
         for task in scored:
             yield from addresses(task.record)
         for file in self._timeline.update.instructions:
-            yield links.instruction(file.path)
-            for edit in file.edits:
-                yield links.edit(file.path, edit.commit.sha)
+            yield from self._timeline.context.pages_of(file)
         for record in self._timeline.update.records:
             yield links.commit(record.commit.sha)
         for number in range(self._timeline.commits // COMMITS):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from heapq import nsmallest
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -42,11 +44,16 @@ from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
+from sitegen.pages import links
+from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.plain import is_web_address
+
+_ROWS_AT_ONCE: Final = 250
+"""Edits become rows in groups of this size, because all pages are then written again."""
 
 
 class Timeline(Frozen):
@@ -123,6 +130,26 @@ class Timeline(Frozen):
         pattern = compiled(globs)
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
+    @property
+    def edits_without_page(self) -> int:
+        """Number of the oldest edits that are only rows on the pages of their commits."""
+        kept = max(EDITS_KEPT, self.config.limits.reports_kept or 0)
+        return max(0, sum(len(file.edits) for file in self.instructions) - kept) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+
+    @property
+    def pages_of_instructions(self) -> frozenset[str]:
+        """The addresses of the edits that are no rows, of their files, and of files that an eval names."""
+        edits = [
+            (-edit.commit.position, edit.path, file.path, edit) for file in self.instructions for edit in file.edits
+        ]
+        kept = nsmallest(len(edits) - self.edits_without_page, edits, key=itemgetter(0, 1))
+        named = [file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id)]
+        pages = (links.edit(path, edit.commit.sha) for _, _, path, edit in kept)
+        files = (
+            links.instruction(path) for path in (*(path for _, _, path, _ in kept), *(file.path for file in named))
+        )
+        return frozenset((*pages, *files))
+
 
 class Build(NamedTuple):
     """What all stages use after history was read."""
@@ -151,11 +178,17 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if before is not None and before.fold.head != files.last.head:
         before = None
     timeline = fold(project, memo, since=before.fold if before else None)
+    rows = timeline.edits_without_page
+    if before is not None and before.rows != rows:  # they lost their pages, to which any page may link
+        before, timeline = None, fold(project, memo)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     context = replace(timeline.context, foreign=frozenset(files.foreign))
+    if rows:
+        site = replace(context.site, pages=timeline.pages_of_instructions)
+        context = replace(context, site=site, templates=digest(context.templates, str(rows)))
     return replace(timeline, context=context, before=None if timeline.update.complete else before)
 
 

@@ -15,6 +15,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 
 if TYPE_CHECKING:
@@ -188,6 +189,12 @@ class WorkerContext(Frozen):
     def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""
         return Writer(self.out, owner, present, self.foreign)
+
+    def pages_of(self, file: InstructionHistory) -> list[str]:
+        """Return the addresses of a file and of its edits, oldest first, without those that are only rows."""
+        addresses = [links.instruction(file.path), *(links.edit(file.path, edit.commit.sha) for edit in file.edits)]
+        kept = self.site.pages
+        return addresses if kept is None else [address for address in addresses if address in kept]
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

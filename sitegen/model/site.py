@@ -4,7 +4,7 @@ from sitegen.model.frozen import Frozen
 
 
 class SiteInfo(Frozen):
-    """What every page shows about the site. Nothing here changes with a commit, or every page would change."""
+    """What every page shows about the site. Nothing that is shown changes with a commit, or every page would change."""
 
     title: str
     version: str
@@ -16,6 +16,8 @@ class SiteInfo(Frozen):
     """Whether the clone is shallow; every page then has a banner that says so."""
     noindex: bool = False
     """Whether every page asks search engines not to index it."""
+    pages: frozenset[str] | None = None
+    """Addresses of the pages of instruction files and of their edits; None if every file and every edit has one."""
 
 
 class Page(Frozen):

@@ -215,12 +215,11 @@ class CommitView(Frozen):
         newest = sorted(names, key=lambda edit: -edit[0].position)
         return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
 
-    def how_edited(self, path: str) -> How:
-        """How the commit changed an instruction file."""
-        changes = (
-            item.change for item in self.inputs.changed if item.role == "instruction" and item.change.path == path
-        )
-        return next(map(how, changes), "modified")
+    @property
+    def how_edited(self) -> dict[str, How]:
+        """How the commit changed each of these files."""
+        found = {item.change.path: how(item.change) for item in self.paths("instruction")}
+        return {path: found.get(path, "modified") for path in self.instructions}
 
     def paths(self, role: TouchedRole) -> list[Touched]:
         """The changed paths with one role, in their order."""

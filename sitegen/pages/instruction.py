@@ -82,6 +82,9 @@ def thickens(edit: Edit, apart: int | None) -> bool:
     return edit.status == "modified" and is_definition(edit.path) and apart is not None and edit.commit.position > apart
 
 
+EDITS_KEPT: Final = 500
+"""Number of the newest edits of a site that have a page, unless ``limits.reports_kept`` asks for more."""
+
 SHOWN_FIRST: Final = 50
 """Number of edits before "show more"."""
 
@@ -276,8 +279,3 @@ def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     if last < SPARK_POINTS:
         return tuple(sizes)
     return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
-
-
-def newest_text(file: InstructionHistory) -> str | None:
-    """The command that restores the newest committed text."""
-    return next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None)

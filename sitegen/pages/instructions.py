@@ -77,13 +77,6 @@ class EditEffects(Frozen):
         return sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2]
 
     @property
-    def address(self) -> str:
-        """The page of the edit or, if the commit has several, the page of the commit."""
-        if len(self.edits) == 1 or self.commit.sha == self.commit.short:
-            return links.edit(self.edits[0].file, self.commit.sha)
-        return links.commit(self.commit.sha)
-
-    @property
     def shifted(self) -> dict[str, Effect]:
         """The effects with output on both sides, by the ids of the evals."""
         return {effect.eval_id: effect for effect in self.effects if shift(effect) is not None}

@@ -212,10 +212,14 @@ def source_of(record: dict[str, Any]) -> str | None:
             place, head = find_repository(folder)
             if place.root is None or place.root != folder.resolve():
                 return None
-            return _pip_address(Repository.open(folder).origin_url(), head)
+            address, commit = Repository.open(folder).origin_url(), head
         except RepositoryError:
             return None
-    return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
+    else:
+        address, commit = web_address(record["url"]), record.get("vcs_info", {}).get("commit_id")
+    if not _PUBLIC.fullmatch(address or "") or not _COMMIT.fullmatch(commit or ""):
+        return None
+    return f"git+{address}@{commit}"
 
 
 def requirement(source: str | None) -> str:
@@ -223,12 +227,6 @@ def requirement(source: str | None) -> str:
     if source is None and PUBLISHED:
         return f"{PACKAGE}=={__version__}"
     return f"{PACKAGE} @ {source or PLACEHOLDER}"
-
-
-def _pip_address(address: str | None, commit: str | None) -> str | None:
-    if not _PUBLIC.fullmatch(address or "") or not _COMMIT.fullmatch(commit or ""):
-        return None
-    return f"git+{address}@{commit}"
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")

@@ -54,7 +54,9 @@ def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(t
         END_OF_WALK.keep(
             memo,
             "",
-            EndOfWalk(fold=FoldEnd(head="1", structure="s"), older_commits=0, listed=(), search_entries=0, entries=()),
+            EndOfWalk(
+                fold=FoldEnd(head="1", structure="s"), older_commits=0, listed=(), search_entries=0, entries=(), rows=0
+            ),
         )
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})

@@ -66,7 +66,7 @@ def html_of(
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
     view = view_of(sample.inputs())
-    assert [(path, view.how_edited(path)) for path in view.instructions] == [(sample.PATH, "modified")]
+    assert view.how_edited == {sample.PATH: "modified"}
     assert outputs(view.inputs.changed, view.inputs.names) == [
         ("herbs", "1 output changed"),
         ("vegetables", "40 iterations added"),

@@ -162,7 +162,7 @@ def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
     assert [f'href="../../{page}"' in rows for page in pages] == [True] * LISTED + [False]
     rest = " ".join(html.split('<p class="rest">The newest')[1].split("</p>")[0].split())
     assert rest.startswith(
-        f'{LISTED} of {LISTED + 1} edits are listed. The page of <a href="../../{pages[-1]}">the edit before them</a>'
+        f'{LISTED} of {LISTED + 1} edits are listed, and this is <a href="../../{pages[-1]}">the edit before them</a>'
     )
     assert f"<span>{LISTED + 1} edits</span>" in html
 

@@ -118,6 +118,12 @@ class Column(Frozen):
         )
 
 
+def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
+    """A table with its head. Each of the ``rows`` is what the columns are functions of."""
+    body = "\n<tr>".join(["<tbody>", *(cells(columns, row) for row in rows)])
+    return Markup(f"{heads(columns)}{body}\n</tbody>")
+
+
 def heads(columns: Sequence[Column]) -> Markup:
     """The head of a table."""
     return Markup(f"<thead><tr>{''.join([head(column) for column in columns])}</tr></thead>")

@@ -1,0 +1,79 @@
+"""Of many edits of instruction files, the newest have pages, and the others a row on the page of their commit."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.pages import links
+from sitegen.pages.instruction import EDITS_KEPT
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, content, differences
+
+OLD = [f"prompts/old/{number:03}.md" for number in range(300)]
+NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 40)]
+
+
+def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
+    """With 260 edits more than have pages; the oldest 250 are rows."""
+    repo = GitRepo(folder)
+    repo.commit({**dict.fromkeys(OLD, "Read it.\n"), "evals/manifest.yaml": f'version: "2.0"\n{manifest}\n'})
+    repo.commit({**dict.fromkeys(NEW, "Read it all.\n"), "evals/a/ground_truth.json": '{"who": "Ann"}'})
+    repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'})
+    return repo
+
+
+def pages(out: Path) -> set[str]:
+    """The pages of instruction files and of their edits."""
+    return {path for path in content(out) if path.startswith("instructions/") and path != links.instructions()}
+
+
+def edits(out: Path) -> int:
+    return sum(not path.endswith("/index.html") for path in pages(out))
+
+
+def test_the_newest_edits_have_pages_and_older_ones_rows_to_which_all_links_lead(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
+    build_site(repo.path, out)
+    assert edits(out) == EDITS_KEPT + 10
+    assert links.instruction(NEW[0]) in pages(out)
+    assert links.instruction(OLD[-1]) not in pages(out)
+    assert broken_links(out, fragments=True) == []
+    row = links.of_edits(frozenset())["file"](OLD[-1], first)
+    assert row.startswith(f"{links.commit(first)}#")
+    assert f'href="../{row}"' in (out / links.instructions()).read_text()
+    assert f'id="{row.partition("#")[2]}"' in (out / links.commit(first)).read_text()
+
+
+def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_cold_build(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    build_site(repo.path, out)
+    repo.commit({OLD[0]: "Read it twice.\n"})
+    site = build_site(repo.path, out)
+    assert (site.written < 50, edits(out)) == (True, EDITS_KEPT + 11)
+    build_site(repo.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    repo.commit(dict.fromkeys(NEW[:239], "Read all of it.\n"))
+    build_site(repo.path, out)
+    assert edits(out) == EDITS_KEPT
+    build_site(repo.path, tmp_path / "again")
+    assert differences(out, tmp_path / "again") == []
+    assert broken_links(out, fragments=True) == []
+
+
+@pytest.mark.parametrize(("kept", "number"), [(10, EDITS_KEPT + 10), (600, 760), (EDITS_KEPT + 11, 760)])
+def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path, kept, number):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {kept}\n")
+    build_site(repo.path, out)
+    assert edits(out) == number
+
+
+def test_a_file_that_an_eval_names_has_its_page_whatever_its_age(tmp_path):
+    out = tmp_path / "site"
+    repo = project(tmp_path / "project", f"evals:\n  a: {{instructions: [{OLD[-1]}]}}")
+    first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
+    build_site(repo.path, out)
+    assert links.instruction(OLD[-1]) in pages(out)
+    assert links.edit(OLD[-1], first) not in pages(out)
+    assert broken_links(out, fragments=True) == []
