@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,34 @@ class Runner:
             text=True,
             check=False,
         )
+
+    def job(self, steps: list[dict[Any, Any]], **known: str) -> dict[str, dict[str, str]]:
+        """Run the steps of a job one after the other, as a runner does. Returns what each action was given, by name.
+
+        Actions do nothing: a checkout is the workspace. ``known``: what expressions stand for, such as ``github_sha``.
+        """
+        values = {"runner_temp": str(self.folder), **known}
+
+        def filled(text: object) -> str:
+            return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda found: values[found[1].replace(".", "_")], str(text))
+
+        given = {}
+        for step in steps:
+            if "uses" in step:
+                action = step["uses"].partition("@")[0].removeprefix("actions/")
+                given[action] = {name: filled(text) for name, text in step.get("with", {}).items()}
+                continue
+            done = self.run(filled(step["run"]), **{name: filled(text) for name, text in step.get("env", {}).items()})
+            assert done.returncode == 0, done.stderr
+        return given
+
+    def installs(self) -> Path:
+        """Let ``pip`` install packages without what they need, which is here, and ``sitegen`` be what it installed."""
+        home = self.folder / "installed"
+        pip = f'shift; exec {sys.executable} -m pip install --no-deps --no-index --target {home} "$@"'
+        self.command(self.bin / "pip", pip)
+        self.command(self.bin / "sitegen", f'PYTHONPATH={home} exec {sys.executable} -m sitegen "$@"')
+        return home
 
     def command(self, path: Path, text: str) -> None:
         """Put a command in its place."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
+from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.recognition.initialising import PLACEHOLDER, copy_templates, initialise, requirement, source, write_schema
+from sitegen.recognition.initialising import copy_templates, skeletons, workflows, write_files, write_schema
 from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ _LOOKED_FOR: Final = (
 )
 
 
-def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None, dry_run: bool = False) -> None:
+def init(
+    repo: Path, templates: Sequence[str] = (), *, schema: str | None = None, dry_run: bool = False, vendor: bool = False
+) -> None:
     """Look for evals and instructions, write the configuration and the skeletons, and list which files are new.
 
     With ``templates``, only copy the templates of these names; with ``schema``, only write the schema of this model.
-    With ``dry_run``, print the configuration instead of writing anything.
+    With ``dry_run``, print the configuration instead of writing anything. With ``vendor``, write a wheel of sitegen.
     """
     place, head = find_repository(repo)
     root = place.root
@@ -44,8 +47,10 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
     if schema:
         _write_schema(root, schema)
         return
-    lines, contents = _discover(place, root, head) if head else ((), {})
-    files = {} if dry_run else initialise(root, {name: text.encode() for name, text in contents.items()})
+    lines, contents = _discover(place, head) if head else ((), {})
+    publishing = {} if dry_run else workflows(Repository(place), vendor=vendor)
+    texts = {name: text.encode() for name, text in contents.items()}
+    files = {} if dry_run else write_files(root, skeletons() | publishing | texts)
     for row in lines:
         print_line(row)
     if dry_run:
@@ -55,8 +60,10 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
         return
     _print_files(files, root)
     new_files = [path for path, is_new in files.items() if is_new]
-    if PLACEHOLDER in requirement(source()) and any(path.suffix == ".yml" for path in new_files):
-        print_line(f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen")
+    if not publishing:
+        print_line("no workflow: others cannot install this sitegen. init --vendor writes workflows and a wheel of it")
+    if files.get(root / ".gitlab-ci.yml") is False and root / ".gitlab/sitegen.yml" in new_files:
+        print_line("in .gitlab-ci.yml, include {local: .gitlab/sitegen.yml}")
     if new_files and contents:
         print_line("next: review these files, commit them, then run sitegen build")
     elif new_files:
@@ -83,15 +90,14 @@ def _write_schema(root: Path, model: str) -> None:
     print_line(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
-def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _discover(place: RepositoryPlace, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """The lines to print, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
-    from sitegen.history.repository import Repository
     from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition import discover
 
-    config = read_site(root).value
-    discovery = discover(Repository(place), config, worktree_manifest(root, config).value, head)
+    config = read_site(place.top).value
+    discovery = discover(Repository(place), config, worktree_manifest(place.top, config).value, head)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
     return tuple(discovery_lines(discovery)), {path: text for path, text in files.items() if text is not None}
 

@@ -137,14 +137,18 @@ def init(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what was found and what would be written, and write nothing.")
     ] = False,
+    vendor: Annotated[
+        bool, typer.Option("--vendor", help="Write a wheel of this sitegen beside the workflows, which install it.")
+    ] = False,
 ) -> None:
     """Look for evals and instructions, and write a manifest of them.
 
-    Also writes a mapping, workflows for GitHub and a verifier with its instructions. Existing files are never changed.
+    Also writes a mapping, what publishes the site (workflows for GitHub or GitLab, else a script) and a verifier with
+    its instructions. Existing files are never changed.
     """
     from sitegen.commands.init import init as command
 
-    command(repo, templates or (), schema=schema, dry_run=dry_run)
+    command(repo, templates or (), schema=schema, dry_run=dry_run, vendor=vendor)
 
 
 def export(

@@ -79,6 +79,17 @@ class Repository:
         """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
         return web_address(self._output_of("config", "--get", "remote.origin.url"))
 
+    def default_branch(self) -> str | None:
+        """The branch that ``origin`` shows first, else ``main`` or ``master``, else the one that is checked out."""
+        for command in (
+            ("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
+            ("for-each-ref", "--count=1", "--format=%(refname:short)", "refs/heads/main", "refs/heads/master"),
+            ("symbolic-ref", "--quiet", "--short", "HEAD"),
+        ):
+            if branch := self._output_of(*command):
+                return branch.removeprefix("origin/")
+        return None
+
     def resolve(self, rev: str) -> str:
         """Return the full id of the commit that a revision names.
 

@@ -13,16 +13,20 @@ from __future__ import annotations
 import importlib
 import json
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+import sitegen
 from sitegen import __version__
 from sitegen.config.extensions import importing, outside
 from sitegen.data_files.project_files import NotOpenedError, write_inside
@@ -44,28 +48,92 @@ SKELETONS: Final = (
     ("critic-instructions.md", ".claude/instructions/critic/instructions.md"),
     ("extractor.md", ".claude/instructions/extractors/instructions.md"),
     ("settings.json", ".claude/settings.json"),
+)
+"""(name in ``sitegen/recognition/skeletons``, path in the project), in reading order."""
+
+_GITHUB: Final[tuple[tuple[str, str], ...]] = (
     ("pages.yml", ".github/workflows/pages.yml"),
     ("gate.yml", ".github/workflows/gate.yml"),
     ("gate-comment.yml", ".github/workflows/gate-comment.yml"),
 )
-"""(name in ``sitegen/recognition/skeletons``, path in the project), in reading order."""
+_GITLAB: Final[tuple[tuple[str, str], ...]] = (
+    ("gitlab-pages.yaml", ".gitlab/sitegen.yml"),
+    ("gitlab-ci.yaml", ".gitlab-ci.yml"),
+)
+_ELSEWHERE: Final = (("publish-site.sh", "publish-site.sh"),)
 
+_SKELETONS: Final = files("sitegen") / "recognition" / "skeletons"
 THEME: Final = "theme.css"
 _COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets that can be copied."""
 
 
-def initialise(root: Path, configuration: Mapping[str, bytes] = MappingProxyType({})) -> dict[Path, bool]:
-    """Write every skeleton whose path is free. Returns all paths, and whether each is new.
+def skeletons() -> dict[str, bytes]:
+    """Every skeleton by its path in the project."""
+    return {path: (_SKELETONS / name).read_bytes() for name, path in SKELETONS}
 
-    Raises SitegenError if a folder cannot be made.
 
-    Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
-    ``configuration`` holds further contents by path, which replace a skeleton of the same path.
+def workflows(repository: Repository, *, vendor: bool) -> dict[str, bytes]:
+    """What publishes the site of a project on the host of ``origin``, by path; nothing if that cannot install sitegen.
+
+    For GitHub, also without any remote, and for GitLab these are workflows that install the sitegen that runs: from the
+    package index, from the commit that it was installed from or, with ``vendor``, from a wheel beside them. For another
+    host it is a script that copies the site to a web server.
     """
-    own = requirement(source()).encode()
-    skeletons = {path: _skeleton(name).replace(_ANY, own) for name, path in SKELETONS}
-    return _written(root, {**skeletons, **configuration})
+    origin, root = repository.origin_url(), repository.place.top
+    host = urlsplit(origin or "").hostname or ""
+    if "gitlab" in host or ("github" not in host and (root / ".gitlab-ci.yml").exists()):
+        names, folder = _GITLAB, ".gitlab"
+    elif "github" in host or origin is None or (root / ".github").is_dir():
+        names, folder = _GITHUB, ".github/sitegen"
+    else:
+        return {path: (_SKELETONS / name).read_bytes() for name, path in _ELSEWHERE}
+    contents = {}
+    package = requirement()
+    if vendor:
+        name, content = wheel()
+        contents[f"{folder}/{name}"], package = content, f"./{folder}/{name}"
+    if package is None:
+        return {}
+    branch = _quoted(repository.default_branch() or "main")
+    for name, path in names:
+        text = (_SKELETONS / name).read_text("utf-8").replace(f'"{PACKAGE}"', f'"{package}"')
+        contents[path] = text.replace('branches: ["main"]', f"branches: [{branch}]").encode()
+    return contents
+
+
+def wheel() -> tuple[str, bytes]:
+    """The name and the content of a wheel of the sitegen that runs, made of the files that are installed.
+
+    The same files make the same bytes. Raises SitegenError if sitegen runs without having been installed.
+    """
+    try:
+        installed = distribution(PACKAGE)
+    except PackageNotFoundError:
+        raise SitegenError("sitegen was not installed.", fix="Install it with pip, and run init again.") from None
+    name = f"{PACKAGE.replace('-', '_')}-{installed.version}"
+    package = Path(sitegen.__file__).parent
+    folders = {package: "sitegen", package.parent / "site_templates": "sitegen/site_templates"}  # beside it: of a clone
+    contents = {
+        f"{place}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for folder, place in folders.items()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    for file in ("METADATA", "WHEEL", "entry_points.txt", "licenses/LICENSE"):
+        contents[f"{name}.dist-info/{file}"] = (installed.read_text(file) or "").encode()
+    rows = [
+        f"{path},sha256={urlsafe_b64encode(sha256(content).digest()).decode().rstrip('=')},{len(content)}\n"
+        for path, content in contents.items()
+    ]
+    contents[f"{name}.dist-info/RECORD"] = "".join([*rows, f"{name}.dist-info/RECORD,,\n"]).encode()
+    archive = BytesIO()
+    with ZipFile(archive, "w", ZIP_DEFLATED) as written:
+        for path, content in contents.items():
+            info = ZipInfo(path)  # without the time of today
+            info.external_attr = 0o644 << 16
+            written.writestr(info, content, ZIP_DEFLATED)
+    return f"{name}-py3-none-any.whl", archive.getvalue()
 
 
 def write_schema(root: Path, model: str) -> tuple[Path, bool]:
@@ -76,7 +144,7 @@ def write_schema(root: Path, model: str) -> tuple[Path, bool]:
     """
     last = model.rpartition(":")[2].rpartition(".")[2]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
-    ((path, is_new),) = _written(root, {f"schemas/{words.lower()}.schema.json": schema_of(model, root)}).items()
+    ((path, is_new),) = write_files(root, {f"schemas/{words.lower()}.schema.json": schema_of(model, root)}).items()
     return path, is_new
 
 
@@ -91,7 +159,7 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> dict[Path, b
     contents: dict[str, bytes] = {}
     for name in names:
         if name == THEME:
-            contents[name] = _skeleton(name)
+            contents[name] = (_SKELETONS / name).read_bytes()
             continue
         folder = "" if name == "all" else f"{name.rstrip('/')}/"
         matches = [path for path in templates if path == name or path.startswith(folder)]
@@ -100,15 +168,14 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> dict[Path, b
             fix = f"Did you mean {close[0]!r}?" if close else f"Look into {ours}."
             raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
         contents |= {path: templates[path].read_bytes() for path in matches}
-    return _written(root, {f"{OWN_TEMPLATES}/{name}": content for name, content in contents.items()})
+    return write_files(root, {f"{OWN_TEMPLATES}/{name}": content for name, content in contents.items()})
 
 
-def _skeleton(name: str) -> bytes:
-    return files("sitegen").joinpath("recognition", "skeletons", name).read_bytes()
+def write_files(root: Path, contents: Mapping[str, bytes]) -> dict[Path, bool]:
+    """Write files whose paths are free. Returns all paths, and whether each is new.
 
-
-def _written(root: Path, contents: Mapping[str, bytes]) -> dict[Path, bool]:
-    """Write files whose paths are free. Returns all paths, and whether each is new."""
+    Raises SitegenError if a folder cannot be made.
+    """
     written = {}
     for name, content in contents.items():
         target = root / name
@@ -182,12 +249,6 @@ PACKAGE: Final = "sitegen-evals"
 PUBLISHED: Final = False
 """Whether a package index has sitegen. Tests check that the README agrees."""
 
-PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
-"""The placeholder for an address that only the user knows."""
-
-_ANY: Final = f"{PACKAGE} @ {PLACEHOLDER}".encode()
-"""What a skeleton installs, so that none names a package without a version."""
-
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -222,11 +283,10 @@ def source_of(record: dict[str, Any]) -> str | None:
     return f"git+{address}@{commit}"
 
 
-def requirement(source: str | None) -> str:
-    """The requirement for pip with a fixed version."""
-    if source is None and PUBLISHED:
-        return f"{PACKAGE}=={__version__}"
-    return f"{PACKAGE} @ {source or PLACEHOLDER}"
+def requirement() -> str | None:
+    """What pip installs as the sitegen that runs; None if it is neither in an index nor at an address on the web."""
+    address = source()
+    return f"{PACKAGE} @ {address}" if address else f"{PACKAGE}=={__version__}" if PUBLISHED else None
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")

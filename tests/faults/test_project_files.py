@@ -96,7 +96,7 @@ def test_results_are_not_written_through_a_link(repo: GitRepo, tmp_path: Path) -
 def test_init_does_not_write_through_a_link(repo: GitRepo, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (repo.path / ".github").symlink_to(tmp_path / "elsewhere")
-    done = run("init", cwd=repo.path)
+    done = run("init", "--vendor", cwd=repo.path)
     assert (done.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
     assert "a symbolic link" in done.stderr
 

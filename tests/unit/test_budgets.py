@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_278,
+    "lines of sitegen/": 59_359,
     "modules of sitegen/": 287,
     "classes": 520,
     "classes in pages/": 70,
     "fields of classes": 2_288,
-    "functions": 3_470,
+    "functions": 3_472,
     "parameters": 5_274,
     "functions with more than 6 parameters": 6,
     "private functions of at most 6 lines used once": 148,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_623,
     "template lines over 160 characters": 0,
-    "lines of tests": 52_892,
+    "lines of tests": 53_051,
     "patches of attributes in tests": 61,
     "constructions with over 3 positional values in tests": 19,
 }

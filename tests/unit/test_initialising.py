@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from importlib.resources import files
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TypeAlias
@@ -13,10 +12,11 @@ import pytest
 import yaml
 
 from sitegen import __version__
-from sitegen.commands.init import discovery_lines
+from sitegen.commands.init import discovery_lines, init
 from sitegen.config.manifest import manifest_in_force
+from sitegen.history.repository import Repository
 from sitegen.recognition import Discovery
-from sitegen.recognition.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
+from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import path_text
 from sitegen.scoring.rules import compile_rules
@@ -28,6 +28,7 @@ Done: TypeAlias = CompletedProcess[str]
 PATHS = [path for _, path in SKELETONS]
 NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(files=1)))
 """What is said of a project that has neither evals nor instructions."""
+NO_WORKFLOW = "no workflow: others cannot install this sitegen. init --vendor writes workflows and a wheel of it\n"
 
 
 @pytest.fixture
@@ -38,14 +39,20 @@ def project(tmp_path: Path) -> GitRepo:
     return repo
 
 
+@pytest.fixture
+def installed_from(monkeypatch) -> Callable[[str | None], None]:
+    """Sets the address from which sitegen was installed."""
+    return lambda address: monkeypatch.setattr("sitegen.recognition.initialising.source", lambda: address)
+
+
 def test_everything_is_written_into_a_project_that_has_nothing(project):
     done = run("init", cwd=project.path)
     assert (done.returncode, done.stderr) == (0, "")
-    hint = f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen\n"
-    assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in PATHS) + (
-        hint if source() is None else ""
+    found = list(workflows(Repository.open(project.path), vendor=False))
+    assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in (*PATHS, *found)) + (
+        "" if found else NO_WORKFLOW
     ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME\n")
-    assert set(content(project.path)) >= set(PATHS)
+    assert set(content(project.path)) >= {*PATHS, *found}
 
 
 COMMIT = "0123456789" * 4
@@ -69,14 +76,14 @@ def test_only_a_commit_of_a_repository_on_the_web_is_a_source(record, source):
     assert source_of(record) == source
 
 
-def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
+def test_a_workflow_installs_what_wrote_it(project, installed_from):
     origin = f"git+https://example.org/tools/sitegen@{COMMIT}"
-    monkeypatch.setattr("sitegen.recognition.initialising.source", lambda: origin)
-    initialise(project.path)
+    installed_from(origin)
+    written = workflows(Repository.open(project.path), vendor=False)
     found = [
         step["run"]
         for name in ("pages", "gate", "gate-comment")
-        for job in yaml.safe_load((project.path / f".github/workflows/{name}.yml").read_text())["jobs"].values()
+        for job in yaml.safe_load(written[f".github/workflows/{name}.yml"])["jobs"].values()
         for step in job["steps"]
         if "pip install" in step.get("run", "")
     ]
@@ -98,11 +105,57 @@ def test_a_clone_that_is_installed_is_its_commit_at_the_web_address_of_its_origi
 
 
 @pytest.mark.parametrize("published", [False, True])
-def test_what_a_workflow_installs_is_always_one_version(monkeypatch, published):
+def test_what_a_workflow_installs_is_always_one_version(monkeypatch, installed_from, published):
     monkeypatch.setattr("sitegen.recognition.initialising.PUBLISHED", published)
-    wanted = f"sitegen-evals=={__version__}" if published else f"sitegen-evals @ {PLACEHOLDER}"
-    assert requirement(None) == wanted
-    assert requirement(f"git+https://example.org/a@{COMMIT}") == f"sitegen-evals @ git+https://example.org/a@{COMMIT}"
+    for origin, wanted in (
+        (None, f"sitegen-evals=={__version__}" if published else None),
+        (f"git+https://example.org/a@{COMMIT}", f"sitegen-evals @ git+https://example.org/a@{COMMIT}"),
+    ):
+        installed_from(origin)
+        assert requirement() == wanted
+
+
+HOSTS = [
+    (None, {}, ".github/workflows/pages.yml"),
+    ("git@github.com:ann/shop.git", {".gitlab-ci.yml": ""}, ".github/workflows/pages.yml"),
+    ("https://git.example.org/ann/shop", {".github/CODEOWNERS": ""}, ".github/workflows/pages.yml"),
+    ("https://gitlab.example.org/ann/shop.git", {}, ".gitlab/sitegen.yml"),
+    ("https://git.example.org/ann/shop", {".gitlab-ci.yml": ""}, ".gitlab/sitegen.yml"),
+    ("https://codeberg.org/ann/shop.git", {}, "publish-site.sh"),
+]
+
+
+@pytest.mark.parametrize(("origin", "files_", "wanted"), HOSTS)
+def test_what_publishes_is_for_the_host_of_the_project(project, installed_from, origin, files_, wanted):
+    installed_from(f"git+https://example.org/a@{COMMIT}")
+    if origin:
+        project.git("remote", "add", "origin", origin)
+    for path, text in files_.items():
+        (project.path / path).parent.mkdir(exist_ok=True)
+        (project.path / path).write_text(text)
+    assert next(iter(workflows(Repository.open(project.path), vendor=False))) == wanted
+
+
+def test_without_an_address_workflows_are_written_with_a_wheel_alone_and_init_says_so(project, installed_from, capsys):
+    installed_from(None)
+    init(project.path)
+    assert NO_WORKFLOW in capsys.readouterr().out
+    assert not (project.path / ".github").exists()
+    init(project.path, vendor=True)
+    assert NO_WORKFLOW not in capsys.readouterr().out
+    (wheel,) = (project.path / ".github/sitegen").iterdir()
+    for name in ("pages", "gate", "gate-comment"):
+        text = (project.path / f".github/workflows/{name}.yml").read_text()
+        assert f'pip install --quiet "./.github/sitegen/{wheel.name}"' in text
+
+
+def test_a_pipeline_that_the_project_has_is_left_and_init_says_what_to_include(project):
+    project.git("remote", "add", "origin", "https://gitlab.com/ann/shop")
+    (project.path / ".gitlab-ci.yml").write_text("test: {script: make}\n")
+    done = run("init", "--vendor", project.path)
+    assert "in .gitlab-ci.yml, include {local: .gitlab/sitegen.yml}\n" in done.stdout
+    assert (project.path / ".gitlab-ci.yml").read_text() == "test: {script: make}\n"
+    assert "include {local" not in run("init", "--vendor", project.path).stdout
 
 
 def test_what_is_there_is_left_as_it_is(project):
@@ -121,10 +174,12 @@ def test_what_is_there_is_left_as_it_is(project):
 
 
 def test_a_second_time_changes_nothing(project):
-    run("init", project.path)
+    run("init", "--vendor", project.path)
     before = content(project.path)
-    done = run("init", project.path)
-    assert done.stdout == NOTHING + "".join(f"kept   {path}\n" for path in PATHS)
+    done = run("init", "--vendor", project.path)
+    (wheel,) = (f".github/sitegen/{path.name}" for path in (project.path / ".github/sitegen").iterdir())
+    workflows_ = [f".github/workflows/{name}.yml" for name in ("pages", "gate", "gate-comment")]
+    assert done.stdout == NOTHING + "".join(f"kept   {path}\n" for path in (*PATHS, wheel, *workflows_))
     assert content(project.path) == before
 
 
@@ -271,12 +326,13 @@ def test_what_is_no_model_is_said(init_schema, name, why):
     assert why in done.stderr
 
 
-def test_no_skeleton_installs_a_package_without_a_version():
-    texts = [
-        path.read_text()
-        for path in (files("sitegen") / "recognition" / "skeletons").iterdir()
-        if path.name.endswith(".yml")
-    ]
+@pytest.mark.parametrize("vendor", [False, True])
+@pytest.mark.parametrize("host", ["github.com", "gitlab.com"])
+def test_no_workflow_installs_a_package_without_a_version(project, installed_from, host, vendor):
+    installed_from(f"git+https://example.org/a@{COMMIT}")
+    project.git("remote", "add", "origin", f"https://{host}/ann/shop")
+    written = workflows(Repository.open(project.path), vendor=vendor)
+    texts = [text.decode() for path, text in written.items() if path.endswith("yml")]
     installs = [line for text in texts for line in text.splitlines() if "pip install" in line]
-    assert len(installs) == 3
-    assert all("@" in line or "==" in line for line in installs)
+    assert len(installs) == {"github.com": 3, "gitlab.com": 1}[host]
+    assert all((".whl" if vendor else f"@{COMMIT}") in line for line in installs)

@@ -1,6 +1,7 @@
 """What is published: whole, typed, declared, and as good as the checkout."""
 
 import ast
+import io
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import sitegen
-from sitegen.recognition.initialising import PUBLISHED
+from sitegen.recognition.initialising import PUBLISHED, wheel
 from sitegen.text.embedding import WEIGHTS
 from tests.golden.repository import write
 from tests.sites import build_site, differences
@@ -51,6 +52,15 @@ def test_the_wheel_holds_the_package_its_templates_and_nothing_else(built):
     wanted = tracked("sitegen") | {f"sitegen/{name}" for name in tracked("site_templates")}
     assert names == wanted
     assert {"sitegen/py.typed", "sitegen/site_templates/base.html"} <= names
+
+
+def test_the_wheel_that_init_writes_is_made_of_the_files_of_the_one_that_is_built(built):
+    name, content = wheel()
+    assert (name, content) == (built.wheel.name, wheel()[1])
+    ours, theirs = zipfile.ZipFile(io.BytesIO(content)), zipfile.ZipFile(built.wheel)
+    assert sorted(ours.namelist()) == sorted(theirs.namelist())
+    changes = [path for path in theirs.namelist() if ours.read(path) != theirs.read(path)]
+    assert [path for path in changes if ".dist-info/" not in path] == []
 
 
 def test_the_source_distribution_holds_what_the_wheel_is_made_of_and_no_tests(built):

@@ -7,10 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
-from tests.sites import content
+from tests.sites import content, run
 
 FILES = [
     "action.yml",
@@ -151,3 +152,66 @@ def test_the_workflow_of_init_builds_and_publishes_the_same_folder(runner):
     assert {"index.html", "404.html", ".nojekyll"} <= content(site).keys()
     assert Path(memo, "memo.sqlite3").is_file()
     assert 'href="/p/assets/app.css"' in (site / "404.html").read_text()
+
+
+def initialised(folder: Path, origin: str) -> GitRepo:
+    """A project with another main branch and a folder public/, after ``init --vendor``, committed as it was written."""
+    repo = GitRepo(folder)
+    repo.commit({"CLAUDE.md": "# Rules\n", "public/next.svg": "<svg/>", "evals/a/ground_truth.json": '{"who": "Ann"}'})
+    repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'}, message="Extract")
+    repo.git("branch", "--quiet", "-m", "trunk")
+    repo.git("remote", "add", "origin", origin)
+    repo.checkout()
+    assert run("init", "--vendor", cwd=repo.path).returncode == 0
+    repo.git("add", "--all")
+    repo.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "Publish")
+    return repo
+
+
+def cloned(repo: GitRepo, folder: Path) -> Runner:
+    """A runner with a fresh clone."""
+    subprocess.run(["git", "clone", "--quiet", str(repo.path), str(folder / "clone")], check=True, capture_output=True)
+    return Runner(folder / "runner", folder / "clone")
+
+
+def test_the_workflow_of_init_publishes_a_site_without_being_edited(tmp_path):
+    runner = cloned(initialised(tmp_path / "project", "git@github.com:ann/shop.git"), tmp_path)
+    home = runner.installs()
+    workflow = yaml.safe_load((runner.workspace / ".github/workflows/pages.yml").read_text())
+    assert workflow[True]["push"] == {"branches": ["trunk"]}
+    address = "https://ann.github.io/shop"
+    known = {"github_ref_name": "trunk", "github_sha": "1", "steps_pages_outputs_base_url": address}
+    given = runner.job(workflow["jobs"]["build"]["steps"], **known)
+    assert given["checkout"]["fetch-depth"] == "0"
+    assert (home / "sitegen/site_templates/base.html").is_file()
+    site = Path(given["upload-pages-artifact"]["path"])
+    assert f'<link rel="canonical" href="{address}/evals/a/">' in (site / "evals/a/index.html").read_text()
+
+
+def test_the_pipeline_of_init_publishes_a_site_without_being_edited(tmp_path):
+    runner = cloned(initialised(tmp_path / "project", "https://gitlab.com/ann/shop.git"), tmp_path)
+    runner.installs()
+    pipeline = yaml.safe_load((runner.workspace / ".gitlab-ci.yml").read_text())
+    (included,) = (runner.workspace / each["local"] for each in pipeline["include"])
+    job = yaml.safe_load(included.read_text())["pages"]
+    address = "https://ann.gitlab.io/shop"
+    done = runner.run("\n".join(job["script"]), CI_PROJECT_DIR=str(runner.workspace), CI_PAGES_URL=address)
+    assert done.returncode == 0, done.stderr
+    (site,) = (runner.workspace / path for path in job["artifacts"]["paths"])
+    assert f'<link rel="canonical" href="{address}/evals/a/">' in (site / "evals/a/index.html").read_text()
+    assert not (site / "next.svg").exists()
+    assert job["variables"]["GIT_DEPTH"] == "0"
+
+
+def test_the_script_of_init_copies_a_site_to_a_server_without_what_only_sitegen_reads(tmp_path):
+    repo = initialised(tmp_path / "project", "https://codeberg.org/ann/shop.git")
+    runner = Runner(tmp_path / "runner", repo.path)
+    runner.command(runner.bin / "sitegen", f'PYTHONPATH={ROOT} exec {sys.executable} -m sitegen "$@"')
+    runner.command(runner.bin / "rsync", f'echo "$@" > {runner.folder}/asked')
+    done = runner.run("sh publish-site.sh ann@example.org:/var/www/evals")
+    assert done.returncode == 0, done.stderr
+    asked = (runner.folder / "asked").read_text().split()
+    assert asked[-2:] == ["site/", "ann@example.org:/var/www/evals/"]
+    assert {"--delete", "--exclude=.sitegen*", "--exclude=.gitignore"} <= set(asked)
+    assert (repo.path / "site/evals/a/index.html").is_file()
+    assert "Say where to" in runner.run("sh publish-site.sh").stderr

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sitegen.questions.gate_markdown import LONGEST
-from sitegen.recognition.initialising import PLACEHOLDER
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
 
@@ -114,7 +113,7 @@ def test_this_repository_uses_what_it_gives_to_others():
     assert load(GATES[0])["name"] == load(GATES[1])["name"] == "Gate"
     steps = [[step.get("uses", step.get("run")) for step in load(name)["jobs"]["gate"]["steps"]] for name in GATES]
     assert [pair for pair in zip(*steps, strict=True) if pair[0] != pair[1]] == [
-        ("pip install --quiet .", f'pip install --quiet "sitegen-evals @ {PLACEHOLDER}"')
+        ("pip install --quiet .", 'pip install --quiet "sitegen-evals"')
     ]
 
 
