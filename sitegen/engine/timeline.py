@@ -37,7 +37,7 @@ from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldEnd, advance
 from sitegen.model.changes import EditedFile
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Finding, Parsed, Problem
@@ -134,7 +134,9 @@ class Timeline(Frozen):
     def edits_without_page(self) -> int:
         """Number of the oldest edits that are only rows on the pages of their commits."""
         kept = max(EDITS_KEPT, self.config.limits.reports_kept or 0)
-        return max(0, sum(len(file.edits) for file in self.instructions) - kept) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+        # Uncommitted edits do not count, or saving a file could write all pages again.
+        committed = sum(edit.commit.sha != WORKTREE for file in self.instructions for edit in file.edits)
+        return max(0, committed - kept) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
 
     @property
     def pages_of_instructions(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Parsed
+from sitegen.project import MARKER
 
 _MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""
@@ -77,7 +78,7 @@ class TrackedFile(Frozen):
 def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> tuple[tuple[TrackedFile, ...], int]:
     """Walk history up to a commit. Returns its files, sorted by path, and the number of commits that were walked.
 
-    Files of other suffixes, and paths that cannot be written into a configuration, are left out.
+    Files of other suffixes, those of a site, and paths that cannot be written into a configuration, are left out.
     """
     try:
         since = repository.resolve(f"{head}~{_MOST_COMMITS}")
@@ -102,7 +103,8 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
                 matters = new_file.ending in _SUFFIXES or is_text
                 if matters and change.path.isprintable() and not _SKIPPED.search(change.path):
                     files[change.path] = new_file
-    return tuple(files[path] for path in sorted(files)), number
+    sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))
+    return tuple(files[path] for path in sorted(files) if not path.startswith(sites)), number
 
 
 LARGEST: Final = 5_000_000

@@ -113,7 +113,9 @@ def wheel() -> tuple[str, bytes]:
         raise SitegenError("sitegen was not installed.", fix="Install it with pip, and run init again.") from None
     name = f"{PACKAGE.replace('-', '_')}-{installed.version}"
     package = Path(sitegen.__file__).parent
-    folders = {package: "sitegen", package.parent / "site_templates": "sitegen/site_templates"}  # beside it: of a clone
+    folders = {package: "sitegen"}
+    if not (package / "site_templates").is_dir():  # of a clone, which has it beside the package
+        folders[package.parent / "site_templates"] = "sitegen/site_templates"
     contents = {
         f"{place}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for folder, place in folders.items()
@@ -129,7 +131,7 @@ def wheel() -> tuple[str, bytes]:
     contents[f"{name}.dist-info/RECORD"] = "".join([*rows, f"{name}.dist-info/RECORD,,\n"]).encode()
     archive = BytesIO()
     with ZipFile(archive, "w", ZIP_DEFLATED) as written:
-        for path, content in contents.items():
+        for path, content in sorted(contents.items()):
             info = ZipInfo(path)  # without the time of today
             info.external_attr = 0o644 << 16
             written.writestr(info, content, ZIP_DEFLATED)

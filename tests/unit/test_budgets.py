@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_359,
+    "lines of sitegen/": 59_366,
     "modules of sitegen/": 287,
     "classes": 520,
     "classes in pages/": 70,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_623,
     "template lines over 160 characters": 0,
-    "lines of tests": 53_051,
+    "lines of tests": 53_062,
     "patches of attributes in tests": 61,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -360,3 +360,14 @@ def test_an_output_that_was_deleted_or_moved_is_no_eval(tmp_path: Path):
     assert not any("old.results" in each.why for each in look.proposed)
     (moved,) = (*look.existing, *look.proposed)
     assert (moved.points, moved.newest) == (2, "Score 0.800 over 4 cases")
+
+
+def test_a_site_that_is_committed_has_no_evals(found: Discovery, project: GitRepo, tmp_path: Path):
+    repo = GitRepo(tmp_path / "project")
+    repo.git("pull", "--quiet", str(project.path), "HEAD")
+    build_site(repo.path, repo.path / "book")
+    (repo.path / "book/.gitignore").unlink()
+    repo.git("add", "book")
+    repo.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "Publish")
+    assert "book/data/evals/receipts.csv" in repo.git("ls-files").splitlines()
+    assert [entry.id for entry in _look(repo).proposed] == [entry.id for entry in found.proposed]
