@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
+
+import pytest
 
 from sitegen.engine.built_site import Site
 from sitegen.engine.output_folder import LIST
@@ -25,6 +30,21 @@ def build_site(repo: Path, out: Path, **options: object) -> Site:
     """Build into a folder with a memo of its own beside it."""
     options.setdefault("cache", out.with_name(f"{out.name}-memo"))
     return build(Options(repo=repo, out=out, **options))  # type: ignore[arg-type]
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException, when: Callable[..., bool] = lambda *_, **__: True
+) -> None:
+    """Let a function raise, always or if its arguments are such."""
+    module, _, function = name.rpartition(".")
+    real = getattr(importlib.import_module(module), function)
+
+    def fails(*arguments: Any, **named: Any) -> Any:
+        if when(*arguments, **named):
+            raise error
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(name, fails)
 
 
 def clone_bare(repo: Path, clone: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,9 @@ from sitegen.errors import ConfigurationError, MissingObjectsError
 from sitegen.history.repository_place import SAFE
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.scoring.kinds import scorer
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import broken_links, build_site, content, differences, problems_text, run
+from tests.sites import broken_links, build_site, content, differences, failing, problems_text, run
 
 
 @pytest.fixture
@@ -34,26 +32,12 @@ def project(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, name: str, when: Callable[..., bool], error: BaseException) -> None:
-    """Let a function raise if its arguments are such."""
-    module, _, function = name.rpartition(".")
-    package = __import__(module, fromlist=[function])
-    real = getattr(package, function)
-
-    def fails(*arguments: Any, **named: Any) -> Any:
-        if when(*arguments, **named):
-            raise error
-        return real(*arguments, **named)
-
-    monkeypatch.setattr(name, fails)
-
-
 def is_bad(series: Any, *_: Any) -> bool:
     return bool(series.info.id == "bad")
 
 
 def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
-    failing(monkeypatch, "sitegen.engine.eval_job.weak_sections", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    failing(monkeypatch, "sitegen.engine.eval_job.weak_sections", ValueError("at 0x7f03 in /tmp/x"), is_bad)
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
@@ -70,7 +54,7 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
 
 
 def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_why(project, tmp_path, monkeypatch):
-    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, ValueError())
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", ValueError(), is_bad)
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 2)
@@ -91,7 +75,7 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
     if before:
         build_site(project.path, out, jobs=1, rev=line[before])
     with monkeypatch.context() as patched:
-        failing(patched, f"sitegen.engine.{part}", is_bad, ValueError())
+        failing(patched, f"sitegen.engine.{part}", ValueError(), is_bad)
         build_site(project.path, out, jobs=2, rev=line[-1])
         assert build_site(project.path, cold, jobs=1, rev=line[-1]).failed == 1
         assert differences(out, cold) == []
@@ -112,8 +96,8 @@ def test_a_report_that_fails_is_a_problem_and_every_other_page_of_its_eval_is_bu
         failing(
             patched,
             "sitegen.engine.eval_pages.ReportView",
-            lambda info, point, **_: info.id == "bad" and point.snapshot.iteration < 3,
             ValueError(),
+            lambda info, point, **_: info.id == "bad" and point.snapshot.iteration < 3,
         )
         out = tmp_path / "public"
         site = build_site(project.path, out, jobs=1)
@@ -133,14 +117,13 @@ def page_of(out: Path, name: str) -> str:
 
 def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, tmp_path, monkeypatch):
     sha = project.git("rev-parse", "main")
-    real = scorer("fields").score
 
-    def score(inputs: Any) -> Any:
-        return 1 / 0 if inputs.outputs and b'"total": 1}' in inputs.outputs[0].content else real(inputs)
+    def is_newest(scorer: Any, inputs: Any) -> bool:
+        return any(b'"total": 1}' in file.content for file in inputs.outputs)
 
-    monkeypatch.setattr(scorer("fields"), "score", score)
+    failing(monkeypatch, "sitegen.engine.scoring.scored_with_own_metrics", ZeroDivisionError(), is_newest)
     build_site(project.path, tmp_path / "public", jobs=1)
-    where = "sitegen.scoring.kinds.scored_with_own_metrics. bad evals/bad/extracted.json"
+    where = "sitegen.engine.scoring.results. bad evals/bad/extracted.json"
     said = f"the pages of this eval: ZeroDivisionError in {where}"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 
@@ -148,7 +131,7 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch):
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        failing(patched, "sitegen.engine.instructions.draw_edit", lambda *_: True, KeyError("secret"))
+        failing(patched, "sitegen.engine.instructions.draw_edit", KeyError("secret"))
         assert build_site(project.path, out, jobs=1).failed == 1
     place = "sitegen.engine.instructions._InstructionWork.run"
     assert f"the pages of this instruction file: KeyError in {place}. CLAUDE.md" in problems_text(out)
@@ -164,9 +147,9 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
         commit = "sitegen.engine.commits.commit_page"
-        failing(patched, commit, lambda inputs, *_: inputs.record.commit.sha == sha, RecursionError())
-        failing(patched, "sitegen.engine.site.regressions_page", lambda *_: True, TypeError())
-        failing(patched, "sitegen.engine.site.summary_file", lambda *_: True, AssertionError())
+        failing(patched, commit, RecursionError(), lambda inputs, *_: inputs.record.commit.sha == sha)
+        failing(patched, "sitegen.engine.site.regressions_page", TypeError())
+        failing(patched, "sitegen.engine.site.summary_file", AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
     text = problems_text(out)
     assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
@@ -181,13 +164,13 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
 
 @pytest.mark.parametrize("error", [ConfigurationError("no"), MemoryError(), KeyboardInterrupt(), OSError(28, "full")])
 def test_what_is_no_fault_of_a_part_ends_the_build(project, tmp_path, monkeypatch, error):
-    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, error)
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", error, is_bad)
     with pytest.raises(type(error)):
         build_site(project.path, tmp_path / "public", jobs=1)
 
 
 def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_path, monkeypatch, capsys):
-    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", is_bad, ValueError())
+    failing(monkeypatch, "sitegen.engine.eval_pages.trend_page", ValueError(), is_bad)
     with pytest.raises(SystemExit) as ended:
         command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
     assert ended.value.code == 3

@@ -15,11 +15,10 @@ from sitegen.errors import Notice, OutputFolderError
 from sitegen.history import patches
 from sitegen.pages import links
 from sitegen.project import Options
-from sitegen.scoring.kinds import scorer
 from sitegen.update import build
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import broken_links, build_site, clone_bare, content, differences
+from tests.sites import broken_links, build_site, clone_bare, content, differences, failing
 
 UNFINISHED = b"This page is not written yet"
 SHORT = b"Its values were left out to keep the site small"
@@ -143,10 +142,6 @@ def places_in_list(out: Path) -> dict[str, int]:
     return {path: place for place, path in enumerate(listed)}
 
 
-def needless(*_: object, **__: object) -> None:
-    raise AssertionError
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_build_after_a_stopped_one_scores_nothing_again_and_writes_only_what_is_missing(
     project, finished, tmp_path, monkeypatch, jobs
@@ -154,7 +149,7 @@ def test_the_build_after_a_stopped_one_scores_nothing_again_and_writes_only_what
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing older reports"))
     missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
-    monkeypatch.setattr(scorer("fields"), "score", needless)
+    failing(monkeypatch, "sitegen.engine.scoring.scored_with_own_metrics", AssertionError())
     site = build_site(project, out, jobs=jobs, cache=tmp_path / "memo")
     assert (site.written, differences(out, finished)) == (len(missing), [])
 

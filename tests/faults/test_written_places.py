@@ -2,14 +2,12 @@
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from sitegen.data_files.project_files import write_inside, write_named
-from sitegen.errors import OutputFolderError
 from sitegen.questions import exporting
 from sitegen.questions.export_tables import TABLES, Batch
 from tests.faults.test_hostile_projects import BASE
@@ -103,18 +101,6 @@ def test_a_temporary_file_is_new_and_not_one_that_the_project_prepared(
     with pytest.raises(FileExistsError):
         exporting.write_tables(format, place, rows(), tmp_path / "project")  # type: ignore[arg-type]
     assert below(outside) == {"target.txt": b"theirs"}
-
-
-def test_an_error_of_the_written_database_is_not_taken_for_one_of_the_memo(tmp_path: Path) -> None:
-    class Full:
-        def __getattr__(self, name: str) -> object:
-            raise sqlite3.OperationalError("database or disk is full")
-
-        def close(self) -> None: ...
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(OutputFolderError, match="cannot be written"):
-        patch.setattr(sqlite3, "connect", lambda file: Full())
-        exporting.write_tables("sqlite", tmp_path / "x.sqlite", rows(), tmp_path)
 
 
 def test_links_of_the_user_are_followed_and_pipes_are_written_to(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -247,8 +248,7 @@ def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkey
     assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
     assert installed_for(["*_sums_*.[ej][vs][ao][ln]"]) == "zstandard"
     assert installed_for(["b.json", "auto", "runs/*/c.jsonl"]) == ""
-    for module in ("sitegen.scoring.judged.formats.inspect_archive", "sitegen.scoring.judged"):
-        monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
     assert installed_for(["logs/a.eval"]) == ""
     with pytest.raises(UnreadableError) as refused:
         read_results("x.eval", EVAL)

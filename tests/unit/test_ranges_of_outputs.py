@@ -12,11 +12,10 @@ import pytest
 from sitegen.engine import scoring
 from sitegen.errors import WorkerError
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.scorer import Scorer, ScoringInputs
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import build_site, differences
+from tests.sites import build_site, differences, failing
 
 OUTPUTS = 5
 
@@ -43,14 +42,10 @@ def test_other_processes_score_the_outputs_and_the_site_has_the_bytes_of_one_pro
 
 
 def test_an_output_at_which_another_process_fails_is_reported_as_if_there_were_only_one(project, tmp_path, monkeypatch):
-    score = scorer("fields").score
+    def is_fourth(scorer: Scorer, inputs: ScoringInputs) -> bool:
+        return inputs.outputs[0].path.startswith("evals/a/results/iteration-003")
 
-    def fail_at_the_fourth(inputs: ScoringInputs) -> Result:
-        if inputs.outputs[0].path.startswith("evals/a/results/iteration-003"):
-            raise ZeroDivisionError
-        return score(inputs)
-
-    monkeypatch.setattr(scorer("fields"), "score", fail_at_the_fourth)
+    failing(monkeypatch, "sitegen.engine.scoring.scored_with_own_metrics", ZeroDivisionError(), is_fourth)
     sites = [build_site(project, tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2)]
     assert [site.failed for site in sites] == [1, 1]
     assert "iteration-003" in (tmp_path / "2/problems.html").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tracemalloc
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged import MOST_ROWS, tables
+from sitegen.scoring.judged import MOST_ROWS
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
@@ -527,7 +528,7 @@ def test_parquet_may_hold_categories_of_any_type() -> None:
 
 
 def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     fix = refused("r.parquet", b"PAR1", columns={"id": "id", "score": "s"})[1]
     assert fix == "pip install 'sitegen-evals[parquet]'"
 

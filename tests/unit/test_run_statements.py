@@ -15,9 +15,9 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
-from sitegen.scoring.judged import formats
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo
+from tests.sites import failing
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
 FIRST = b"# Reader v1.2\nRead the plan.\n"
@@ -174,10 +174,7 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
 
 
 def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fault(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(formats, "read_results", fault)
+    failing(monkeypatch, "sitegen.scoring.judged.formats.read_results", ZeroDivisionError())
     repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)

@@ -20,7 +20,7 @@ from sitegen.serve.watch import Board, ChangeWatcher, Followed, WatchedBuild, bu
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.receipts import EVAL, SECOND, write_receipts
-from tests.sites import run
+from tests.sites import failing, run
 
 NEWEST = f"{EVAL}/results/iteration-002/extracted.json"
 SOON = 120.0
@@ -153,10 +153,7 @@ def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
 
 
 def test_folders_that_the_system_does_not_let_be_looked_at_are_an_error(repo, monkeypatch):
-    def refuse(*paths: Path, **options: object) -> None:
-        raise OSError(28, "OS file watch limit reached")
-
-    monkeypatch.setattr("watchfiles.awatch", refuse)
+    failing(monkeypatch, "watchfiles.awatch", OSError(28, "OS file watch limit reached"))
     with pytest.raises(OSError, match="watch limit"):
         run_loop(ChangeWatcher(lambda burst: None).follow(follows(repo)))
 
@@ -293,7 +290,7 @@ def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
 
 
 def test_a_fault_of_sitegen_ends_the_build_but_not_the_watch(repo, monkeypatch, capsys):
-    monkeypatch.setattr(watch, "build_layers", lambda options, progress: 1 / 0)
+    failing(monkeypatch, "sitegen.serve.watch.build_layers", ZeroDivisionError("division by zero"))
     built = build_attempt(Options(repo=repo.path))
     assert built.layers is None
     assert built.error.splitlines()[0] == "sitegen failed: ZeroDivisionError: division by zero"

@@ -23,6 +23,7 @@ from sitegen.engine.output_folder import (
 from sitegen.engine.writer import Writer, WrittenFiles, digest
 from sitegen.errors import OutputFolderError
 from sitegen.project import MARKER
+from tests.sites import failing
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -82,20 +83,14 @@ def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(
 
 
 def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, monkeypatch):
-    def link(*_: object, **__: object) -> None:
-        raise OSError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", link)
+    failing(monkeypatch, "os.link", OSError(1, "Operation not permitted"))
     Writer(tmp_path).reserve(["a.html", "b.html"], lambda: b"soon")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html")] == [b"soon", b"soon"]
 
 
 def test_an_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch):
-    def write(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     writer = Writer(tmp_path, listed=False)
-    monkeypatch.setattr(os, "write", write)
+    failing(monkeypatch, "os.write", OSError(errno.ENOSPC, "No space left on device"))
     with pytest.raises(OSError, match="No space left") as raised:
         writer.write("evals/a.html", b"page")
     assert Path(raised.value.filename).parent == tmp_path / "evals"
