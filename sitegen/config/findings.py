@@ -1,12 +1,13 @@
 """Formulates errors of a configuration: the key, its value, the expected value, and the nearest existing key.
 
-The same for its paths, none of which may lead out of the project.
+The same for its paths, none of which may lead out of the project, and for an eval's ``settings``, an object in which
+some keys have the same meaning for every kind.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from posixpath import normpath
 from typing import Any, Final
@@ -14,9 +15,10 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config.models import ConfigTable, EvalConfig
-from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError, parse_json
 from sitegen.errors import ConfigurationError
-from sitegen.model.problems import Finding, Problem, Severity
+from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding, Parsed, Problem, Severity
 from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
@@ -174,3 +176,36 @@ def folder_path(path: str) -> str:
     """Return a folder of a configuration relative to the root; empty for the root."""
     folder = normpath(path.strip("/"))
     return "" if folder == "." else folder
+
+
+OWN_METRICS: Final = "own_metrics"
+"""The key that names metrics of installed packages."""
+
+_OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
+
+
+def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
+    """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
+
+    ``of_kind`` are the keys of the kind, besides the keys of every kind. ``noun`` is the word for a key in findings.
+    """
+    try:
+        stated = parse_json(settings or "{}").value
+    except UnreadableError as error:
+        return Parsed({}, (settings_finding(f"The settings cannot be read: {error.message}", error.fix),))
+    if not isinstance(stated, dict):
+        return Parsed({}, (settings_finding("The settings are not an object of keys", "Write keys and values."),))
+    unknown = (key for key in stated if key not in (*of_kind, *_OF_EVERY_KIND))
+    return Parsed(stated, tuple(unknown_setting(noun, key, of_kind) for key in unknown))
+
+
+def unknown_setting(noun: str, key: str, possible: Sequence[str]) -> Finding:
+    """Return a finding about an unknown key, with the possible key that is probably meant."""
+    near = nearest(key, possible)
+    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}."
+    return settings_finding(f"Unknown {noun} {key[:80]!r}", fix)
+
+
+def settings_finding(message: str, fix: str) -> Finding:
+    """An error in the settings of an eval."""
+    return Finding(severity="error", message=message, fix=fix, about="settings")

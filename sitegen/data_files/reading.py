@@ -9,8 +9,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import chain
+from posixpath import splitext
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -35,6 +38,31 @@ MAX_DIGITS: Final = 400
 
 _MAX_REMEMBERED: Final = 16_384
 """Number of cached numbers. Outputs repeat them, and a look-up costs a tenth of parsing."""
+
+
+PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
+"""The package that unpacks files, by the ending of their names."""
+
+MOST_ROWS: Final = 100_000
+"""The most rows of one table."""
+
+
+def installed_for(paths: Iterable[str]) -> str:
+    """Name the installed packages without which some files could not be read. Empty for most files.
+
+    Scorecards of these files are stored by these names as well. A path may be a glob.
+    """
+    patterns = {ending(path) for path in paths}
+    return " ".join(
+        package
+        for suffix, package in PACKAGES.items()
+        if any(fnmatchcase(suffix, pattern) for pattern in patterns) and find_spec(package)
+    )
+
+
+def ending(path: str) -> str:
+    """The ending of a file's name in lower case, without its dot."""
+    return splitext(path)[1][1:].lower()
 
 
 class UnreadableError(Exception):

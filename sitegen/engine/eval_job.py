@@ -29,6 +29,7 @@ from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
+from sitegen.importers.recorded_layouts import is_headline
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import CellMap, Flips
@@ -40,7 +41,6 @@ from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sect
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
-from sitegen.scoring.recorded_layouts import is_headline
 from sitegen.text.plain import line
 
 LOCATED: Final = 25

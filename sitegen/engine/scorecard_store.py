@@ -236,7 +236,7 @@ def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells:
 
 
 def _packages_for(snapshot: Snapshot) -> str:
-    from sitegen.scoring.judged import installed_for
+    from sitegen.data_files.reading import installed_for
 
     return installed_for(blob.path for blob in snapshot.outputs)
 

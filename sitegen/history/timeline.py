@@ -15,6 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.manifest import read_manifest
+from sitegen.data_files.reading import installed_for
 from sitegen.history import problems
 from sitegen.history.history_fold import HistoryFold, Reached
 from sitegen.history.layout import Layout, StartOverError
@@ -25,7 +26,6 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
-from sitegen.scoring.judged import installed_for
 from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 19

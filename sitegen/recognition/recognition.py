@@ -6,20 +6,21 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from posixpath import splitext
 from typing import Any, Final, TypeAlias
 
 from sitegen.config.models import files_of
-from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import traits_of
-from sitegen.model.outcomes import Unusable, Value
-from sitegen.recognition.files import FoundTable, table_of, value_of
-from sitegen.recognition.output_series import OutputSeries, TruthFinder
-from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.case import HEAD, VERDICTS, is_no_score
-from sitegen.scoring.judged.formats import FORMATS, read_results
-from sitegen.scoring.judged.formats.lines import LINES
-from sitegen.scoring.judged.usual_columns import (
+from sitegen.data_files.reading import UnreadableError, ending
+from sitegen.importers import LINES, importer_of, read_results
+from sitegen.importers.case import VERDICTS, is_no_score
+from sitegen.importers.recorded_layouts import (
+    headline_rank,
+    is_headline,
+    is_measure,
+    names_a_metric,
+    numbers_of_layout,
+    read_record,
+)
+from sitegen.importers.usual_names import (
     GRADES,
     OBJECTS,
     PARTS,
@@ -31,14 +32,11 @@ from sitegen.scoring.judged.usual_columns import (
     plain_name,
     with_named_checks,
 )
-from sitegen.scoring.recorded_layouts import (
-    headline_rank,
-    is_headline,
-    is_measure,
-    names_a_metric,
-    numbers_of_layout,
-    read_record,
-)
+from sitegen.model.metrics import traits_of
+from sitegen.model.outcomes import Unusable, Value
+from sitegen.recognition.files import FoundTable, table_of, value_of
+from sitegen.recognition.output_series import OutputSeries, TruthFinder
+from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
@@ -74,9 +72,8 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 def _tool_results(path: str, content: bytes) -> Recognition | None:
     """Recognise a known format of results in which most cases have a verdict or a score."""
-    ending, head = splitext(path)[1][1:].lower(), content[:HEAD]
-    form = next(form for form in FORMATS if form.recognises(ending, head))
-    if form is LINES and ending not in ("jsonl", "ndjson"):
+    form = importer_of(path, content)
+    if form is LINES and ending(path) not in ("jsonl", "ndjson"):
         return None
     try:
         cases = read_results(path, content).cases
@@ -106,7 +103,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
 
 
 def _case_file(path: str, content: bytes) -> Recognition | None:
-    if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
+    if ending(path) not in _OUTPUT_IN:
         return None
     try:
         kind = kind_of_case_file(path, content)

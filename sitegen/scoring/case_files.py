@@ -18,23 +18,13 @@ from typing import Any, Final, Literal, TypeAlias
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import UnreadableError, csv_table, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.importers.case import VERDICTS
+from sitegen.importers.usual_names import EXPECTED, OUTPUT, SCORES, response_states_a_result, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage, stated, stated_run
-from sitegen.scoring.case_lists import (
-    EXPECTED,
-    OUTPUT,
-    has_key,
-    id_text,
-    is_two_sided,
-    list_of_cases,
-    text_of_value,
-    usual_key,
-    value_at_key,
-)
-from sitegen.scoring.judged.case import VERDICTS
-from sitegen.scoring.judged.usual_columns import SCORES, response_states_a_result, states_a_result
+from sitegen.scoring.case_lists import has_key, id_text, is_two_sided, list_of_cases, text_of_value, value_at_key
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.text.keys import plain_key
@@ -230,7 +220,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
     objects = [(member, line) for member, line in members if isinstance(member, dict)]
-    if not is_two_sided([member for member, _ in objects], keys):
+    if not any(is_two_sided(member, keys) for member, _ in objects):
         raise NoCasesError(
             "it has no list of cases with an expected and an output side",
             "Name the keys in the eval's settings, as cases: {list, id, input, expected, output}.",

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Final, cast
+from typing import cast
 
+from sitegen.importers.usual_names import EXPECTED, OUTPUT, nearest_cases, usual_key
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.paths import PathError, follow, parse_path
-from sitegen.text.keys import plain_key
 from sitegen.text.values import json_value
 
 
@@ -44,87 +44,20 @@ def first_names(names: list[str]) -> str:
     return f"{listed}, ..." if len(names) > 10 else listed
 
 
-EXPECTED: Final = (
-    "expected",
-    "expected_output",
-    "expected_answer",
-    "expected_response",
-    "expected_result",
-    "expected_value",
-    "ground_truth",
-    "target",
-    "gold",
-    "reference",
-    "reference_answer",
-    "ideal",
-    "label",
-    "answer_key",
-)
-OUTPUT: Final = (
-    "output",
-    "actual",
-    "actual_output",
-    "model_output",
-    "extracted",
-    "prediction",
-    "predicted",
-    "response",
-    "model_response",
-    "answer",
-    "result",
-    "completion",
-)
-"""Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
-_PARTIAL_LISTS: Final = frozenset(
-    ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
-)
-"""Keys of lists in which a report repeats only some of its cases."""
-_MAX_DEPTH: Final = 3
-"""Number of levels below the root that are searched for a list of cases."""
-_OWN_SCHEMA: Final = "sitegen/"
-"""The beginning of ``schema`` in files that sitegen itself writes about an output."""
-
-
 def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
     """Return the list of cases: at the stated path, else the list nearest to the root whose members have both sides."""
     if keys.list:
         stated = value_at_key(root, keys.list)
         return stated if isinstance(stated, list) else list(stated.values()) if isinstance(stated, dict) else ()
-    if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
-        return ()
-    level: list[Value] = [root]
-    for _ in range(_MAX_DEPTH):
-        below: list[Value] = []
-        for container in level:
-            if isinstance(container, list) and is_two_sided(container, keys):
-                return container
-            if isinstance(container, dict):
-                if is_two_sided([container], keys):
-                    return [container]
-                if container and all(is_two_sided([case], keys) for case in container.values()):
-                    return [{"id": name, **case} for name, case in container.items() if isinstance(case, dict)]
-                below += [value for key, value in container.items() if plain_key(key) not in _PARTIAL_LISTS]
-        level = below
-    return ()
+    return nearest_cases(root, lambda case: is_two_sided(case, keys))
 
 
-def is_two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
-    """Whether any member has both an expected side and an output."""
+def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
+    """Whether a case has both an expected side and an output."""
     sides = ((keys.expected, EXPECTED), (keys.output, OUTPUT))
-    return any(
-        all(value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides)
-        for case in members
-        if isinstance(case, dict)
+    return all(
+        value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides
     )
-
-
-def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
-    """Return the key, as written, of the first of these names that any member has; empty if there is none."""
-    written: dict[str, str] = {}
-    for member in members:
-        for key in member:
-            written.setdefault(plain_key(key), key)
-    return next((written[plain] for name in names if (plain := plain_key(name)) in written), "")
 
 
 def value_at_key(value: Value, path: str) -> Value:

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import read_keys, settings_finding
 from sitegen.data_files.reading import UnreadableError, parse_json, read_json, text_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
-from sitegen.scoring.scorer import File, content_of, read_keys, settings_finding
+from sitegen.scoring.scorer import File, content_of
 from sitegen.text.plain import counted
 
 LINES: Final = (".ndjson", ".jsonl")

@@ -17,13 +17,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.extensions import METRICS, metric_object
+from sitegen.config.findings import OWN_METRICS
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.scoring.scorer import NO_METRIC, OWN_METRICS, Scorer, ScoringInputs
+from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
 
 
@@ -186,7 +187,7 @@ BUILTIN_KINDS: Final = {
     "fields": ("sitegen.scoring.fields", "FieldsScorer"),
     "highlights": ("sitegen.scoring.highlights", "HighlightsScorer"),
     "responses": ("sitegen.scoring.responses.scorer", "ResponsesScorer"),
-    "judged": ("sitegen.scoring.judged.scorer", "JudgedScorer"),
+    "judged": ("sitegen.scoring.judged", "JudgedScorer"),
     "recorded": ("sitegen.scoring.recorded", "RecordedScorer"),
 }
 """Eval kind -> the module and the class of its scorer."""

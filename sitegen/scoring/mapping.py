@@ -7,13 +7,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.findings import adapter_of, valid_part
+from sitegen.config.findings import OWN_METRICS, adapter_of, settings_finding, valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
 from sitegen.data_files.reading import Location, UnreadableError, read_json
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.scorer import OWN_METRICS, settings_finding
 from sitegen.text.keys import key_path, keys_at, nearest
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]

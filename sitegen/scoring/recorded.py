@@ -11,14 +11,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from sitegen.config.findings import read_keys, settings_finding
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
-from sitegen.model.problems import Finding, Parsed
-from sitegen.model.recorded import WHERE
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.model.usage import RunUsage, stated_judge
-from sitegen.scoring.recorded_layouts import (
+from sitegen.importers.recorded_layouts import (
     RecordedNumber,
     headline_rank,
     is_measure,
@@ -26,7 +21,13 @@ from sitegen.scoring.recorded_layouts import (
     numbers_of_layout,
     read_record,
 )
-from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of, read_keys, settings_finding
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.problems import Finding, Parsed
+from sitegen.model.recorded import WHERE
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
+from sitegen.model.usage import RunUsage, stated_judge
+from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT

@@ -21,7 +21,7 @@ from sitegen.model.usage import BESIDE
 from sitegen.scoring.case_lists import id_text
 
 if TYPE_CHECKING:
-    from sitegen.scoring.judged.case import JudgedResults
+    from sitegen.importers.case import JudgedResults
 
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
@@ -36,7 +36,7 @@ _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
     """Return what the output states; None if it states nothing. Never raises."""
     if kind == "judged":
-        from sitegen.scoring.judged.columns import read_settings
+        from sitegen.importers.columns import read_settings
 
         # Tables have none of the statements that the format of a judging tool provides for.
         results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
@@ -68,7 +68,7 @@ def grades_in(kind: str, path: str, content: bytes, settings: str) -> tuple[str,
 def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults | None:
     """Read an output of kind ``judged``; None if it cannot be read. Its two statements are asked for in succession."""
     # These are many modules, which projects without such results do not need.
-    from sitegen.scoring.judged.formats import read_results
+    from sitegen.importers import read_results
 
     try:
         return read_results(path, content, settings)

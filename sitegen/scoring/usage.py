@@ -8,11 +8,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.importers.recorded_layouts import is_amount
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.recorded_layouts import is_amount
 from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import median, nearest_rank
 from sitegen.text.values import COUNT

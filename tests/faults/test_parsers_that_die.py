@@ -12,9 +12,8 @@ from zlib import decompress
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers import inspect_archive, parquet
 from sitegen.model.problems import Finding
-from sitegen.scoring.judged import parquet
-from sitegen.scoring.judged.formats import inspect_archive
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, problems_text
 

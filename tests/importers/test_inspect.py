@@ -13,17 +13,16 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, installed_for
+from sitegen.importers import read_results
+from sitegen.importers.case import AnswerGrade, JudgedCase, grade_of
+from sitegen.importers.inspect_archive import MOST_BYTES, JsonArchive
+from sitegen.importers.inspect_logs import WORDS, graders_of
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
-from sitegen.scoring.judged import installed_for
-from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, grade_of
-from sitegen.scoring.judged.formats import read_results
-from sitegen.scoring.judged.formats.inspect_archive import MOST_BYTES, JsonArchive
-from sitegen.scoring.judged.formats.inspect_logs import WORDS, graders_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, ScoringInputs

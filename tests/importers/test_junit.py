@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers import read_results
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged.case import JudgedCase, Opinion
-from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 

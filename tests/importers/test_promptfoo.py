@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from sitegen.importers import read_results
+from sitegen.importers.case import Grader
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.model.usage import Usage
-from sitegen.scoring.judged.case import Grader
-from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 

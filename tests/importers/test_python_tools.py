@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.scoring.judged.case import JudgedResults
-from sitegen.scoring.judged.formats import read_results
+from sitegen.importers import read_results
+from sitegen.importers.case import JudgedResults
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 

@@ -18,7 +18,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.scoring.documents import judged_part
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.judged.panels import ROWS
+from sitegen.scoring.judged_panels import ROWS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitegen.importers.recorded_layouts import RecordedNumber
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.recorded_layouts import RecordedNumber
 from sitegen.scoring.redaction import Redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points
 from sitegen.analysis.deltas import comparable_since, exchanges
+from sitegen.importers import read_results
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
-from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import schema_first

@@ -67,9 +67,14 @@ UNNEEDED = {
     *("typer", "xml", "markdown_it", "rapidfuzz"),
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
     *("sitegen.pages.report.tree_source", "sitegen.engine.sources"),
-    *("sitegen.engine.own_templates", "sitegen.engine.own_templates", "sitegen.scoring.judged.formats"),
+    *(
+        "sitegen.engine.own_templates",
+        "sitegen.engine.own_templates",
+        "sitegen.importers.tables",
+        "sitegen.importers.judge_lines",
+    ),
     *("sitegen.scoring.highlights", "sitegen.scoring.responses.scorer"),
-    *("sitegen.scoring.judged.scorer", "sitegen.scoring.recorded"),
+    *("sitegen.scoring.judged", "sitegen.scoring.recorded"),
 }
 
 

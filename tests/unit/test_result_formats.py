@@ -7,13 +7,13 @@ import json
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers import IMPORTERS, read_results
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
+from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
-from sitegen.scoring.judged.columns import read_settings
-from sitegen.scoring.judged.formats import FORMATS, read_results
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:
@@ -39,8 +39,8 @@ def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> 
 
 
 def test_no_two_formats_have_one_name_and_the_last_takes_any_file() -> None:
-    assert len({each.name for each in FORMATS}) == len(FORMATS)
-    assert FORMATS[-1].recognises("", b"\xff")
+    assert len({(each.name, each.ending) for each in IMPORTERS}) == len(IMPORTERS)
+    assert IMPORTERS[-1].recognises("", b"\xff")
 
 
 def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:

@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import MOST_ROWS, UnreadableError
+from sitegen.importers import read_results, tables
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged import MOST_ROWS
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
-from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
@@ -477,7 +476,7 @@ def test_a_small_parquet_file_that_states_much_is_refused_before_it_is_made(shap
 def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow.parquet import ParquetFile
 
-    from sitegen.scoring.judged import parquet as packed_tables
+    from sitegen.importers import parquet as packed_tables
 
     packed = parquet(id=["a", "b"], s=["x" * 3_000_000, "y" * 3_000_000])
     footer = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
@@ -504,7 +503,7 @@ def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: 
     from pyarrow import table
     from pyarrow.parquet import ParquetFile, write_table
 
-    from sitegen.scoring.judged.parquet import page_sizes
+    from sitegen.importers.parquet import page_sizes
 
     rows = range(900)
     columns = {"s": [place / 7 for place in rows], "q": [{"a": [1] * (place % 4)} for place in rows]}

@@ -174,7 +174,7 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
 
 
 def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failing(monkeypatch, "sitegen.scoring.judged.formats.read_results", ZeroDivisionError())
+    failing(monkeypatch, "sitegen.importers.read_results", ZeroDivisionError())
     repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)

@@ -14,7 +14,7 @@ from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights import HighlightsScorer
-from sitegen.scoring.judged.scorer import JudgedScorer
+from sitegen.scoring.judged import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.results_file import Metadata, UsageRow
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs

@@ -22,13 +22,13 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, json_lines, read_json
+from sitegen.importers.usual_names import response_states_a_result
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated, stated_run
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.case_lists import id_text, text_of_value
-from sitegen.scoring.judged.usual_columns import response_states_a_result
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of

@@ -25,7 +25,7 @@ from sitegen.model.scorecards import (
 )
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
-from sitegen.scoring.judged.panels import agreement_note
+from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.responses.files import (
     CasesById,
     Response,

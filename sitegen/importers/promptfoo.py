@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, read_json
+from sitegen.importers.case import Grader, JudgedCase, JudgedResults, Opinion, grader_name
+from sitegen.importers.tool_values import items, members, name_of, number, share, text, truth, whole, written
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Opinion, ResultFormat, grader_name
-from sitegen.scoring.values import items, members, name_of, number, share, text, truth, whole, written
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
@@ -52,9 +52,6 @@ _MODEL_GRADED: Final = frozenset(
 _HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
-_BEGINNING = re.compile(
-    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{|version"\s*:\s*4\s*,\s*"createdAt"\s*:)'
-)
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120
 _SHORT: Final = 60
@@ -65,7 +62,8 @@ _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
 
 
-def _read_promptfoo(content: bytes) -> JudgedResults:
+def read(content: bytes, grades: Collection[str]) -> JudgedResults:
+    """Read results of promptfoo, whose assertions are never grades. Raises UnreadableError."""
     value, findings = read_json(content)
     root = members(value)
     results = members(root.get("results"))
@@ -262,10 +260,3 @@ def _verdicts(results: Iterable[Mapping[str, Value]]) -> tuple[bool, bool] | Non
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == _HUMAN and passed is not None]
     return (all(judge), person[-1]) if judge and person else None
-
-
-PROMPTFOO: Final = ResultFormat(
-    name="promptfoo",
-    recognises=lambda ending, head: ending == "json" and _BEGINNING.match(head) is not None,
-    read=lambda content, grades: _read_promptfoo(content),
-)

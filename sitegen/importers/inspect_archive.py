@@ -13,11 +13,10 @@ from io import BytesIO
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from sitegen.data_files.reading import UnreadableError, read_json
+from sitegen.data_files.reading import PACKAGES, UnreadableError, read_json
+from sitegen.importers.tool_values import items, members, name_of, whole
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.scoring.judged import PACKAGES
-from sitegen.scoring.values import items, members, name_of, whole
 
 MOST_BYTES: Final = 20_000_000
 """The most bytes of one unpacked file."""

@@ -6,31 +6,30 @@ identifies a line by the path of the eval, the test, the target and the number o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, each_line
-from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.recorded import Recorded
-from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import stated, stated_judge
-from sitegen.scoring.judged.case import (
+from sitegen.importers.case import (
     VERDICTS,
     WORDS,
     Grader,
     JudgedCase,
     JudgedResults,
     Opinion,
-    ResultFormat,
     grade_of,
     grader_name,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.values import items, members, name_of, share, text, truth, whole
+from sitegen.importers.tool_values import items, members, name_of, share, text, truth, whole
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding, Parsed, Severity
+from sitegen.model.recorded import Recorded
+from sitegen.model.scorecards import FieldScore
+from sitegen.model.usage import stated, stated_judge
 from sitegen.text.keys import plain_key
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
@@ -64,7 +63,7 @@ def is_of_a_judge(content: bytes) -> bool:
     return not _OWN_KEYS.isdisjoint(case) or isinstance(case.get("scores"), list)
 
 
-def _read_cases(content: bytes) -> JudgedResults:
+def read(content: bytes, grades: Collection[str]) -> JudgedResults:
     """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
     reader = _LinesReader()
     for number, line in each_line(content):
@@ -278,9 +277,3 @@ def _grader_of_evaluator(evaluator: Mapping[str, Value]) -> Grader | None:
 
 def _texts(value: Value) -> tuple[str, ...]:
     return tuple(map(text, items(value)))
-
-
-LINES: Final = ResultFormat(
-    name="JSON Lines", recognises=lambda ending, head: True, read=lambda content, grades: _read_cases(content)
-)
-"""Reads any file, because its findings name the lines that are not JSON."""

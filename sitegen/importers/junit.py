@@ -6,23 +6,25 @@ or that contain ``failure``, ``error`` or ``skipped``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
+from sitegen.importers.tool_values import LONGEST
 from sitegen.model.metrics import Counts
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion, ResultFormat
-from sitegen.scoring.values import LONGEST
 
 _FIX: Final = "Let the test runner write it again."
 _OUTCOMES: Final = ("failure", "error", "skipped")
 _SUITES: Final = ("testsuites", "testsuite")
 
 
-def _read_junit(content: bytes) -> JudgedResults:
+def read(content: bytes, grades: Collection[str]) -> JudgedResults:
+    """Read the outcomes of tests, which are never grades. Raises UnreadableError."""
     reader = _JunitReader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -120,8 +122,3 @@ def _seconds(written: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds < float("inf") else None
-
-
-JUNIT: Final = ResultFormat(
-    name="JUnit XML", recognises=lambda ending, head: ending == "xml", read=lambda content, grades: _read_junit(content)
-)

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
-from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.text.plain import cut
 from sitegen.text.values import json_value
 

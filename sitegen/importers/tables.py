@@ -14,14 +14,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, csv_table, json_lines, read_json
-from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Unusable, Value
-from sitegen.model.problems import Finding
-from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
-from sitegen.scoring.case_lists import list_of_cases
-from sitegen.scoring.judged import MOST_ROWS, PACKAGES
-from sitegen.scoring.judged.case import (
+from sitegen.config.findings import settings_finding
+from sitegen.data_files.reading import MOST_ROWS, PACKAGES, UnreadableError, csv_table, json_lines, read_json
+from sitegen.importers.case import (
     RIGHT,
     WORDS,
     WRONG,
@@ -36,11 +31,13 @@ from sitegen.scoring.judged.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.scoring.judged.columns import EVERY, ColumnMap, value_at
-from sitegen.scoring.judged.usual_columns import GRADES, with_named_checks
-from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.scorer import settings_finding
-from sitegen.scoring.values import items, lone_item, members, number, text, whole, written
+from sitegen.importers.columns import EVERY, ColumnMap, value_at
+from sitegen.importers.tool_values import items, lone_item, members, number, text, whole, written
+from sitegen.importers.usual_names import GRADES, nearest_cases, with_named_checks
+from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Unusable, Value
+from sitegen.model.problems import Finding
+from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
@@ -91,7 +88,7 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
         if find_spec(PACKAGES["parquet"]) is None:
             message = "it is Parquet, which needs a package that is not installed"
             raise UnreadableError(message, "pip install 'sitegen-evals[parquet]'")
-        from sitegen.scoring.judged.parquet import read_parquet
+        from sitegen.importers.parquet import read_parquet
 
         rows = read_parquet(content)
     else:
@@ -116,7 +113,7 @@ def _rows_of_json(value: Value, list_at: str) -> list[Value]:
     in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
     # The cases with an expected side and an output, else the longest list of objects below a key.
     lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
-    return in_columns or [*(list_of_cases(value, CaseKeys()) or max(lists, key=len, default=[]))]
+    return in_columns or [*(nearest_cases(value) or max(lists, key=len, default=[]))]
 
 
 _EXACT_MATCH: Final = "exact match"

@@ -32,9 +32,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.parquet import ParquetFile
 
-from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
+from sitegen.data_files.reading import MAX_DEPTH, MOST_ROWS, UnreadableError
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.scoring.judged import MOST_ROWS
 
 _DEEPEST: Final = 10
 _MOST_PAGES: Final = 100_000
@@ -217,7 +216,7 @@ def _as_json_value(value: Any, depth: int = 0) -> Value:
 PATIENCE: Final = 120.0
 """Seconds that one file may take. The largest that the bounds allow takes some 20."""
 
-_SERVE: Final = "from sitegen.scoring.judged.parquet import serve; serve()"
+_SERVE: Final = "from sitegen.importers.parquet import serve; serve()"
 
 
 def read_parquet(content: bytes) -> list[Value]:

@@ -7,33 +7,30 @@ If a model grades, its answer is the last ``sampling`` of the sample, and every 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError, json_lines
-from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding
-from sitegen.model.recorded import Recorded
-from sitegen.model.usage import Call, Usage, stated
-from sitegen.scoring.judged.case import (
+from sitegen.importers.case import (
     AnswerGrade,
     Grader,
     JudgedCase,
     JudgedResults,
     Opinion,
-    ResultFormat,
     grade_of,
     graded,
     grader_name,
     with_fields,
 )
-from sitegen.scoring.values import items, lone_item, members, name_of, text, truth, written
+from sitegen.importers.tool_values import items, lone_item, members, name_of, text, truth, written
+from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
+from sitegen.model.usage import Call, Usage, stated
 from sitegen.text.plain import natural_order
 from sitegen.text.values import as_json
 
-_BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
 _FIX: Final = "Let oaieval record the run again."
 
 _MATCH: Final = "match"
@@ -50,7 +47,8 @@ grader. The calls that gave an answer, except calls of a grader.
 """
 
 
-def _read_events(content: bytes, grades: Collection[str]) -> JudgedResults:
+def read(content: bytes, grades: Collection[str]) -> JudgedResults:
+    """Read the events of a run. Raises UnreadableError."""
     reader = _OpenaiEvalsReader()
     for _, value in json_lines(content, reader.findings, _FIX):
         reader.add(members(value))
@@ -157,10 +155,3 @@ def _conversation(value: Value) -> str:
 def _sum_if_complete(numbers: list[int | None]) -> int | None:
     defined = [number for number in numbers if number is not None]
     return sum(defined) if defined and len(defined) == len(numbers) else None
-
-
-OPENAI_EVALS: Final = ResultFormat(
-    name="OpenAI evals",
-    recognises=lambda ending, head: ending == "jsonl" and _BEGINNING.match(head) is not None,
-    read=_read_events,
-)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
+from sitegen.importers.columns import ColumnMap
+from sitegen.importers.tool_values import members, name_of
 from sitegen.model.outcomes import Value
-from sitegen.scoring.judged.case import VERDICTS, WORDS, grade_of, is_no_score
-from sitegen.scoring.judged.columns import ColumnMap
-from sitegen.scoring.values import members, name_of
+from sitegen.text.keys import plain_key
 
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
 PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
@@ -168,3 +169,78 @@ def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) ->
     cells = [row[column] for row in rows if column in row and not is_no_score(row[column])] if column else []
     stated = sum(map(is_verdict, cells))
     return stated * 2 > len(cells) or (plain_name(column or "") == _VERDICT and bool(cells))
+
+
+EXPECTED: Final = (
+    "expected",
+    "expected_output",
+    "expected_answer",
+    "expected_response",
+    "expected_result",
+    "expected_value",
+    "ground_truth",
+    "target",
+    "gold",
+    "reference",
+    "reference_answer",
+    "ideal",
+    "label",
+    "answer_key",
+)
+OUTPUT: Final = (
+    "output",
+    "actual",
+    "actual_output",
+    "model_output",
+    "extracted",
+    "prediction",
+    "predicted",
+    "response",
+    "model_response",
+    "answer",
+    "result",
+    "completion",
+)
+"""Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
+_PARTIAL_LISTS: Final = frozenset(
+    ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
+)
+"""Keys of lists in which a report repeats only some of its cases."""
+_MAX_DEPTH: Final = 3
+"""Number of levels below the root that are searched for a list of cases."""
+_OWN_SCHEMA: Final = "sitegen/"
+"""The beginning of ``schema`` in files that sitegen itself writes about an output."""
+
+
+def has_both_sides(case: dict[str, Value]) -> bool:
+    """Whether a case has an expected side and an output under usual names."""
+    return bool(usual_key([case], EXPECTED) and usual_key([case], OUTPUT))
+
+
+def nearest_cases(root: Value, is_case: Callable[[dict[str, Value]], bool] = has_both_sides) -> Sequence[Value]:
+    """Return the list nearest to the root any member of which is a case; empty if there is none."""
+    if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
+        return ()
+    level: list[Value] = [root]
+    for _ in range(_MAX_DEPTH):
+        below: list[Value] = []
+        for container in level:
+            if isinstance(container, list) and any(isinstance(case, dict) and is_case(case) for case in container):
+                return container
+            if isinstance(container, dict):
+                if is_case(container):
+                    return [container]
+                if container and all(isinstance(case, dict) and is_case(case) for case in container.values()):
+                    return [{"id": name, **case} for name, case in container.items() if isinstance(case, dict)]
+                below += [value for key, value in container.items() if plain_key(key) not in _PARTIAL_LISTS]
+        level = below
+    return ()
+
+
+def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
+    """Return the key, as written, of the first of these names that any member has; empty if there is none."""
+    written: dict[str, str] = {}
+    for member in members:
+        for key in member:
+            written.setdefault(plain_key(key), key)
+    return next((written[plain] for name in names if (plain := plain_key(name)) in written), "")

@@ -1,4 +1,4 @@
-"""A judged case: the common form of the results of all tools, and what a format of results has to provide.
+"""A judged case: the common form of the results of all tools.
 
 Tools that name their scores (Inspect's scorers, the columns of a table) do not state which of them are assertions. A
 score whose values in all files of a series are right or wrong counts as one: it becomes a field, whose cells are
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 from unicodedata import normalize
@@ -120,25 +120,6 @@ class JudgedResults(Frozen):
     """The statements of the file about the run that wrote it."""
     grades: tuple[str, ...] = ()
     """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
-
-
-HEAD: Final = 4096
-"""Number of bytes at the beginning of a file that are passed to ``recognises``."""
-
-
-class ResultFormat(Frozen):
-    """A format of results. Its files are read from their bytes alone, without clock, disk or network."""
-
-    name: str
-    """The name in messages: ``promptfoo``."""
-    recognises: Callable[[str, bytes], bool]
-    """Whether a file is of this format, by the ending of its name (``json``, in lower case, or empty) and its first
-    ``HEAD`` bytes. The rest of the path must not count: scorecards are stored by content and ending, so that a moved
-    file is not scored again.
-    """
-    read: Callable[[bytes, Collection[str]], JudgedResults]
-    """Takes the content, and the named scores that are grades in the whole series. Raises UnreadableError if nothing of
-    the file can be read. Any other fault is a finding."""
 
 
 class AnswerGrade(NamedTuple):

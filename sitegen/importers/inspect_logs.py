@@ -6,31 +6,29 @@ reducer, or the mean over the epochs if the log has no reductions.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from sitegen.data_files.reading import UnreadableError, read_json
-from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding
-from sitegen.model.recorded import Recorded
-from sitegen.model.usage import Call, Usage, canonical
-from sitegen.scoring.judged.case import (
+from sitegen.importers.case import (
     AnswerGrade,
     Grader,
     JudgedCase,
     JudgedResults,
     Opinion,
-    ResultFormat,
     grade_of,
     graded,
     grader_name,
     with_fields,
 )
-from sitegen.scoring.values import items, lone_item, members, name_of, number, text, whole, written
+from sitegen.importers.tool_values import items, lone_item, members, name_of, number, text, whole, written
+from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
+from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
@@ -98,10 +96,6 @@ def _message_text(content: Value) -> str:
 
 VERSION: Final = 2
 
-_ARCHIVE: Final = "eval"
-"""The file name ending of an archive."""
-
-_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
 _FIX: Final = "Let Inspect write the log again."
 WORDS: Final = {
     "C": AnswerGrade(1.0, True),
@@ -128,15 +122,16 @@ _ROLE: Final = "grader"
 """The model role of Inspect's scorers, unless they state another."""
 
 
-def _read_log(content: bytes, grades: Collection[str]) -> JudgedResults:
+def read(content: bytes, grades: Collection[str]) -> JudgedResults:
+    """Read a log, packed or as JSON. Raises UnreadableError."""
     findings: list[Finding] = []
-    if _BEGINNING.match(content):
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         value, odd = read_json(content)
         findings += odd
         log = members(value)
         samples: Iterable[Value] = items(log.get("samples"))
     else:
-        from sitegen.scoring.judged.formats.inspect_archive import unpacked
+        from sitegen.importers.inspect_archive import unpacked
 
         log, samples = unpacked(content, findings)
     version = log.get("version")
@@ -302,10 +297,3 @@ def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
         yield from ((f"{scorer}: {key}", member) for key, member in members_of_value)
     elif value is not None:
         yield scorer, value
-
-
-INSPECT: Final = ResultFormat(
-    name="Inspect",
-    recognises=lambda ending, head: ending == _ARCHIVE or (ending == "json" and _BEGINNING.match(head) is not None),
-    read=_read_log,
-)

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers import read_results
+from sitegen.importers.case import JudgedCase, Opinion
+from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.judged.case import JudgedCase, Opinion
-from sitegen.scoring.judged.columns import read_settings
-from sitegen.scoring.judged.formats import read_results
-from sitegen.scoring.judged.panels import agreement_note, panels
+from sitegen.scoring.judged_panels import agreement_note, panels
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage

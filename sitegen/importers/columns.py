@@ -13,12 +13,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import read_keys, settings_finding, unknown_setting
+from sitegen.importers.tool_values import as_float
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import GRADES
-from sitegen.scoring.scorer import read_keys, settings_finding, unknown_key
-from sitegen.scoring.values import as_float
 
 PARTS: Final = (
     "id",
@@ -236,7 +236,7 @@ def _stated_columns(
     parts: dict[str, tuple[str, ...]] = {}
     for part, stated in value.items():
         if part not in _KNOWN_PARTS:
-            findings.append(unknown_key("part of a case", part, _KNOWN_PARTS))
+            findings.append(unknown_setting("part of a case", part, _KNOWN_PARTS))
         elif part != "scores":
             if names := _column_names(stated):
                 parts[part] = names
