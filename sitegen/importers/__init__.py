@@ -23,16 +23,14 @@ class Importer(NamedTuple):
     name: str
     """The name in messages. A format of the name of a preset is a table with the preset's columns."""
     module: str = ""
-    """The module in this package whose ``read`` takes the content, and the named scores that are grades in the whole
-    series. It raises UnreadableError if nothing of the file can be read. Any other fault is a finding."""
+    """The module in this package whose ``read`` turns the content into JudgedResults. It raises UnreadableError if
+    nothing of the file can be read. Any other fault is a finding."""
     ending: str = ""
     """The ending of its files' names, in lower case. Empty for any."""
     beginning: bytes = b""
     """A regular expression that its files begin with."""
-
-    def recognises(self, path: str, content: bytes) -> bool:
-        """Whether a file is in this format."""
-        return self.ending in ("", ending(path)) and re.match(self.beginning, content[:_HEAD]) is not None
+    names_scores: bool = False
+    """Whether its scores are fields only if they are right or wrong in the whole series (``with_fields``)."""
 
 
 _HEAD: Final = 4096
@@ -47,11 +45,21 @@ IMPORTERS: Final = (
         beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
     Importer(
-        "Inspect", "inspect_logs", "json", rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"'
+        name="Inspect",
+        module="inspect_logs",
+        ending="json",
+        beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"',
+        names_scores=True,
     ),
-    Importer("Inspect", "inspect_logs", "eval"),
+    Importer("Inspect", "inspect_logs", "eval", names_scores=True),
     Importer("JUnit XML", "junit", "xml"),
-    Importer("OpenAI evals", "openai_evals", "jsonl", rb'\s*\{\s*"spec"\s*:\s*\{'),
+    Importer(
+        name="OpenAI evals",
+        module="openai_evals",
+        ending="jsonl",
+        beginning=rb'\s*\{\s*"spec"\s*:\s*\{',
+        names_scores=True,
+    ),
     Importer("lm-eval", ending="jsonl", beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:'),
     LINES,
 )
@@ -66,7 +74,8 @@ _TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
 
 def importer_of(path: str, content: bytes) -> Importer:
     """Return the format of a file that no settings describe."""
-    return next(importer for importer in IMPORTERS if importer.recognises(path, content))
+    head, suffix = content[:_HEAD], ending(path)
+    return next(each for each in IMPORTERS if each.ending in ("", suffix) and re.match(each.beginning, head))
 
 
 def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResults:
@@ -77,34 +86,19 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     ``settings`` are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
     """
+    from sitegen.importers.case import with_fields
     from sitegen.importers.columns import PRESETS, read_settings, stated_grades
+    from sitegen.importers.tables import read_table
 
     importer, suffix, grades = importer_of(path, content), ending(path), stated_grades(settings)
     columns = read_settings(settings).value or PRESETS.get(importer.name)
     if columns is not None:
-        from sitegen.importers.tables import read_rows, read_table
-
-        return read_table(read_rows(suffix, content, columns.list_at), columns, grades)
+        return read_table(suffix, content, columns, grades)
     module = import_module(f"sitegen.importers.{importer.module}")
     if importer is LINES and suffix in (*_TABLES, "json") and not re.match(_TWO_LINES, content[:_HEAD]):
-        return _read_by_usual_names(suffix, content, grades)
+        return read_table(suffix, content, None, grades)
     if importer is LINES and not module.is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
-            return _read_by_usual_names("jsonl", content, grades)
-    results: JudgedResults = module.read(content, grades)
-    return results
-
-
-def _read_by_usual_names(suffix: str, content: bytes, grades: tuple[str, ...]) -> JudgedResults:
-    from sitegen.importers.columns import PRESETS
-    from sitegen.importers.tables import read_rows, read_table
-    from sitegen.importers.usual_names import usual_columns
-
-    table = read_rows(suffix, content)
-    columns = usual_columns(table.columns, table.rows)
-    if columns is None:
-        raise UnreadableError(
-            "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
-            f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
-        )
-    return read_table(table, columns, grades)
+            return read_table("jsonl", content, None, grades)
+    results: JudgedResults = module.read(content)
+    return with_fields(results, grades) if importer.names_scores else results

@@ -58,6 +58,10 @@ def grader_name(model: str, prompt: str) -> str:
     return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {short_digest(prompt)}")))
 
 
+ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}
+"""An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
+
+
 class JudgedCase(Frozen):
     """One case of one variant, with everything that a format may state about it.
 
@@ -214,23 +218,22 @@ def graded(
     )
 
 
-def with_fields(cases: Sequence[JudgedCase], grades: Collection[str]) -> tuple[tuple[JudgedCase, ...], tuple[str, ...]]:
+def with_fields(results: JudgedResults, grades: Collection[str]) -> JudgedResults:
     """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.
 
     A case without a verdict passed in the share of answers for which the field that is right least often is right.
 
-    ``grades``: the scores that are none, because another file of the series shows it. Returns the cases, and the scores
-    of which this file shows that they are grades (``JudgedResults.grades``).
+    ``grades``: the scores that are none, because another file of the series shows it.
     """
-    fields = [field for case in cases for judge in case.judges for field in judge.counts]
+    fields = [field for case in results.cases for judge in case.judges for field in judge.counts]
     own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
     left_out = {*grades, *own_grades}
     kept = []
-    for case in cases:
+    for case in results.cases:
         judges = tuple([_as_field(judge, left_out) for judge in case.judges])
         passed = min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
         kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
-    return tuple(kept), own_grades
+    return replace(results, cases=tuple(kept), grades=own_grades)
 
 
 def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:

@@ -91,24 +91,6 @@ class ColumnMap(Frozen):
         return tuple(pattern for pattern in self.required if not _matches(pattern, names))
 
 
-def value_at(row: Mapping[str, Value], column: str) -> Value:
-    """The value of a column, or of a path into its objects and lists (``arguments.0.0``). None if there is none."""
-    if column in row or "." not in column:
-        return row.get(column)
-    value: Value = dict(row)
-    steps = column.split(".")
-    for place, step in enumerate(steps):
-        if isinstance(value, dict):
-            if (rest := ".".join(steps[place:])) in value:
-                return value[rest]
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
-            value = value[int(step[:9])]
-        else:
-            return None
-    return value
-
-
 def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
     """(name, text that ``*`` matches, else the name) of each matching column. A path matches if its column exists."""
     if pattern in names:

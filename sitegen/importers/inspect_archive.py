@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from sitegen.data_files.reading import PACKAGES, UnreadableError, read_json
 from sitegen.importers.tool_values import items, members, name_of, whole
-from sitegen.model.outcomes import Value
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 
 MOST_BYTES: Final = 20_000_000
@@ -44,8 +44,8 @@ _FAULTS: Final = (
 _DAMAGED: Final = "it is not a zip archive, or is damaged"
 
 
-class TooLargeError(Exception):
-    """A file of the archive exceeds a bound."""
+_TOO_LARGE: Final = Unusable("", "too large")
+"""Stands for a file of an archive that exceeds a bound."""
 
 
 class JsonArchive:
@@ -75,14 +75,14 @@ class JsonArchive:
         return (name for name in sorted(self._files) if name.startswith(f"{folder}/") and name.endswith(".json"))
 
     def json(self, name: str) -> Value:
-        """The value of one file. Raises TooLargeError and UnreadableError."""
+        """The value of one file; ``_TOO_LARGE`` if it is that. Raises UnreadableError."""
         most = min(MOST_BYTES, self._left)
         try:
             unpacked = self._unpacked(self._files[name], most + 1)
         except _FAULTS:
             raise UnreadableError(f"{name[:80]!r} in it cannot be unpacked", "Write the file again.") from None
         if len(unpacked) > most:
-            raise TooLargeError
+            return _TOO_LARGE
         self._left -= len(unpacked)
         return read_json(unpacked).value
 
@@ -123,22 +123,18 @@ def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value],
     Raises UnreadableError. Samples that cannot be read are reported in ``findings``.
     """
     archive = JsonArchive(content)
-    try:
-        log = _header(archive)
-        if "reductions.json" in archive:
-            log["reductions"] = archive.json("reductions.json")
-    except TooLargeError:
-        raise UnreadableError("its header is too large", _FIX) from None
+    log: dict[str, Value] = {}
+    for name, key in (("header.json", ""), ("_journal/start.json", ""), ("reductions.json", "reductions")):
+        if name in archive and (key or not log):
+            value = archive.json(name)
+            if value is _TOO_LARGE:
+                raise UnreadableError("its header is too large", _FIX)
+            log |= {key: value} if key else members(value)
+    if "header.json" not in archive:  # a run that did not end has only the header that was written at its start
+        if "_journal/start.json" not in archive:
+            raise UnreadableError("it is not a log of Inspect: it has no header.json", _FIX)
+        log.setdefault("status", "started")
     return log, _samples_of(archive, findings)
-
-
-def _header(archive: JsonArchive) -> dict[str, Value]:
-    """Return the header. A run that did not end has only the header that was written at its start."""
-    if "header.json" in archive:
-        return members(archive.json("header.json"))
-    if "_journal/start.json" in archive:
-        return {"status": "started", **members(archive.json("_journal/start.json"))}
-    raise UnreadableError("it is not a log of Inspect: it has no header.json", _FIX)
 
 
 def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value]:
@@ -146,19 +142,19 @@ def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value
     too_large = []
     for name in archive.below("samples"):
         try:
-            yield archive.json(name)
-        except TooLargeError:
-            too_large.append(name.removeprefix("samples/").removesuffix(".json"))
+            sample = archive.json(name)
         except UnreadableError as error:
             findings.append(Finding("error", f"A sample cannot be read: {error.message}", _FIX, value=name[:200]))
+            continue
+        if sample is _TOO_LARGE:
+            too_large.append(name.removeprefix("samples/").removesuffix(".json"))
+        else:
+            yield sample
     if not too_large:
         return
     message = f"Samples are too large to be read; their summaries count, without outputs: {len(too_large)}"
     findings.append(Finding("warning", message, "Log less of each sample.", value=", ".join(too_large[:5])))
-    try:
-        summaries = items(archive.json("summaries.json")) if "summaries.json" in archive else []
-    except TooLargeError:
-        summaries = []
+    summaries = items(archive.json("summaries.json")) if "summaries.json" in archive else []
     names = frozenset(too_large)
     for summary in map(members, summaries):
         if f"{name_of(summary.get('id'))}_epoch_{whole(summary.get('epoch'))}" in names:

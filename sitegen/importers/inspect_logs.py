@@ -7,8 +7,8 @@ reducer, or the mean over the epochs if the log has no reductions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from sitegen.data_files.reading import UnreadableError, read_json
@@ -21,10 +21,22 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
-    with_fields,
 )
-from sitegen.importers.tool_values import items, lone_item, members, name_of, number, text, whole, written
-from sitegen.model.frozen import Frozen
+from sitegen.importers.tool_values import (
+    ToolObject,
+    content_of,
+    conversation,
+    items,
+    list_of,
+    lone_text,
+    members,
+    name_of,
+    number,
+    part,
+    text,
+    whole,
+    written,
+)
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -32,67 +44,6 @@ from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
-
-
-class Epoch(Frozen):
-    """One answer to a sample."""
-
-    number: int
-    scores: dict[str, Value]
-    """The score objects by scorer."""
-    input: str
-    expected: str
-    output: str
-    error: str
-    usage: Usage
-
-
-def samples_of(raw: Iterable[Value]) -> dict[str, list[Epoch]]:
-    """Return the epochs of each sample in the order of the log. ``raw`` holds one object for each of them."""
-    samples: dict[str, list[Epoch]] = {}
-    for place, entry in enumerate(filter(None, map(members, raw)), 1):
-        error, output = entry.get("error"), members(entry.get("output"))
-        choice = members(next(iter(items(output.get("choices"))), None))
-        answer = text(output.get("completion")) or _message_text(members(choice.get("message")).get("content"))
-        # The usage of all models that answered. Tokens from a cache count as tokens in.
-        models = [members(usage) for usage in members(entry.get("model_usage")).values()]
-        input_keys = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-        usage = Usage(
-            tokens_in=_sum(whole(model.get(key)) for model in models for key in input_keys),
-            tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
-            cost=_sum(number(model.get("total_cost")) for model in models),
-            latency=number(entry.get("total_time")),
-        )
-        epoch = Epoch(
-            number=whole(entry.get("epoch")) or 1,
-            scores=members(entry.get("scores")),
-            input=_conversation(entry.get("input")),
-            expected=written(lone_item(entry.get("target"))),
-            output=answer,
-            error=text(error) or text(members(error).get("message")),
-            usage=usage,
-        )
-        samples.setdefault(name_of(entry.get("id")) or f"sample {place}", []).append(epoch)
-    return samples
-
-
-def _sum(numbers: Iterable[NumberT | None]) -> NumberT | None:
-    defined = [number for number in numbers if number is not None]
-    return sum(defined) if defined else None
-
-
-def _conversation(value: Value) -> str:
-    """The input as text. Each message of a conversation begins with its role."""
-    if not isinstance(value, list):
-        return text(value)
-    messages = map(members, value)
-    return text("\n\n".join(f"{name_of(row.get('role'))}: {_message_text(row.get('content'))}" for row in messages))
-
-
-def _message_text(content: Value) -> str:
-    """The text of a message, whose content may be a list of parts."""
-    return text(content) or text("".join(text(members(part).get("text")) for part in items(content)))
-
 
 VERSION: Final = 2
 
@@ -122,28 +73,110 @@ _ROLE: Final = "grader"
 """The model role of Inspect's scorers, unless they state another."""
 
 
-def read(content: bytes, grades: Collection[str]) -> JudgedResults:
+class _Epoch(ToolObject):
+    """One answer to a sample."""
+
+    id = part(name_of, "id")
+    stated_number = part(whole, "epoch")
+    scores = part(members, "scores")
+    input = part(conversation, "input")
+    expected = part(lone_text, "target")
+    completion = part(text, "output.completion")
+    message = part(content_of, "output.choices.0.message.content")
+    error = part(text, "error")
+    error_message = part(text, "error.message")
+    usage_of_models = part(lambda usage: [members(each) for each in members(usage).values()], "model_usage")
+    seconds = part(number, "total_time")
+
+    @property
+    def number(self) -> int:
+        return self.stated_number or 1
+
+    @property
+    def output(self) -> str:
+        return self.completion or self.message
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all models that answered. Tokens from a cache count as tokens in."""
+        models, keys = self.usage_of_models, ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+        return Usage(
+            tokens_in=_sum(whole(model.get(key)) for model in models for key in keys),
+            tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
+            cost=_sum(number(model.get("total_cost")) for model in models),
+            latency=self.seconds,
+        )
+
+
+def _sum(numbers: Iterable[NumberT | None]) -> NumberT | None:
+    defined = [number for number in numbers if number is not None]
+    return sum(defined) if defined else None
+
+
+class _Log(ToolObject):
+    """A log without its samples."""
+
+    status = part(text, "status")
+    why = part(text, "error.message")
+    run = part(members, "eval")
+    model = part(name_of, "eval.model")
+    parameters = part(members, "eval.model_generate_config")
+    commit = part(text, "eval.revision.commit")
+    created = part(text, "eval.created")
+
+    @cached_property
+    def reduced(self) -> Mapping[tuple[str, str], Value]:
+        """(scorer, sample id) -> the value of the scorer's first reducer."""
+        values: dict[tuple[str, str], Value] = {}
+        for reduction in list_of(members)(self.members.get("reductions")):
+            for sample in list_of(members)(reduction.get("samples")):
+                key = name_of(reduction.get("scorer")), name_of(sample.get("sample_id"))
+                values.setdefault(key, sample.get("value"))
+        return values
+
+    @cached_property
+    def graders(self) -> dict[str, Grader]:
+        return graders_of(self.run)
+
+
+def read(content: bytes) -> JudgedResults:
     """Read a log, packed or as JSON. Raises UnreadableError."""
     findings: list[Finding] = []
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         value, odd = read_json(content)
         findings += odd
-        log = members(value)
-        samples: Iterable[Value] = items(log.get("samples"))
+        samples: Iterable[Value] = items(members(value).get("samples"))
     else:
         from sitegen.importers.inspect_archive import unpacked
 
-        log, samples = unpacked(content, findings)
-    version = log.get("version")
+        value, samples = unpacked(content, findings)
+    version = members(value).get("version")
     if version != VERSION or isinstance(version, bool):
         stated = f"version {written(version)[:20]}" if version is not None else "no version"
         raise UnreadableError(
             f"it has {stated} of Inspect's logs, and only version {VERSION} is known",
             "Convert it with `inspect log convert` of a version of Inspect that writes this one.",
         )
-    reader = _InspectReader(log, findings)
-    cases, own_grades = with_fields(reader.cases(samples_of(samples)), grades)
-    return JudgedResults(cases, tuple(findings), reader.run(), grades=own_grades)
+    log, epochs, off_scale = _Log(value), dict[str, list[_Epoch]](), Counter[str]()
+    for place, epoch in enumerate(map(_Epoch, filter(members, samples)), 1):
+        epochs.setdefault(epoch.id or f"sample {place}", []).append(epoch)
+    cases = [_case(log, name, of_sample, off_scale) for name, of_sample in epochs.items()]
+    for case in cases:
+        if case.error:
+            message = f"The sample {case.id[:80]!r} ended with an error"
+            fix = "Run the task again, if the sample should count."
+            findings.append(Finding("warning", message, fix, value=case.error[:200]))
+    if log.status != "success":
+        message = f"The run ended with the status {log.status[:40]!r}: samples may be missing"
+        findings.append(Finding("warning", message, _FIX, value=log.why[:200]))
+    if not cases:
+        fix = "Let Inspect log samples (`--log-samples`)."
+        findings.append(Finding("error", "There are no samples in the log", fix))
+    for name, times in off_scale.items():
+        message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
+        findings.append(Finding("warning", message, "Nothing has to be done if the scorer intends this."))
+    run = Recorded(timestamp=log.created.strip() or None, git_commit=log.commit.strip().lower() or None)
+    return JudgedResults(tuple(cases), tuple(findings), run)
 
 
 def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
@@ -186,108 +219,56 @@ def _model_names(value: Value) -> str:
     return name_of(value) or name_of(members(value).get("model")) or name_of(members(value).get("name"))
 
 
-class _InspectReader:
-    def __init__(self, log: Mapping[str, Value], findings: list[Finding]) -> None:
-        self._log = log
-        self._eval = members(log.get("eval"))
-        self._findings = findings
-        self._reduced: dict[tuple[str, str], Value] = {}
-        """(scorer, sample id) -> the value of the scorer's first reducer."""
-        for reduction in map(members, items(log.get("reductions"))):
-            for sample in map(members, items(reduction.get("samples"))):
-                key = name_of(reduction.get("scorer")), name_of(sample.get("sample_id"))
-                self._reduced.setdefault(key, sample.get("value"))
-        self._off_scale: Counter[str] = Counter()
-        self._graders = graders_of(self._eval)
+def _case(log: _Log, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -> JudgedCase:
+    def grade(score: str, value: Value) -> AnswerGrade:
+        known = grade_of(value, WORDS)
+        if known is None:
+            off_scale[score] += 1
+        return known or AnswerGrade(None)
 
-    def run(self) -> Recorded:
-        """Return what the log states about the run."""
-        commit = text(members(self._eval.get("revision")).get("commit")).strip().lower()
-        return Recorded(timestamp=text(self._eval.get("created")).strip() or None, git_commit=commit or None)
+    epochs = sorted(in_log, key=lambda epoch: epoch.number)
+    output = epochs[0].output
+    if len(epochs) > 1:
+        output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
+    usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
+    return JudgedCase(
+        id=name,
+        opinion=Opinion("", None),
+        judges=tuple(_opinions(log, name, epochs, grade)),
+        input=in_log[0].input,
+        expected=in_log[0].expected,
+        output=output,
+        error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
+        call=Call(Usage(*map(_sum, usage)), log.model, canonical(log.parameters)),
+    )
 
-    def cases(self, samples: Mapping[str, Sequence[Epoch]]) -> list[JudgedCase]:
-        """Return a case for each sample, in the order of the log."""
-        cases = list(map(self._case, samples, samples.values()))
-        status = text(self._log.get("status"))
-        if status != "success":
-            why = text(members(self._log.get("error")).get("message"))
-            message = f"The run ended with the status {status[:40]!r}: samples may be missing"
-            self._findings.append(Finding("warning", message, _FIX, value=why[:200]))
-        if not cases:
-            fix = "Let Inspect log samples (`--log-samples`)."
-            self._findings.append(Finding("error", "There are no samples in the log", fix))
-        for name, times in self._off_scale.items():
-            message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-            fix = "Nothing has to be done if the scorer intends this."
-            self._findings.append(Finding("warning", message, fix))
-        return cases
 
-    def _opinions(self, name_of_sample: str, epochs: Sequence[Epoch]) -> tuple[Opinion, ...]:
-        """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
-        grades: dict[str, list[AnswerGrade]] = {}
-        details: dict[str, list[Value]] = {}
-        reasons: dict[str, list[str]] = {}
-        scorers: dict[str, str] = {}
-        for epoch in epochs:
-            for scorer, score in zip(epoch.scores, map(members, epoch.scores.values()), strict=True):
-                explanation = text(score.get("explanation"))
-                if explanation and len(epochs) > 1:
-                    explanation = f"{epoch.number}: {explanation}"
-                for name, value in _named_values(scorer, score.get("value")):
-                    scorers[name] = scorer
-                    grades.setdefault(name, []).append(self._grade(name, value))
-                    reasons.setdefault(name, []).append(explanation)
-                    stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
-                    details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
-        reduced = {
-            name: self._grade(name, value).score
-            for scorer in dict.fromkeys(scorer for epoch in epochs for scorer in epoch.scores)
-            for name, value in _named_values(scorer, self._reduced.get((scorer, name_of_sample)))
-        }
-        return tuple(
-            graded(
-                name,
-                of_epochs,
-                score=reduced.get(name),
-                reasoning="; ".join(filter(None, reasons[name])),
-                details=details[name],
-                grader=self._graders.get(scorers[name]),
-            )
-            for name, of_epochs in grades.items()
+def _opinions(
+    log: _Log, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
+) -> Iterator[Opinion]:
+    """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
+    stated: dict[str, list[tuple[_Epoch, str, dict[str, Value], Value]]] = {}
+    for epoch in epochs:
+        for scorer, score in epoch.scores.items():
+            for name, value in _named_values(scorer, members(score).get("value")):
+                stated.setdefault(name, []).append((epoch, scorer, members(score), value))
+    for name, answers in stated.items():
+        scorer = answers[0][1]
+        reduced = dict(_named_values(scorer, log.reduced.get((scorer, sample))))
+        reasons = ((epoch.number, text(score.get("explanation"))) for epoch, _, score, _ in answers)
+        details: list[Value] = [
+            {"epoch": epoch.number, "value": value}
+            | {key: score[key] for key in ("answer", "metadata") if score.get(key)}
+            for epoch, _, score, value in answers
+        ]
+        yield graded(
+            name,
+            [grade(name, value) for *_, value in answers],
+            score=grade(name, reduced.get(name)).score,
+            reasoning="; ".join(f"{of}: {why}" if len(epochs) > 1 else why for of, why in reasons if why),
+            details=details,
+            grader=log.graders.get(scorer),
         )
-
-    def _case(self, name: str, in_log: Sequence[Epoch]) -> JudgedCase:
-        epochs = sorted(in_log, key=attrgetter("number"))
-        output = epochs[0].output
-        if len(epochs) > 1:
-            output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
-        usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
-        error = next((epoch.error for epoch in epochs if epoch.error), "")
-        if error:
-            message = f"The sample {name[:80]!r} ended with an error"
-            fix = "Run the task again, if the sample should count."
-            self._findings.append(Finding("warning", message, fix, value=error[:200]))
-        return JudgedCase(
-            id=name,
-            opinion=Opinion("", None),
-            judges=self._opinions(name, epochs),
-            input=in_log[0].input,
-            expected=in_log[0].expected,
-            output=output,
-            error=error,
-            call=Call(
-                usage=Usage(*map(_sum, usage)),
-                model=name_of(self._eval.get("model")),
-                parameters=canonical(members(self._eval.get("model_generate_config"))),
-            ),
-        )
-
-    def _grade(self, name: str, value: Value) -> AnswerGrade:
-        grade = grade_of(value, WORDS)
-        if grade is None:
-            self._off_scale[name] += 1
-            return AnswerGrade(None)
-        return grade
 
 
 def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:

@@ -6,14 +6,12 @@ or that contain ``failure``, ``error`` or ``skipped``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
-from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
+from sitegen.importers.case import ASSERTED, JudgedCase, JudgedResults, Opinion
 from sitegen.importers.tool_values import LONGEST
-from sitegen.model.metrics import Counts
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
@@ -23,8 +21,8 @@ _OUTCOMES: Final = ("failure", "error", "skipped")
 _SUITES: Final = ("testsuites", "testsuite")
 
 
-def read(content: bytes, grades: Collection[str]) -> JudgedResults:
-    """Read the outcomes of tests, which are never grades. Raises UnreadableError."""
+def read(content: bytes) -> JudgedResults:
+    """Read the outcomes of tests. Raises UnreadableError."""
     reader = _JunitReader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -98,7 +96,6 @@ class _JunitReader:
         count = self._ids[name] = self._ids.get(name, 0) + 1
         message, skipped, passed = self._message[:LONGEST], self._outcome == "skipped", not self._outcome
         attribute = suite or "tests"
-        counts = Counts(tp=1) if passed else Counts(fp=1, fn=1, wrong_value=1)
         return JudgedCase(
             id=name if count == 1 else f"{name} ({count})",
             opinion=Opinion(
@@ -106,7 +103,7 @@ class _JunitReader:
                 score=None if skipped else float(passed),
                 misses=(f"{attribute}: {message}",) if self._outcome == "failure" else (),
                 reasoning=f"Skipped: {message}" if skipped else "",
-                counts=() if skipped else (FieldScore(attribute, counts),),
+                counts=() if skipped else (FieldScore(attribute, ASSERTED[passed]),),
             ),
             judges=(),
             passed=None if skipped else passed,

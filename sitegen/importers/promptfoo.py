@@ -9,14 +9,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain, count
+from collections.abc import Iterator, Mapping
+from itertools import chain, compress, count
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, read_json
-from sitegen.importers.case import Grader, JudgedCase, JudgedResults, Opinion, grader_name
-from sitegen.importers.tool_values import items, members, name_of, number, share, text, truth, whole, written
-from sitegen.model.metrics import Counts
+from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name
+from sitegen.importers.tool_values import (
+    ToolObject,
+    list_of,
+    members,
+    name_of,
+    number,
+    part,
+    share,
+    text,
+    truth,
+    unique,
+    value_at,
+    whole,
+    written,
+)
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -25,10 +38,6 @@ from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
-
-_PASSED: Final = Counts(tp=1)
-FAILED: Final = Counts(fp=1, fn=1, wrong_value=1)
-"""An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
 
 _MODEL_GRADED: Final = frozenset(
     {
@@ -62,39 +71,109 @@ _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
 
 
-def read(content: bytes, grades: Collection[str]) -> JudgedResults:
-    """Read results of promptfoo, whose assertions are never grades. Raises UnreadableError."""
-    value, findings = read_json(content)
-    root = members(value)
-    results = members(root.get("results"))
-    version = results.get("version")
+def _name_of_model(provider: Value) -> str:
+    """The name of a provider, which may be an object that states its id or a text."""
+    stated = members(provider)
+    return name_of(provider) or (_name_of_model(stated["text"]) if "text" in stated else name_of(stated.get("id")))
+
+
+class _Outcome(ToolObject):
+    """The outcome of an assertion."""
+
+    assertion = part(members, "assertion")
+    type = part(name_of, "assertion.type")
+    metric = part(name_of, "assertion.metric")
+    value = part(written, "assertion.value")
+    model = part(_name_of_model, "assertion.provider")
+    prompt = part(written, "assertion.rubricPrompt")
+    passed = part(truth, "pass")
+    score = part(share, "score")
+    reason = part(text, "reason")
+    error = part(text, "error")
+    is_marked = part(truth, "metadata.graderError")
+
+    @property
+    def is_model_graded(self) -> bool:
+        return self.type.removeprefix("not-") in _MODEL_GRADED
+
+    @property
+    def failure(self) -> str:
+        """Why the judge gave no grade: promptfoo marks it, or an error has no score. Empty otherwise."""
+        if self.is_marked or (self.error and self.members.get("score") is None):
+            return self.reason or self.error or "It gave no grade."
+        return ""
+
+
+class _Row(ToolObject):
+    """A test, as one prompt and provider answered it."""
+
+    test = part(whole, "testIdx")
+    column = part(whole, "promptIdx")
+    description = part(name_of, "testCase.description")
+    asserted = part(list_of(members), "testCase.assert")
+    options = part(members, "testCase.options")
+    variables = part(members, "vars")
+    provider = part(name_of, "provider.id")
+    label = part(name_of, "provider.label")
+    prompt = part(text, "prompt.raw")
+    config = part(members, "prompt.config")
+    output = part(written, "response.output")
+    score = part(share, "score")
+    passed = part(truth, "success")
+    reason = part(text, "gradingResult.reason")
+    outcomes = part(list_of(_Outcome), "gradingResult.componentResults")
+    own_error = part(text, "error")
+    answer_error = part(text, "response.error")
+    tokens = part(whole, "tokenUsage.total")
+    tokens_in = part(whole, "tokenUsage.prompt")
+    tokens_out = part(whole, "tokenUsage.completion")
+    cost = part(number, "cost")
+    milliseconds = part(number, "latencyMs")
+
+    @property
+    def error(self) -> str:
+        """Why there is no result. Other errors are those of assertions, which failed for them."""
+        has_none = self.members.get("failureReason") == _ERROR or not self.members.get("gradingResult")
+        return self.own_error or self.answer_error if has_none else ""
+
+    @property
+    def name(self) -> str:
+        """The test's description, else its variables. Its index would change with every test added before it.
+
+        Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
+        """
+        variables = [(key, written(value)) for key, value in self.variables.items() if key[:1] != "_"]
+        variables.sort(key=lambda variable: (len(variable[1]) > _SHORT, variable))
+        listed = ", ".join(f"{key}={value}" for key, value in variables)
+        return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
+
+
+def read(content: bytes) -> JudgedResults:
+    """Read results of promptfoo. Raises UnreadableError."""
+    value, odd = read_json(content)
+    root, findings = members(value), [*odd]
+    version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
     if version not in VERSIONS or isinstance(version, bool):
         stated = f"version {written(version)[:20]}" if version is not None else "no version"
         raise UnreadableError(
             f"it has {stated} of promptfoo's results, and only versions {' and '.join(map(str, VERSIONS))} are known",
             "Write the results with a version of promptfoo that writes one of these.",
         )
-    prompts = list(map(members, items(results.get("prompts"))))
-    reader = _PromptfooReader(_columns(prompts), _members_at(root, "config", "defaultTest", "options"))
-    rows = [row for row in items(results.get("results")) if isinstance(row, dict)]
+    rows = list_of(_Row)(value_at(root, "results.results"))
     # promptfoo writes rows as answers arrive, which is a different order in every run.
-    rows.sort(key=lambda row: (whole(row.get("testIdx")) or 0, whole(row.get("promptIdx")) or 0))
-    cases = tuple(map(reader.case, rows))
+    rows.sort(key=lambda row: (row.test or 0, row.column or 0))
+    # A test that states no options has those of the run.
+    options = members(value_at(root, "config.defaultTest.options"))
+    cases = tuple(_case(row, name, variant, options) for row, name, variant in _named(rows, _columns(prompts)))
+    findings += chain.from_iterable(map(_findings, rows, cases))
     if not cases:
-        reader.findings.append(Finding("warning", "There are no results in it", _FIX))
+        findings.append(Finding("warning", "There are no results in it", _FIX))
     hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts)))
     run = Recorded(
-        timestamp=text(results.get("timestamp")).strip() or None,
+        timestamp=text(value_at(root, "results.timestamp")).strip() or None,
         instruction_hashes=tuple(("", digest) for digest in hashes),
     )
-    return JudgedResults(cases, (*findings, *reader.findings), run)
-
-
-def _members_at(root: Mapping[str, Value], *keys: str) -> Mapping[str, Value]:
-    """The object below these keys, else an empty one."""
-    for key in keys:
-        root = members(root.get(key))
-    return root
+    return JudgedResults(cases, tuple(findings), run)
 
 
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
@@ -112,151 +191,84 @@ def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
             states_text = not label or label == raw or "\n" in label or len(label) > _ID
             name = file[1] if file else f"prompt {len(names) + 1}" if states_text else label
             numbered = (f"{name} ({place})" for place in count(2))
-            names[label, raw] = next(unique for unique in chain([name], numbered) if unique not in names.values())
+            names[label, raw] = next(unused for unused in chain([name], numbered) if unused not in names.values())
         columns.append((names[label, raw], name_of(prompt.get("provider"))))
     return columns
 
 
-class _PromptfooReader:
-    def __init__(self, columns: list[tuple[str, str]], default_options: Mapping[str, Value]) -> None:
-        """``default_options``: the options of tests that do not state their own."""
-        self.findings: list[Finding] = []
-        self._default_options = default_options
-        self._columns = columns
-        self._prompts = len({prompt for prompt, _ in columns})
-        self._providers = len({provider for _, provider in columns})
-        self._ids: dict[tuple[str, str], str] = {}
-        """The id of each test, by its name and as JSON."""
-        self._tests: dict[str, int] = {}
-        """Number of tests of each name."""
+def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_Row, str, str]]:
+    """(row, id of its case, variant). A case is a test, with its prompt and its provider if there are several of these.
 
-    def case(self, row: Mapping[str, Value]) -> JudgedCase:
-        prompt, provider_name = self._column(row)
-        # A case is a test, with its prompt and its provider if there are several of these. The cases of a run with a
-        # single provider therefore keep their names when the model is replaced.
-        parts = (_test_name(row), prompt if self._prompts > 1 else "", provider_name if self._providers > 1 else "")
-        case_id = self._id_of_test(row, _BETWEEN.join(filter(None, parts)))
-        grading, response = members(row.get("gradingResult")), members(row.get("response"))
-        score = share(row.get("score"))
-        if score is None and row.get("score") is not None:
-            message = f"The score of the case {case_id!r} is not a number from 0 to 1, and is left out"
-            self.findings.append(Finding("error", message, _FIX))
-        failed = row.get("failureReason") == _ERROR
-        error = text(row.get("error")) or text(response.get("error")) if failed or not grading else ""
-        if error:
-            message = f"promptfoo has no result of the case {case_id!r}"
-            self.findings.append(Finding("warning", message, _FIX, value=error[:200]))
-        components = list(map(members, items(grading.get("componentResults"))))
-        unjudged = next(filter(None, map(_failure_of_judge, components)), "")
-        if unjudged:
-            message = f"A judge failed at the case {case_id!r}, which is not judged"
-            fix = "Let promptfoo judge the answers again."
-            self.findings.append(Finding("warning", message, fix, value=unjudged[:200]))
-        provider = members(row.get("provider"))
-        asserted = map(members, items(members(row.get("testCase")).get("assert")))
-        equals = (assertion for assertion in asserted if assertion.get("type") == "equals" and "value" in assertion)
-        # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
-        config = _members_at(row, "prompt", "config").items()
-        parameters = {key: value for key, value in config if key not in ("provider", "rubricPrompt")}
-        options = {**self._default_options, **_members_at(row, "testCase", "options")}
-        tokens, latency = members(row.get("tokenUsage")), number(row.get("latencyMs"))
-        has_tokens = bool(whole(tokens.get("total")))  # promptfoo writes 0 if it does not know their number
-        usage = Usage(
-            tokens_in=whole(tokens.get("prompt")) if has_tokens else None,
-            tokens_out=whole(tokens.get("completion")) if has_tokens else None,
-            cost=number(row.get("cost")),
-            latency=None if latency is None else latency / 1000,
-        )
-        return JudgedCase(
-            id=case_id,
-            opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
-            judges=tuple(_assertions(components, options)),
-            variant=_BETWEEN.join(filter(None, (prompt, provider_name))),
-            passed=truth(row.get("success")),
-            input=text(members(row.get("prompt")).get("raw")),
-            expected=written(next(equals, {}).get("value")),
-            output=written(response.get("output")),
-            error=error,
-            unjudged=unjudged,
-            call=Call(usage=usage, model=name_of(provider.get("id")), parameters=canonical(parameters)),
-            verdicts=_verdicts(components),
-        )
-
-    def _column(self, row: Mapping[str, Value]) -> tuple[str, str]:
-        index = whole(row.get("promptIdx"))
-        if index is not None and index < len(self._columns):
-            return self._columns[index]
-        provider = members(row.get("provider"))
-        return "", name_of(provider.get("label")) or name_of(provider.get("id"))
-
-    def _id_of_test(self, row: Mapping[str, Value], name: str) -> str:
-        """Return the name, with a number if another test has it. Repeats of one test have one id."""
-        test = written([row.get("vars"), members(row.get("testCase")).get("assert")])
-        if (name, test) not in self._ids:
-            tests = self._tests[name] = self._tests.get(name, 0) + 1
-            self._ids[name, test] = name if tests == 1 else f"{name} ({tests})"
-        return self._ids[name, test]
-
-
-def _test_name(row: Mapping[str, Value]) -> str:
-    """Return the test's description, else its variables. Its index would change with every test added before it.
-
-    Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
+    The cases of a run with a single provider therefore keep their names when the model is replaced.
     """
-    description = name_of(members(row.get("testCase")).get("description"))
-    variables = [(key, written(value)) for key, value in members(row.get("vars")).items() if key[:1] != "_"]
-    variables.sort(key=lambda variable: (len(variable[1]) > _SHORT, variable))
-    listed = ", ".join(f"{key}={value}" for key, value in variables)
-    return cut(" ".join((description or listed).split()), _ID) or f"test {(whole(row.get('testIdx')) or 0) + 1}"
+    several = [len(set(names)) > 1 for names in zip(*columns, strict=True)] or [False, False]
+    ids: dict[tuple[str, str], str] = {}  # repeats of one test have one id, another test of its name has a number
+    used: Counter[str] = Counter()
+    for row in rows:
+        in_file = row.column is not None and row.column < len(columns)
+        variant = columns[row.column or 0] if in_file else ("", row.label or row.provider)
+        name = _BETWEEN.join(filter(None, (row.name, *compress(variant, several))))
+        test = name, written([row.members.get("vars"), value_at(row.members, "testCase.assert")])
+        if test not in ids:
+            ids[test] = unique(name, used)
+        yield row, ids[test], _BETWEEN.join(filter(None, variant))
 
 
-def _failure_of_judge(component: Mapping[str, Value]) -> str:
-    """Why the judge of an assertion gave no grade: promptfoo marks it, or an error has no score. Empty otherwise."""
-    error = text(component.get("error"))
-    marked = truth(_members_at(component, "metadata").get("graderError"))
-    if marked or (error and component.get("score") is None):
-        return text(component.get("reason")) or error or "It gave no grade."
-    return ""
+def _findings(row: _Row, case: JudgedCase) -> Iterator[Finding]:
+    if row.score is None and row.members.get("score") is not None:
+        message = f"The score of the case {case.id!r} is not a number from 0 to 1, and is left out"
+        yield Finding("error", message, _FIX)
+    if case.error:
+        message = f"promptfoo has no result of the case {case.id!r}"
+        yield Finding("warning", message, _FIX, value=case.error[:200])
+    if case.unjudged:
+        message = f"A judge failed at the case {case.id!r}, which is not judged"
+        yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
 
 
-def _assertions(results: Iterable[Mapping[str, Value]], options: Mapping[str, Value]) -> Iterator[Opinion]:
+def _case(row: _Row, case_id: str, variant: str, options: Mapping[str, Value]) -> JudgedCase:
+    equals = (each for each in row.asserted if each.get("type") == "equals" and "value" in each)
+    # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
+    parameters = {key: value for key, value in row.config.items() if key not in ("provider", "rubricPrompt")}
+    usage = Usage(  # promptfoo writes 0 if it does not know the number of tokens
+        tokens_in=row.tokens_in if row.tokens else None,
+        tokens_out=row.tokens_out if row.tokens else None,
+        cost=row.cost,
+        latency=None if row.milliseconds is None else row.milliseconds / 1000,
+    )
+    judged = [each for each in row.outcomes if each.passed is not None]
+    of_models = [each.passed for each in judged if each.is_model_graded]
+    of_people = [each.passed for each in judged if each.type == _HUMAN]
+    return JudgedCase(
+        id=case_id,
+        opinion=Opinion("", row.score, reasoning=row.reason),
+        judges=tuple(_opinions(row.outcomes, {**options, **row.options})),
+        variant=variant,
+        passed=row.passed,
+        input=row.prompt,
+        expected=written(next(equals, {}).get("value")),
+        output=row.output,
+        error=row.error,
+        unjudged=next(filter(None, (each.failure for each in row.outcomes)), ""),
+        call=Call(usage=usage, model=row.provider, parameters=canonical(parameters)),
+        verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
+    )
+
+
+def _opinions(outcomes: list[_Outcome], options: Mapping[str, Value]) -> Iterator[Opinion]:
     """The outcome of each assertion, named by its metric, else by its type. ``options`` are the options of the test."""
     used: Counter[str] = Counter()
-    for result in results:
-        assertion = members(result.get("assertion"))
-        name = name_of(assertion.get("metric")) or name_of(assertion.get("type")) or "assertion"
-        used[name] += 1
-        unique = name if used[name] == 1 else f"{name} ({used[name]})"
-        passed, reason = truth(result.get("pass")), text(result.get("reason"))
+    for each in outcomes:
+        name, failed, grader = unique(each.metric or each.type or "assertion", used), each.passed is False, None
+        if each.is_model_graded:
+            model = each.model or _name_of_model(options.get("provider"))
+            grader = Grader(grader_name(model, each.prompt or written(options.get("rubricPrompt"))), each.value)
         yield Opinion(
-            name=unique,
-            score=share(result.get("score")),
-            misses=(f"{unique}: {reason}",) if passed is False else (),
-            reasoning=reason if passed is not False else "",
-            counts=() if passed is None else (FieldScore(unique, _PASSED if passed else FAILED),),
-            details=dict(assertion) or None,
-            grader=_grader_of_assertion(assertion, options),
+            name=name,
+            score=each.score,
+            misses=(f"{name}: {each.reason}",) if failed else (),
+            reasoning="" if failed else each.reason,
+            counts=() if each.passed is None else (FieldScore(name, ASSERTED[each.passed]),),
+            details=each.assertion or None,
+            grader=grader,
         )
-
-
-def _grader_of_assertion(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:
-    """The model that judged, if any. The assertion overrides the options of its test."""
-    if not _is_model_graded(assertion):
-        return None
-    provider = assertion.get("provider") or options.get("provider")
-    provider = members(provider).get("text") or provider
-    model = name_of(provider) or name_of(members(provider).get("id"))
-    prompt = written(assertion.get("rubricPrompt") or options.get("rubricPrompt"))
-    return Grader(grader_name(model, prompt), written(assertion.get("value")))
-
-
-def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
-    return name_of(assertion.get("type")).removeprefix("not-") in _MODEL_GRADED
-
-
-def _verdicts(results: Iterable[Mapping[str, Value]]) -> tuple[bool, bool] | None:
-    """Whether all assertions of a model passed, and whether those of a person did. None unless there are both."""
-    outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in results]
-    judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
-    person = [passed for assertion, passed in outcomes if assertion.get("type") == _HUMAN and passed is not None]
-    return (all(judge), person[-1]) if judge and person else None

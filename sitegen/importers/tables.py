@@ -6,10 +6,10 @@ Reads the rows in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -31,43 +31,49 @@ from sitegen.importers.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.importers.columns import EVERY, ColumnMap, value_at
-from sitegen.importers.tool_values import items, lone_item, members, number, text, whole, written
-from sitegen.importers.usual_names import GRADES, nearest_cases, with_named_checks
-from sitegen.model.frozen import Frozen
+from sitegen.importers.columns import EVERY, PRESETS, ColumnMap
+from sitegen.importers.tool_values import items, lone_item, members, number, text, value_at, whole, written
+from sitegen.importers.usual_names import GRADES, nearest_cases, usual_columns, with_named_checks
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
+_JUDGE: Final = "judge_model"
+"""The column of the model that graded all rows, which the file names beside them."""
 _MOST_COLUMNS: Final = 1_000
 _FIX: Final = "Write the table again."
 
 
-class ResultTable(Frozen):
-    """The rows of a file."""
-
-    columns: tuple[str, ...]
-    """In the order of the file, without duplicates."""
-    rows: tuple[Mapping[str, Value], ...]
-    judge: str = ""
-    """The model that graded all rows, if the file names it beside them."""
-    findings: tuple[Finding, ...] = ()
-
-
-def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
+def read_table(ending: str, content: bytes, described: ColumnMap | None, grades: Collection[str]) -> JudgedResults:
     """Read a table in the format that belongs to the ending of its file name. Raises UnreadableError.
 
-    ``list_at``: the key, or path of keys, of the list of rows in a JSON object.
+    ``described``: the meaning of its columns; None if it follows from their usual names. ``grades``: the scores that
+    are grades in the whole series.
     """
+    rows, findings = _read_rows(ending, content, described.list_at if described else "")
+    columns = described or usual_columns(rows)
+    if columns is None:
+        raise UnreadableError(
+            "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
+            f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
+        )
+    reader = _TableReader(rows, columns)
+    cases = tuple(reader.cases())
+    results = with_fields(JudgedResults(cases, (*findings, *reader.findings)), grades)
+    return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
+
+
+def _read_rows(ending: str, content: bytes, list_at: str) -> Parsed[list[Mapping[str, Value]]]:
+    """``list_at``: the key, or path of keys, of the list of rows in a JSON object."""
     findings: list[Finding] = []
     rows: list[Value] = []
-    names: list[str] = []
-    judge = ""
     if ending == "csv":
         names, lines = csv_table(content)
-        rows += (dict(zip(names, line, strict=False)) for line in lines)
+        rows += ({name: cell for name, cell in zip_longest(names, line) if name} for line in lines)
+        if not rows:
+            raise UnreadableError("it has no rows", "Write a row for each case below the names of the columns.")
     elif ending in ("jsonl", "ndjson"):
         for line, value in json_lines(content, findings, "Write valid JSON."):
             if isinstance(value, dict):
@@ -79,8 +85,8 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
     elif ending == "json":
         value, odd = read_json(content)
         findings += odd
-        judge = stated_judge(value)
-        rows = [row for row in _rows_of_json(value, list_at) if isinstance(row, dict)]
+        beside = {_JUDGE: judge} if (judge := stated_judge(value)) else {}
+        rows = [{**beside, **row} for row in _rows_of_json(value, list_at) if isinstance(row, dict)]
         if not rows:
             fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
             raise UnreadableError("it has no rows", fix)
@@ -94,13 +100,9 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
     else:
         fix = "Write one of: csv, jsonl, ndjson, json, parquet."
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
-    objects = tuple(with_named_checks(members(row)) for row in rows)
-    columns = tuple(filter(None, names)) or tuple(dict.fromkeys(name for row in objects for name in row))
-    if len(objects) > MOST_ROWS:
+    if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    if len(columns) > _MOST_COLUMNS:
-        raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", "Leave out those that are not needed.")
-    return ResultTable(columns, objects, judge=judge, findings=tuple(findings))
+    return Parsed([with_named_checks(members(row)) for row in rows], tuple(findings))
 
 
 def _rows_of_json(value: Value, list_at: str) -> list[Value]:
@@ -130,34 +132,24 @@ _LISTED: Final = 30
 _BETWEEN: Final = " · "
 
 
-def read_table(table: ResultTable, column_map: ColumnMap, grades: Collection[str]) -> JudgedResults:
-    """Read a table whose columns are described. Raises UnreadableError.
-
-    ``grades``: the scores that are grades in the whole series.
-    """
-    reader = _TableReader(table, column_map)
-    cases, own_grades = with_fields(reader.cases(), grades)
-    cases = with_verdicts_as_fields(tuple(map(reader.with_rating, cases, table.rows)))
-    return JudgedResults(cases, (*table.findings, *reader.findings), grades=own_grades)
-
-
 class _TableReader:
-    def __init__(self, table: ResultTable, column_map: ColumnMap) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, Value]], column_map: ColumnMap) -> None:
         """Raises UnreadableError if the table has neither scores, nor verdicts, nor expected texts with outputs."""
         self.findings: list[Finding] = []
-        self._rows = table.rows
-        self._judge = table.judge
-        self._judge_errors = [name for name in table.columns if plain_key(name) in _JUDGE_ERRORS]
-        self._judge_columns = [name for name in table.columns if plain_key(name) in JUDGES]
+        self._rows = rows
+        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        if len(columns) > _MOST_COLUMNS:
+            fix = "Leave out those that are not needed."
+            raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", fix)
+        self._judge_errors = [name for name in columns if plain_key(name) in _JUDGE_ERRORS]
+        self._judge_columns = [name for name in columns if plain_key(name) in JUDGES]
         self._map = column_map
         asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
-        numeric = [
-            name for name in table.columns if asks_for_every and _is_numeric(row.get(name) for row in table.rows)
-        ]
-        names = _names_with_members(table, column_map)
+        numeric = [name for name in columns if asks_for_every and _is_numeric(row.get(name) for row in rows)]
+        names = self._names_with_members(columns)
         self._parts, self._scores, self._reasons = parts, scores, _ = column_map.in_table(names, numeric)
-        self._lists_scores = column_map.names_of_scores in table.columns
-        listed = ", ".join(name[:60] for name in table.columns[:_LISTED])
+        self._lists_scores = column_map.names_of_scores in columns
+        listed = ", ".join(name[:60] for name in columns[:_LISTED])
         if missing := column_map.missing_in(names):
             message = f"The table has no column {', '.join(map(repr, missing))[:200]}"
             self.findings.append(settings_finding(message, f"Its columns are: {listed}."))
@@ -169,6 +161,18 @@ class _TableReader:
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
+
+    def _names_with_members(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns, and the members of the objects in those of which a pattern asks for any member."""
+        patterns = (*chain.from_iterable(self._map.parts.values()), *(pattern for pattern, _ in self._map.scores))
+        asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*columns}
+        inner = dict.fromkeys(
+            (name, key) for name in columns if name in asked for row in self._rows for key in members(row.get(name))
+        )
+        if len(inner) > _MOST_KEYS:
+            message = f"the objects in its columns have more than {_MOST_KEYS:,} keys"
+            raise UnreadableError(message, "Write the scores of one judge under one key.")
+        return tuple(dict.fromkeys((*columns, *(f"{name}.{key}" for name, key in inner))))
 
     def with_rating(self, case: JudgedCase, row: Mapping[str, Value]) -> JudgedCase:
         """Add whether the case passed, and whether it did for a person, if the row of the case states this."""
@@ -228,7 +232,7 @@ class _TableReader:
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
-        judge = judge or stated_judge({name: row.get(name) for name in self._judge_columns}) or self._judge
+        judge = judge or stated_judge({name: row.get(name) for name in self._judge_columns})
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:
@@ -322,19 +326,6 @@ def _cell_text(value: Value) -> str:
         return value.literal
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
     return text(inner) if isinstance(inner, str) else written(value)
-
-
-def _names_with_members(table: ResultTable, column_map: ColumnMap) -> tuple[str, ...]:
-    """Return the columns, and the members of the objects in those columns of which a pattern asks for any member."""
-    patterns = (*chain.from_iterable(column_map.parts.values()), *(pattern for pattern, _ in column_map.scores))
-    asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*table.columns}
-    inner = dict.fromkeys(
-        (name, key) for name in table.columns if name in asked for row in table.rows for key in members(row.get(name))
-    )
-    if len(inner) > _MOST_KEYS:
-        message = f"the objects in its columns have more than {_MOST_KEYS:,} keys"
-        raise UnreadableError(message, "Write the scores of one judge under one key.")
-    return tuple(dict.fromkeys((*table.columns, *(f"{name}.{key}" for name, key in inner))))
 
 
 def _is_numeric(values: Iterable[Value]) -> bool:

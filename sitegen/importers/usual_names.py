@@ -131,10 +131,10 @@ def _is_number(value: Value) -> bool:
     return grade is not None and grade.score is not None
 
 
-def usual_columns(names: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
+def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
     by_name: dict[str, str] = {}
-    for name in names:
+    for name in chain.from_iterable(rows):
         by_name.setdefault(plain_name(name), name)
     parts: dict[str, tuple[str, ...]] = {}
     for part, usual in PARTS.items():

@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 27
+    version = 28
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.importers import IMPORTERS, read_results
+from sitegen.importers import IMPORTERS, importer_of, read_results
 from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts
@@ -40,7 +40,7 @@ def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> 
 
 def test_no_two_formats_have_one_name_and_the_last_takes_any_file() -> None:
     assert len({(each.name, each.ending) for each in IMPORTERS}) == len(IMPORTERS)
-    assert IMPORTERS[-1].recognises("", b"\xff")
+    assert importer_of("", b"\xff") is IMPORTERS[-1]
 
 
 def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:

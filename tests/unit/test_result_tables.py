@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sitegen.data_files.reading import MOST_ROWS, UnreadableError
-from sitegen.importers import read_results, tables
+from sitegen.importers import read_results
 from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
@@ -437,10 +437,15 @@ def test_what_is_no_table_is_refused(path: str, content: bytes, what: str) -> No
     assert refused(path, content, columns={"id": "id", "score": "s"})[0] == what
 
 
+@pytest.mark.parametrize(("name", "content"), [("r.csv", "id,s\n"), ("r.json", "[]"), ("r.jsonl", "3\n")])
+def test_a_table_without_rows_is_not_read(name: str, content: str) -> None:
+    assert refused(name, content, columns={"score": "s"})[0] == "it has no rows"
+
+
 def test_tables_are_bounded() -> None:
     columns = {"id": "id", "score": "s"}
     wide = ",".join(f"c{number}" for number in range(1_001))
-    assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
+    assert refused("r.csv", f"{wide}\n{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
     number = MOST_ROWS + 1
     assert refused("r.csv", "id,s\n" + "a,1\n" * number, columns=columns)[0] == "it has more than 100,000 rows"
     table = parquet(id=["a"] * number, s=[1] * number)
