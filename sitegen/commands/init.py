@@ -47,11 +47,11 @@ def init(
     if schema:
         _write_schema(root, schema)
         return
-    lines, contents = _discover(place, head) if head else ((), {})
+    discovery, contents = _discover(place, head) if head else (None, {})
     publishing = {} if dry_run else workflows(Repository(place), vendor=vendor)
     texts = {name: text.encode() for name, text in contents.items()}
     files = {} if dry_run else write_files(root, skeletons() | publishing | texts)
-    for row in lines:
+    for row in discovery_lines(discovery) if discovery else ():
         print_line(row)
     if dry_run:
         for name, text in contents.items():
@@ -64,7 +64,7 @@ def init(
         print_line("no workflow: others cannot install this sitegen. init --vendor writes workflows and a wheel of it")
     if files.get(root / ".gitlab-ci.yml") is False and root / ".gitlab/sitegen.yml" in new_files:
         print_line("in .gitlab-ci.yml, include {local: .gitlab/sitegen.yml}")
-    if new_files and contents:
+    if new_files and (contents or (discovery and discovery.existing)):
         print_line("next: review these files, commit them, then run sitegen build")
     elif new_files:
         print_line(
@@ -90,8 +90,8 @@ def _write_schema(root: Path, model: str) -> None:
     print_line(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
-def _discover(place: RepositoryPlace, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The lines to print, and the text of each configuration file to write, by its path."""
+def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str, str]]:
+    """What was found, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
     from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition import discover
@@ -99,7 +99,7 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[tuple[str, ...], Mappi
     config = read_site(place.top).value
     discovery = discover(Repository(place), config, worktree_manifest(place.top, config).value, head)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
-    return tuple(discovery_lines(discovery)), {path: text for path, text in files.items() if text is not None}
+    return discovery, {path: text for path, text in files.items() if text is not None}
 
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:

@@ -162,7 +162,8 @@ def initialised(folder: Path, origin: str) -> GitRepo:
     repo.git("branch", "--quiet", "-m", "trunk")
     repo.git("remote", "add", "origin", origin)
     repo.checkout()
-    assert run("init", "--vendor", cwd=repo.path).returncode == 0
+    done = run("init", "--vendor", cwd=repo.path)
+    assert done.stdout.splitlines()[-1] == "next: review these files, commit them, then run sitegen build"
     repo.git("add", "--all")
     repo.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "Publish")
     return repo
