@@ -17,7 +17,6 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from tests.demo import tell
 
 HEAD = "1bebb7d456edba43be0b0e6624999f97d300baf0"
 
@@ -40,10 +39,6 @@ def subjects(folder: Path) -> list[str]:
 
 def test_the_head_commit_is_the_same_for_ever(folder: Path) -> None:
     assert git(folder, "rev-parse", "main").strip() == HEAD
-
-
-def test_the_bundle_holds_the_history_that_the_story_makes(tmp_path: Path) -> None:
-    assert tell(tmp_path) == HEAD
 
 
 def test_the_configuration_of_the_user_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
