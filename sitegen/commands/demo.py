@@ -11,7 +11,7 @@ from sitegen.data_files.project_files import named_place
 from sitegen.errors import OutputFolderError, RepositoryError
 from sitegen.history.repository_place import top_of
 
-BUNDLE: Final = Path(__file__).with_name("demo.bundle")
+_BUNDLE: Final = Path(__file__).with_name("demo.bundle")
 
 
 def write_demo(folder: Path) -> str:
@@ -26,7 +26,7 @@ def write_demo(folder: Path) -> str:
             "The demo needs a folder of its own.", where=str(folder), fix="Name a folder that is new or empty."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    _git(folder, "clone", "--quiet", "--template=", "--branch=main", str(BUNDLE), ".")
+    _git(folder, "clone", "--quiet", "--template=", "--branch=main", str(_BUNDLE), ".")
     _git(folder, "remote", "remove", "origin")
     return _git(folder, "rev-parse", "HEAD").strip()
 

@@ -19,7 +19,7 @@ from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.stats.significance import ALPHA
 
-LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
 """Number of colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
 
@@ -33,7 +33,7 @@ OfVariants: TypeAlias = tuple[MetricSpec, tuple[float | None, ...]]
 
 def letter(index: int) -> str:
     """The letter that stands for a variant; its number beyond Z."""
-    return LETTERS[index] if index < len(LETTERS) else str(index + 1)
+    return _LETTERS[index] if index < len(_LETTERS) else str(index + 1)
 
 
 def tone(index: int) -> int:

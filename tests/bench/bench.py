@@ -1,6 +1,6 @@
 """The benchmark: what sitegen's commands cost as whole processes, beside the goals.
 
-python -m tests.bench --sizes S,M [--runs 3] [--work DIR] [--hugo] [--asv] [--out FILE] [--picture FILE]
+python -m tests.bench --sizes S,M [--runs 3] [--work DIR] [--hugo] [--out FILE]
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ from compileall import compile_dir
 from itertools import pairwise
 from pathlib import Path
 
-from tests.bench import asv
 from tests.bench.generate import SIZES
 from tests.bench.measures import (
     Folders,
     OneEval,
     SizeResult,
     cpu,
-    measure_growth,
     measure_imports,
     measure_one_eval,
     measure_size,
     seconds,
 )
-from tests.bench.picture import draw
 from tests.bench.processes import PYTHON, ROOT, Measured, Samples, alternately, run, sitegen
 from tests.bench.table import Row, number, table
 
@@ -35,7 +32,7 @@ LOOP = "for _ in range(5_000_000): pass"
 SHORT_RUNS = 9
 """How often commands that take tenths of a second are measured, at least."""
 HUGO_AT = "M"
-"""The size that is compared with other tools, or the largest of those asked for."""
+"""The size that is compared with Hugo, or the largest of those asked for."""
 
 
 def size_rows(result: SizeResult) -> list[Row]:
@@ -89,7 +86,7 @@ def size_rows(result: SizeResult) -> list[Row]:
                     note=f"{weight.files} files, the largest {number(weight.largest / 1e3)}",
                 )
             )
-    return rows + page_rows(result) + other_rows(result)
+    return rows + page_rows(result) + hugo_rows(result)
 
 
 def page_rows(result: SizeResult) -> list[Row]:
@@ -109,20 +106,14 @@ def page_rows(result: SizeResult) -> list[Row]:
     ]
 
 
-def other_rows(result: SizeResult) -> list[Row]:
-    """The rows that compare with other tools."""
-    ours, rows, others = seconds(result.first).median, [], result.others
-    if others.hugo:
-        theirs, weight = seconds(others.hugo), others.hugo_weight
-        note = f"Hugo {theirs}; CPU {cpu(others.hugo)}; {weight.files:,} pages, {weight.total / 1e6:.0f} MB"
-        rows.append(Row(kind="first build against Hugo", label=result.name, value=ours / theirs.median, note=note))
-    if others.asv:
-        theirs = seconds(others.asv)
-        note = f"asv {theirs}; for {others.asv_points:,} recorded points"
-        rows.append(
-            Row(kind="first build against asv publish", label=result.name, value=ours / theirs.median, note=note)
-        )
-    return rows
+def hugo_rows(result: SizeResult) -> list[Row]:
+    """The row that compares with Hugo."""
+    if not result.hugo:
+        return []
+    theirs, weight = seconds(result.hugo), result.hugo_weight
+    note = f"Hugo {theirs}; CPU {cpu(result.hugo)}; {weight.files:,} pages, {weight.total / 1e6:.0f} MB"
+    value = seconds(result.first).median / theirs.median
+    return [Row(kind="first build against Hugo", label=result.name, value=value, note=note)]
 
 
 def growth_rows(results: Sequence[SizeResult]) -> list[Row]:
@@ -229,11 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             loops, results = [run([PYTHON, "-c", LOOP])], []
             for name in names:
-                others = {"with_hugo": options.hugo and name == compared, "with_asv": options.asv and name == compared}
-                results.append(measure_size(folders, name, runs, **others))
+                results.append(measure_size(folders, name, runs, with_hugo=options.hugo and name == compared))
                 loops.append(run([PYTHON, "-c", LOOP]))
-            if options.picture:
-                options.picture.write_text(draw(measure_growth(folders, results[-1])), encoding="utf-8")
             rows = [row for result in results for row in size_rows(result)] + growth_rows(results)
             rows += one_eval_rows(measure_one_eval(folders, runs)) + start_rows(results[-1], max(runs, SHORT_RUNS))
             loops.append(run([PYTHON, "-c", LOOP]))
@@ -255,12 +243,8 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each command (default: 3; L and XL run once)")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "sitegen-bench", help="kept folder")
     parser.add_argument("--hugo", action="store_true", help="also against Hugo, at size M or the largest asked for")
-    parser.add_argument("--asv", action="store_true", help="also against asv publish, at the same size")
     parser.add_argument("--out", type=Path, help="write the table to this file too")
-    parser.add_argument("--picture", type=Path, help="draw how the cost grows with commits into this SVG file")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.sizes.split(",") if name not in SIZES]:
         parser.error(f"no such size: {', '.join(unknown)}")
-    if options.asv and not asv.installed():
-        parser.error("asv was not found. Do: pip install asv")
     return options

@@ -12,17 +12,13 @@ from typing import Final, NamedTuple
 
 from sitegen.engine.output_folder import LIST
 from tests.bench import hugo, reference
-from tests.bench.asv import publish, write_results
-from tests.bench.generate import SIZES, Size, generate, git
-from tests.bench.picture import Growth
+from tests.bench.generate import SIZES, generate, git
 from tests.bench.processes import PYTHON, Measured, Samples, alternately, run, sitegen
 from tests.bench.ready import Load, largest_pages, measure_pages, started_browser
 
 MAIN: Final = "refs/heads/main"
 ONCE: Final = ("L", "XL")
 """Sizes of which a first build takes minutes: it is measured once, and not with one process."""
-CUTS: Final = (100, 30, 10, 3)
-"""Growth is measured on the first 100th, 30th ... of the commits."""
 ONE_EVAL: Final = ("298-points", "2265-points")
 """Repositories of one eval; the second has 7.7 times the commits."""
 IMPORT: Final = """
@@ -132,7 +128,9 @@ class SizeResult(NamedTuple):
     first: list[Measured]
     first_one_process: list[Measured]
     unchanged: list[Measured]
-    others: Others
+    hugo: list[Measured]
+    """Hugo with as many pages; nothing if it was not asked for."""
+    hugo_weight: Weight
     one_more: OneMore
     weights: dict[str, Weight]
     pages: dict[str, Load]
@@ -168,22 +166,27 @@ def cpu(results: Iterable[Measured]) -> Samples:
     return Samples(tuple(result.cpu_seconds for result in results))
 
 
-def measure_size(folders: Folders, name: str, runs: int, *, with_hugo: bool, with_asv: bool) -> SizeResult:
+def measure_size(folders: Folders, name: str, runs: int, *, with_hugo: bool) -> SizeResult:
     """Everything that is measured of a repository at its newest commit."""
     runs = 1 if name in ONCE else runs
     site, needed = folders.site(name), folders.fast / "needed"
     say(f"measuring {name}: {reference.write_needed(site.repository, needed)} blobs")
-    others = Others(site, SIZES[name], folders.fast, hugo=with_hugo, asv=with_asv)
-    references, alone, first, unchanged = [], [], [], []
+    source, printed = folders.fast / "hugo-source", site._replace(out=folders.fast / "hugo-site")
+    references, alone, first, unchanged, hugos = [], [], [], [], []
     for _ in range(runs):
         references.append(reference.measure(site.repository, needed))
         if name not in ONCE:
             alone.append(site.first_build(jobs=1))
         first.append(site.first_build())
         unchanged.append(site.build())
-        others.run()
+        if with_hugo:
+            if not source.exists():
+                hugo.write_site(source, site.weight("**/*.html").files, SIZES[name])
+            hugos.append(hugo.build(hugo.binary(), source, printed.out))
     weights = {kind: site.weight(*patterns) for kind, patterns in WEIGHTS.items()}
-    others.clear()
+    hugo_weight = printed.weight("**/*.html")
+    for folder in (source, printed.out):
+        shutil.rmtree(folder, ignore_errors=True)
     pages = opened_pages(site)
     digest = site.digest()
     one_more = measure_one_more(site, git(site.repository, "rev-parse", MAIN).strip(), max(runs, FEWEST_COMMITS))
@@ -195,7 +198,8 @@ def measure_size(folders: Folders, name: str, runs: int, *, with_hugo: bool, wit
         first=first,
         first_one_process=alone,
         unchanged=unchanged,
-        others=others,
+        hugo=hugos,
+        hugo_weight=hugo_weight,
         one_more=one_more,
         weights=weights,
         pages=pages,
@@ -211,35 +215,6 @@ def opened_pages(site: Site) -> dict[str, Load]:
             return {}
         say("opening pages in a browser")
         return measure_pages(browser, largest_pages(site.out))
-
-
-class Others:
-    """Other tools, with as many pages or points as a size has."""
-
-    def __init__(self, site: Site, size: Size, folder: Path, *, hugo: bool, asv: bool) -> None:
-        self._site, self._size = site, size
-        self._source, self._out, self._asv = folder / "hugo-source", folder / "hugo-site", folder / "asv"
-        self._with_hugo = hugo
-        self.hugo: list[Measured] = []
-        self.asv: list[Measured] = []
-        self.hugo_weight = Weight(0, 0, 0)
-        self.asv_points = write_results(site.repository, self._asv) if asv else 0
-
-    def run(self) -> None:
-        """Run each of them once; the site has been built."""
-        if self._with_hugo:
-            if not self._source.exists():
-                hugo.write_site(self._source, self._site.weight("**/*.html").files, self._size)
-            self.hugo.append(hugo.build(hugo.binary(), self._source, self._out))
-        if self.asv_points:
-            self.asv.append(publish(self._asv))
-
-    def clear(self) -> None:
-        """Weigh and delete what they wrote."""
-        if self._with_hugo:
-            self.hugo_weight = self._site._replace(out=self._out).weight("**/*.html")
-        for folder in (self._source, self._out, self._asv):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def measure_one_more(site: Site, tip: str, runs: int) -> OneMore:
@@ -260,34 +235,6 @@ def measure_one_more(site: Site, tip: str, runs: int) -> OneMore:
         git(site.repository, "update-ref", MAIN, head)
     modules = re.findall(r"^import time:.*\| +([\w.]+)$", listing, re.MULTILINE)
     return OneMore(start=start, builds=timed, modules=tuple(modules))
-
-
-def measure_growth(folders: Folders, result: SizeResult) -> list[Growth]:
-    """What the first part of a history costs, for several parts, and last the whole of it."""
-    site, needed = folders.site(result.name), folders.fast / "needed"
-    line = git(site.repository, "rev-list", "--first-parent", "--reverse", MAIN).split()
-    points = []
-    for commits in [len(line) // cut for cut in CUTS if len(line) // cut > 2 * FEWEST_COMMITS]:
-        tip = line[commits - 1]
-        say(f"growth, {commits} of {len(line)} commits")
-        one_more = measure_one_more(site, tip, FEWEST_COMMITS)
-        reference.write_needed(site.repository, needed, tip)
-        points.append(
-            Growth(
-                commits=commits,
-                first=one_more.start.cpu_seconds,
-                git=reference.measure(site.repository, needed, tip).cpu_seconds,
-                more=cpu(one_more.builds).median,
-            )
-        )
-        site.clear()
-    whole = Growth(
-        commits=len(line),
-        first=cpu(result.first).median,
-        git=cpu(result.reference).median,
-        more=cpu(result.one_more.builds).median,
-    )
-    return [*points, whole]
 
 
 def measure_one_eval(folders: Folders, runs: int) -> OneEval:

@@ -49,7 +49,6 @@ KINDS: Final[dict[str, Kind]] = {
     "feed": Kind("kB"),
     "pages of comparisons": Kind("kB"),
     "data files": Kind("kB"),
-    "first build against asv publish": Kind("x"),
 }
 """In the order of the table."""
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import asv, processes, reference
+from tests.bench import processes, reference
 from tests.bench.bench import growth_rows, noise, size_rows
 from tests.bench.generate import SIZES, generate, git
-from tests.bench.measures import WEIGHTS, OneMore, Others, Site, SizeResult, Weight
+from tests.bench.measures import WEIGHTS, OneMore, SizeResult, Weight
 from tests.bench.processes import Measured, Samples, run
 from tests.bench.ready import Load, largest_pages, least
 from tests.bench.table import KINDS, Row, table, verdict
@@ -130,17 +130,15 @@ def test_the_largest_page_of_each_sort_is_opened(tmp_path: Path) -> None:
     assert largest_pages(tmp_path) == {name: tmp_path / path for name, path in names.items()}
 
 
-def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
-    site = Site(tmp_path, tmp_path, tmp_path)
-    others = Others(site, SIZES["S"], tmp_path, hugo=False, asv=False)
-    others.hugo, others.asv, others.asv_points = builds(0.5), builds(4.0), 9
+def test_every_number_of_a_size_is_in_the_table() -> None:
     small = SizeResult(
         name="S",
         reference=builds(0.1),
         first=builds(1.0, 3.0, 1.0),
         first_one_process=builds(1.5, 1.5, 1.6),
         unchanged=builds(0.1),
-        others=others,
+        hugo=builds(0.5),
+        hugo_weight=Weight(0, 0, 0),
         one_more=OneMore(start=builds(1.0)[0], builds=builds(0.2), modules=("sitegen",)),
         weights=dict.fromkeys(WEIGHTS, Weight(3_000, 4_000_000, 20)),
         pages={"": loads(40)[0], "trend": loads(250)[0]},
@@ -165,7 +163,6 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
         ("pages of comparisons", "S"): 4000.0,
         ("data files", "S"): 4000.0,
         ("first build against Hugo", "S"): 2.0,
-        ("first build against asv publish", "S"): 0.25,
         ("CPU for a page against the size before", "M"): 6.0,
         ("nothing changed, against the smallest size", "M"): 1.2,
         ("one more commit, against the smallest size", "M"): 1.0,
@@ -174,19 +171,3 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
         "Noise: a loop that uses one core took 0.4 s, once, and got at least 200% of the core. "
         "Largest minus smallest time of repeated builds, as a part of the median: between 7% and 200%."
     )
-
-
-def test_asv_gets_a_number_for_every_output(repository: Path, tmp_path: Path) -> None:
-    changed = [
-        (commit, path)
-        for commit in git(repository, "rev-list", "--first-parent", "main").split()
-        for path in git(
-            repository, "diff-tree", "--root", "-r", "--name-only", "--no-commit-id", "-m", "--first-parent", commit
-        ).split()
-        if path.endswith("extracted.json")
-    ]
-    recorded = asv.outputs_by_commit(repository)
-    assert {(commit, name) for commit, names in recorded.items() for name in names} == {
-        (commit, path.split("/")[1]) for commit, path in changed
-    }
-    assert asv.write_results(repository, tmp_path / "asv") == sum(map(len, recorded.values())) > 30
