@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
@@ -28,6 +28,10 @@ _AHEAD: Final = 16
 smallest buffer of a pipe, so that the processes cannot wait for each other for ever. When half of them are answered,
 as many more are requested at once: to wake git for each blob takes as long as to read it."""
 
+_REQUESTED: Final = 2 * _AHEAD
+"""Number of blobs that may be held until they are read. Their ids, too, fit the smallest buffer of a pipe."""
+LONGEST_HELD: Final = 2_000_000
+"""Size in bytes of the longest content that is held until it is read. git is asked again for a longer one."""
 _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
@@ -63,21 +67,40 @@ class CatFile:
         self._place = repository
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
+        self._requested: dict[str, _Question] = {}
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
-        (question,) = self._ask_for([name], kind, limit)
+        question = _Question(name=name, kind=kind, limit=limit)
+        self._ask([question])
         answer = self._answer(question)
         return self._blob(answer.oid, question) if kind == "blob" else answer
+
+    def request(self, oids: Iterable[str], limit: int) -> None:
+        """Ask for the first of these blobs, which ``read_blob`` is about to read, in place of those asked for before.
+
+        Long contents are passed over, because they would be held until they are read.
+        """
+        for question in tuple(self._unanswered):  # git must not wait for a reader while it is asked for more
+            self._answer(question)
+        several = islice(dict.fromkeys(oids), _REQUESTED)
+        self._requested = {oid: _question(oid, min(limit, LONGEST_HELD)) for oid in several}
+        self._ask(self._requested.values())
+
+    def read_blob(self, oid: str, limit: int) -> BlobRead:
+        """Return the answer for one id, as ``Repository.read_blobs`` does."""
+        requested = self._requested.get(oid)
+        answer = self._blob(oid, requested) if requested else NOTHING
+        return answer if answer.content is not None else next(self.read_blobs([oid], limit))
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
         pending: deque[tuple[str, _Question]] = deque()
         remaining = iter(oids)
-        while several := list(islice(remaining, _AHEAD - len(pending))):
-            # Only ids may reach git, because other names of objects can be expressions.
-            names = [oid.encode() if _ID.fullmatch(oid) else b"0" * 40 for oid in several]
-            pending.extend(zip(several, self._ask_for(names, "blob", limit), strict=True))
+        while several := [(oid, _question(oid, limit)) for oid in islice(remaining, _AHEAD - len(pending))]:
+            self._ask([question for _, question in several])
+            pending.extend(several)
+            several.clear()  # no answer is held for longer than it is needed
             while len(pending) > _AHEAD // 2:
                 yield self._blob(*pending.popleft())
         while pending:
@@ -88,6 +111,7 @@ class CatFile:
         if self._process is not None:
             self._process.close()
             self._process = None
+            self._requested = {}
 
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)
@@ -99,14 +123,12 @@ class CatFile:
             )
         return BlobRead(oid, answer.content)
 
-    def _ask_for(self, names: Iterable[bytes], kind: str, limit: int) -> list[_Question]:
-        questions = [_Question(name=name, kind=kind, limit=limit) for name in names]
+    def _ask(self, questions: Collection[_Question]) -> None:
         self._unanswered.extend(questions)
         if self._process is None:
             self._start_cat_file()
         else:
             self._send(self._process, questions)
-        return questions
 
     def _start_cat_file(self) -> Process:
         process = self._process = Process(self._place, ["cat-file", "--batch"])
@@ -133,6 +155,11 @@ class CatFile:
                 oldest.answer = NOTHING
                 self.close()
         return question.answer
+
+
+def _question(oid: str, limit: int) -> _Question:
+    """Ask for a blob by its id; other names of objects can be expressions, and must not reach git."""
+    return _Question(name=oid.encode() if _ID.fullmatch(oid) else b"0" * 40, kind="blob", limit=limit)
 
 
 @contextmanager

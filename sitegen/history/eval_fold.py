@@ -282,7 +282,7 @@ def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared
     names = truth_names(kind, stated)
     if state.active is None or not names:
         return None
-    paths = [normal(f"{state.active}/{name}") for name in names]
+    paths = [f"{state.active}/{name}" for name in names] if stated is None else [normal(f"{state.active}/{stated}")]
     return first_blob(paths, state.files) or first_blob(paths, shared)
 
 

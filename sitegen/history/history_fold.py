@@ -21,7 +21,7 @@ from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import FileRole, Layout, StartOverError
-from sitegen.history.repository import ReadAhead, Repository
+from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
@@ -80,8 +80,7 @@ class HistoryFold:
         self.repository = repository
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
-        self._outputs = outputs = ReadAhead(repository)
-        self._read = read = outputs.read
+        read = repository.read_blob
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
@@ -117,7 +116,7 @@ class HistoryFold:
         remaining = iter(revisions)
         while several := tuple(islice(remaining, _TOGETHER)):
             by_eval = [self._changes_by_eval(revision.changes) for revision in several]
-            self._outputs.request(
+            self.repository.request(
                 change.new
                 for of_commit in by_eval
                 for _, changes in sorted(of_commit.items())
@@ -194,7 +193,7 @@ class HistoryFold:
             commit=commit,
             changes=changes,
             entry=self._entry_of(eval_id),
-            read=self._read,
+            read=self.repository.read_blob,
             report=self.problems.append,
             made_with=self.instructions.made_with,
         )

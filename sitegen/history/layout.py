@@ -65,12 +65,15 @@ def required_statements(entry: EvalConfig) -> dict[str, str]:
     return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 
 
+_KIND_BY_TRUTH: Final = {name: files.kind for files in reversed(KIND_FILES) for name in files.ground_truths}
+
+
 def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
     """Return the kind that the manifest states, otherwise the kind implied by the name of the ground truth."""
     if entry.kind:
         return entry.kind
     name = ground_truth.rpartition("/")[2] if ground_truth else ""
-    return next((files.kind for files in KIND_FILES if name in files.ground_truths), "fields")
+    return _KIND_BY_TRUTH.get(name, "fields")
 
 
 def truth_names(kind: Kind | None, stated: str | None) -> tuple[str, ...]:

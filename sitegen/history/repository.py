@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -142,8 +141,15 @@ class Repository:
 
     def read_blob(self, oid: str) -> BlobRead:
         """Return the content of a blob. Use it within ``share_processes`` to read several."""
-        (read,) = self.read_blobs([oid])
-        return read
+        if file := self.overlay.get(oid):
+            return blobs.read_file(file, oid, self.max_blob_bytes)
+        with cat_file(self.place) as objects:
+            return objects.read_blob(oid, self.max_blob_bytes)
+
+    def request(self, oids: Iterable[str]) -> None:
+        """Ask git for blobs that ``read_blob`` is about to read: it answers faster, in about this order."""
+        with cat_file(self.place) as objects:
+            objects.request((oid for oid in oids if oid not in self.overlay), self.max_blob_bytes)
 
     def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
@@ -181,40 +187,6 @@ class Repository:
         except RepositoryError:
             return True
         return False
-
-
-MOST: Final = 16
-"""Number of blobs that are requested at once, and may be held."""
-LONGEST_HELD: Final = 1_000_000
-"""Size in bytes of the longest content that is held. git is asked again for a longer one that was passed over."""
-
-
-class ReadAhead:
-    """Reads blobs in any order, faster if they were requested in about the order in which they are needed."""
-
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._answers: Iterator[BlobRead] = iter(())
-        self._requested: set[str] = set()
-        """The ids to which no answer was read yet."""
-        self._held: dict[str, BlobRead] = {}
-
-    def request(self, oids: Iterable[str]) -> None:
-        """Request the first ``MOST`` of these blobs. Answers to earlier requests are dropped."""
-        several = tuple(islice(dict.fromkeys(oids), MOST))
-        self._requested, self._held = set(several), {}
-        self._answers = self._repository.read_blobs(several)
-
-    def read(self, oid: str) -> BlobRead:
-        """Return the content of a blob, as ``Repository.read_blob`` does."""
-        while oid in self._requested:
-            answer = next(self._answers)
-            self._requested.remove(answer.oid)
-            if len(answer.content or b"") <= LONGEST_HELD:
-                self._held[answer.oid] = answer
-            elif answer.oid == oid:
-                return answer
-        return self._held.get(oid) or self._repository.read_blob(oid)
 
 
 class HistoryRead(Frozen):
