@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from math import ceil
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -85,7 +86,7 @@ def _strokes(cells: Sequence[HeatCell]) -> str:
     return f"M-.5 .5{''.join(path)}" if path else ""
 
 
-class Column(Frozen):
+class Column(Frozen, dict=True, gc=True):
     """One column of a table."""
 
     name: str
@@ -101,21 +102,26 @@ class Column(Frozen):
     names_row: bool = False
     """Whether its cell is the head of its row."""
 
-    @property
+    @cached_property
     def attribute(self) -> str:
         """The classes of its head and its cells."""
         return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
 
-    def shown(self, *row: object) -> str:
-        """What it shows of a row, in HTML."""
-        if not isinstance(self.cell, str):
-            return output(self.cell(*row))
-        value = row[0]
-        for name in self.cell.split("."):
+    @cached_property
+    def heading(self) -> str:
+        """Its head."""
+        title = f' title="{output(self.title)}"' if self.title else ""
+        return f"<th scope=col {self.attribute}{title}>{output(self.head)}</th>"
+
+    @cached_property
+    def show(self) -> Callable[..., Text]:
+        """The function that returns what it shows of a row."""
+        return self._named if isinstance(self.cell, str) else self.cell
+
+    def _named(self, value: Any, *_: object) -> Text:
+        for name in str(self.cell).split("."):
             value = value[name] if isinstance(value, dict) else getattr(value, name)
-        return output(
-            count(value) if isinstance(value, int) else number(value) if isinstance(value, float | None) else value
-        )
+        return count(value) if isinstance(value, int) else number(value) if isinstance(value, float | None) else value
 
 
 def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
@@ -124,33 +130,27 @@ def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
     return Markup(f"{heads(columns)}{body}\n</tbody>")
 
 
-def heads(columns: Sequence[Column]) -> Markup:
+def heads(columns: Iterable[Column]) -> Markup:
     """The head of a table."""
-    return Markup(f"<thead><tr>{''.join([head(column) for column in columns])}</tr></thead>")
+    return Markup(f"<thead><tr>{''.join([column.heading for column in columns])}</tr></thead>")
 
 
-def head(column: Column) -> Markup:
-    """The head of one column."""
-    title = f' title="{output(column.title)}"' if column.title else ""
-    return Markup(f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>")
-
-
-def cells(columns: Sequence[Column], *row: object) -> Markup:
+def cells(columns: Iterable[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
     return Markup(
         "".join(
             [
-                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{column.shown(*row)}"
+                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{output(column.show(*row))}"
                 for column in columns
             ]
         )
     )
 
 
-def bare_cells(columns: Sequence[Column], *row: object) -> Markup:
-    """The cells of one of many rows, without the names of their columns, which no style and no script asks for."""
-    classes = (f" class={column.classes}" if column.classes else "" for column in columns)
-    return Markup("".join([f"<td{of}>{it.shown(*row)}" for of, it in zip(classes, columns, strict=True)]))
+def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:
+    """The cells of each of many rows, without the names of their columns, which no style and no script asks for."""
+    each = [(f"<td{f' class={column.classes}' if column.classes else ''}>", column.show) for column in columns]
+    return (Markup("".join([f"{opening}{output(show(row))}" for opening, show in each])) for row in rows)
 
 
 def class_name(text: str) -> str:

@@ -17,7 +17,7 @@ from sitegen.model.scorecards import AlignmentRow, DocumentScore, FieldScore
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
-from sitegen.pages.html.cells import RowCache, value_cells
+from sitegen.pages.html.cells import RowCache, output, value_cells
 from sitegen.pages.html.cells import text as _text
 from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
 from sitegen.pages.html.tables import Column, Text, class_name
@@ -176,11 +176,11 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
 
     Rows are many, so their cells have no classes.
     """
-    listed = [column.shown for column in count_columns(nouns, ratios=ratios)]
+    listed = [column.show for column in count_columns(nouns, ratios=ratios)]
 
     @lru_cache(maxsize=4096)
     def cells(counts: Counts) -> str:
-        return f"<td>{'<td>'.join([shown(counts) for shown in listed])}\n"
+        return f"<td>{'<td>'.join([output(show(counts)) for show in listed])}\n"
 
     return cells
 
