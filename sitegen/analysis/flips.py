@@ -57,10 +57,14 @@ def count_flips(flipped: Iterable[CellFlip]) -> Flips:
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
     """Yield the cells that are wrong at one or both of two points, in the order of the map."""
-    held = {document for document in cells.documents if cells.holds(document, before, after)}
     for cell in cells.cells:
-        first, last = cell.at(before), cell.at(after)
-        if fate := fate_of(first, last, cell.document in held):
+        last = cell.at(after)
+        if last is not None and last.start <= before < after:  # as a rule
+            if last.is_wrong:
+                yield CellFlip(fate="still_wrong", cell=cell, before=last, after=last)
+            continue
+        first = cell.at(before)
+        if fate := fate_of(first, last, cells.holds(cell.document, before, after)):
             yield CellFlip(fate=fate, cell=cell, before=first, after=last)
 
 
@@ -72,14 +76,12 @@ def flipped_then(cells: CellMap, index: int, here: Result, before: Callable[[], 
     flipped = list(flipped_cells(cells, index - 1, index))
     judged = _by_cell(here)
     gone = _by_cell(before()) if any(flip.cell.key not in judged for flip in flipped) else {}
-    return [_named_as(judged.get(flip.cell.key) or gone[flip.cell.key], flip) for flip in flipped]
-
-
-def _named_as(judgement: Judgement, flip: CellFlip) -> CellFlip:
-    cell, attribute, named_path = flip.cell, judgement.attribute, judgement.named_path
-    if cell.attribute == attribute and cell.named_path == named_path:  # as a rule
-        return flip
-    return flip._replace(cell=cell._replace(attribute=attribute, named_path=named_path))
+    for at, flip in enumerate(flipped):
+        cell, then = flip.cell, judged.get(flip.cell.key) or gone[flip.cell.key]
+        if (cell.attribute, cell.named_path) != (then.attribute, then.named_path):  # seldom
+            cell = cell._replace(attribute=then.attribute, named_path=then.named_path)
+            flipped[at] = flip._replace(cell=cell)
+    return flipped
 
 
 def _by_cell(result: Result) -> dict[CellKey, Judgement]:
@@ -103,11 +105,12 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     for cell in cells.cells:
         if not any(period.is_wrong for period in cell.periods):
             continue
-        line, points, wrong = (
-            _period_at_points(cell, cells.points),
-            held.get(cell.document) or nowhere,
-            _wrong_points(cell, cells.points),
-        )
+        line: list[Period | None] = [None] * cell.periods[0].start
+        points, wrong = held.get(cell.document) or nowhere, bytearray(cells.points)
+        for period, end in spans(cell, cells.points):
+            line += [period] * (end - period.start)
+            if period.is_wrong:
+                wrong[period.start : end] = b"\1" * (end - period.start)
         stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
         # Most cells are right at most points: only the pairs with a wrong side are looked at one by one.
         for index in compress(range(len(pairs)), map(or_, earlier(wrong), later(wrong))):
@@ -167,22 +170,6 @@ def documents_of_points(cells: CellMap) -> Held:
         for start, end in zip(ends[::2], ends[1::2], strict=True):
             points[start:end] = b"\1" * (end - start)
     return held
-
-
-def _period_at_points(cell: Cell, points: int) -> list[Period | None]:
-    """Return the period that a cell is in at each point; None before its first period."""
-    line: list[Period | None] = [None] * cell.periods[0].start
-    for period, end in spans(cell, points):
-        line += [period] * (end - period.start)
-    return line
-
-
-def _wrong_points(cell: Cell, points: int) -> bytearray:
-    wrong = bytearray(points)
-    for period, end in spans(cell, points):
-        if period.is_wrong:
-            wrong[period.start : end] = b"\1" * (end - period.start)
-    return wrong
 
 
 def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:

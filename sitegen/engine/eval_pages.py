@@ -89,7 +89,7 @@ class Reports:
             snapshots=snapshots,
             last=index,
             wrong_since={
-                cell.key: start for cell in self._cells.cells if (start := cell.wrong_since(index)) is not None
+                flip.cell.key: start for flip in flipped if (start := flip.cell.wrong_since(index)) is not None
             },
             fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             runs=repeats_of_runs(runs) if runs else None,
