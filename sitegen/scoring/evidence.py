@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -92,19 +92,18 @@ def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) ->
     return stated
 
 
-def _objects(
-    node: Mapping[str, Value] | list[Value], above: tuple[PathStep, ...] = ()
-) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
-    """Yield every object of a document with its path, except objects that only hold evidence."""
-    members: Iterable[tuple[PathStep, Value]]
-    if isinstance(node, list):
-        members = enumerate(node)
-    else:
-        yield above, node
-        members = node.items()
-    for step, below in members:
-        if isinstance(below, (dict, list)) and step not in _HOLDERS:
-            yield from _objects(below, (*above, step))
+def _objects(document: Mapping[str, Value]) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
+    """Yield every object of a document with its path, level by level, except objects that only hold evidence."""
+    nodes: list[tuple[tuple[PathStep, ...], Any]] = [((), document)]
+    for above, node in nodes:
+        if isinstance(node, dict):
+            yield above, node
+        members = node.items() if isinstance(node, dict) else enumerate(node)
+        nodes += [
+            ((*above, step), below)
+            for step, below in members
+            if isinstance(below, (dict, list)) and step not in _HOLDERS
+        ]
 
 
 def _evidence(members: Mapping[str, Value]) -> Evidence | None:
