@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 
 from sitegen.engine.built_site import LastBuild, Progress, Site
 from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import claimed, refuse_project
 from sitegen.engine.template_files import find_templates, template_digest
-from sitegen.errors import MemoUnreadableError
-from sitegen.project import Options, Project, open_project
+from sitegen.errors import MemoUnreadableError, Notice
+from sitegen.project import MARKER, Options, Project, open_project
 
 
 def build(options: Options, progress: Progress | None = None) -> Site:
@@ -26,6 +27,8 @@ def build(options: Options, progress: Progress | None = None) -> Site:
             # Once only: whoever commits the site deletes this file.
             with suppress(FileExistsError), open(project.out / ".gitignore", "x", encoding="utf-8") as file:
                 file.write("*\n")
+        if is_new and not options.out and (project.place.top / "public" / MARKER).exists():
+            warnings.warn("The site is in site/ now. That in public/ is of an earlier build.", Notice, stacklevel=1)
         try:
             return _up_to_date(project, progress or Progress())
         except MemoUnreadableError:  # it was thrown away, so that a new one is created

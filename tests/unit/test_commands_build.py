@@ -166,6 +166,12 @@ def test_the_site_is_in_a_folder_that_web_frameworks_leave_free_and_that_git_ign
     assert project.git("status", "--porcelain", "site") == ""
 
 
+def test_a_site_that_an_earlier_version_left_in_public_is_named_once(project):
+    assert run("build", project.path, "-o", project.path / "public").returncode == 0
+    assert "The site is in site/ now. That in public/ is of an earlier build." in run("build", project.path).stderr
+    assert "public/" not in run("build", project.path).stderr
+
+
 @pytest.mark.parametrize("ignored", [None, "*.map\n"], ids=["deleted", "own"])
 def test_a_site_is_committed_once_its_gitignore_is_deleted_or_the_projects_own(project, ignored):
     assert run("build", project.path, "-o", project.path / "docs").returncode == 0
