@@ -189,6 +189,16 @@ def test_the_workflow_of_init_publishes_a_site_without_being_edited(tmp_path):
     assert f'<link rel="canonical" href="{address}/evals/a/">' in (site / "evals/a/index.html").read_text()
 
 
+def test_the_gate_of_init_judges_a_branch_without_being_edited(tmp_path):
+    runner = cloned(initialised(tmp_path / "project", "git@github.com:ann/shop.git"), tmp_path)
+    runner.installs()
+    runner.environment["GITHUB_BASE_REF"] = "trunk"
+    workflow = yaml.safe_load((runner.workspace / ".github/workflows/gate.yml").read_text())
+    given = runner.job(workflow["jobs"]["gate"]["steps"])
+    assert (runner.folder / "gate/gate.md").read_text().startswith("**Evals: pass.**")
+    assert (Path(given["upload-artifact"]["path"]) / "index.html").is_file()
+
+
 def test_the_pipeline_of_init_publishes_a_site_without_being_edited(tmp_path):
     runner = cloned(initialised(tmp_path / "project", "https://gitlab.com/ann/shop.git"), tmp_path)
     runner.installs()
