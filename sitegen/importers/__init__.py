@@ -21,7 +21,7 @@ class Importer(NamedTuple):
     """
 
     name: str
-    """The name in messages. A format of the name of a preset is a table with the preset's columns."""
+    """The name in messages. A format without a module is a table, whose columns ``REPORTS`` describes."""
     module: str = ""
     """The module in this package whose ``read`` turns the content into JudgedResults. It raises UnreadableError if
     nothing of the file can be read. Any other fault is a finding."""
@@ -61,6 +61,10 @@ IMPORTERS: Final = (
         names_scores=True,
     ),
     Importer("lm-eval", ending="jsonl", beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:'),
+    Importer("agent-skills", ending="json", beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:'),
+    Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
+    Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
+    Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[\s*\{[^{}]*"inputs"\s*:'),
     LINES,
 )
 """The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot
@@ -87,11 +91,11 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     UnreadableError.
     """
     from sitegen.importers.case import with_fields
-    from sitegen.importers.columns import PRESETS, read_settings, stated_grades
+    from sitegen.importers.columns import REPORTS, read_settings, stated_grades
     from sitegen.importers.tables import read_table
 
     importer, suffix, grades = importer_of(path, content), ending(path), stated_grades(settings)
-    columns = read_settings(settings).value or PRESETS.get(importer.name)
+    columns = read_settings(settings).value or REPORTS.get(importer.name)
     if columns is not None:
         return read_table(suffix, content, columns, grades)
     module = import_module(f"sitegen.importers.{importer.module}")

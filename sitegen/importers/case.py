@@ -52,6 +52,12 @@ class Opinion(Frozen):
     grader: Grader | None = None
     """None if the opinion is mechanical, or if nothing states that a model gave it."""
 
+    @property
+    def share_right(self) -> float:
+        """The share of the answers that are right; of several, the score that the tool gave them together."""
+        right, wrong = (sum(cells[place] for _, cells in self.counts) for place in (0, 1))
+        return float(right) if right + wrong == 1 else self.score or 0.0
+
 
 def grader_name(model: str, prompt: str) -> str:
     """Name a judge by its model, and by a digest of its prompt if that is stated."""
@@ -231,7 +237,7 @@ def with_fields(results: JudgedResults, grades: Collection[str]) -> JudgedResult
     kept = []
     for case in results.cases:
         judges = tuple([_as_field(judge, left_out) for judge in case.judges])
-        passed = min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
+        passed = min((judge.share_right for judge in judges if judge.counts), default=None)
         kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
     return replace(results, cases=tuple(kept), grades=own_grades)
 

@@ -60,8 +60,8 @@ class ColumnMap(Frozen):
     required: tuple[str, ...] = ()
     """Patterns that must each match a column. Patterns of presets need not, because they cover several versions of a
     tool."""
-    list_at: str = ""
-    """Key, or path of keys, of the list of rows in a JSON object. Empty if the file is the list."""
+    list_at: tuple[str, ...] = ()
+    """Key, or path of keys, of each list of rows in a JSON object. Empty if the file is the list."""
     low: float = 0.0
     high: float = 1.0
     """The range of the scores, which are scaled to 0..1."""
@@ -154,6 +154,65 @@ PRESETS: Final[dict[str, ColumnMap]] = {
 MLflow's ``trace_id`` differs between runs and cannot be the id of a case, so the question identifies the case."""
 
 
+_EXPECTED: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
+"""Usual names of the expected text in the data of an eval, whose names its author chose."""
+
+REPORTS: Final[dict[str, ColumnMap]] = {
+    "agent-skills": ColumnMap(
+        parts={
+            "id": ("eval_id",),
+            "input": ("eval_name",),
+            "variant": ("configuration",),
+            "score": ("result.pass_rate",),
+            "latency": ("result.time_seconds",),
+        },
+        scores=(("expectations.*", ""),),
+        list_at=("runs",),
+    ),
+    "gh-models": ColumnMap(
+        parts={
+            "input": ("testCase.input",),
+            "expected": ("testCase.expected",),
+            "output": ("modelResponse",),
+            "model": ("model",),
+        },
+        scores=(("evaluationResults.*", ""),),
+        list_at=("testResults",),
+    ),
+    "openai-evals-api": ColumnMap(
+        parts={
+            "id": ("datasource_item_id",),
+            "input": ("sample.input",),
+            "expected": tuple(f"datasource_item.{name}" for name in _EXPECTED),
+            "output": ("sample.output.0.content",),
+            "error": ("sample.error.message",),
+            "passed": ("status",),
+            "model": ("sample.model",),
+            "tokens_in": ("sample.usage.prompt_tokens",),
+            "tokens_out": ("sample.usage.completion_tokens",),
+        },
+        scores=(("results.*", ""),),
+        list_at=("data",),
+    ),
+    "pydantic-evals": ColumnMap(
+        parts={
+            "id": ("name",),
+            "input": ("inputs",),
+            "expected": ("expected_output",),
+            "output": ("output",),
+            "error": ("error_message",),
+            "latency": ("task_duration",),
+        },
+        scores=(("scores.*", ""), ("assertions.*", "")),
+        list_at=("cases", "failures"),
+    ),
+    "lm-eval": LM_EVAL,
+}
+"""The rows of reports that are recognised by their beginning, by the name of their importer: ``benchmark.json`` of the
+evals of a skill, the JSON of ``gh models eval``, the output items of OpenAI's API of evals, pydantic-evals'
+``EvaluationReport``."""
+
+
 KEYS: Final = ("columns", "preset", "list", "range", GRADES)
 _KNOWN_PARTS: Final = (*PARTS, "scores")
 
@@ -185,7 +244,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
             )
     if column_map is not None and (list_at := stated.get("list")) is not None:
         if isinstance(list_at, str) and list_at:
-            column_map = replace(column_map, list_at=list_at)
+            column_map = replace(column_map, list_at=(list_at,))
         else:
             findings.append(
                 settings_finding("'list' is not a key", "Write the key of the list of rows, such as results.")

@@ -6,7 +6,7 @@ Reads the rows in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from importlib.util import find_spec
 from itertools import chain, zip_longest
@@ -32,11 +32,28 @@ from sitegen.importers.case import (
     with_verdicts_as_fields,
 )
 from sitegen.importers.columns import EVERY, PRESETS, ColumnMap
-from sitegen.importers.tool_values import items, lone_item, members, number, text, value_at, whole, written
-from sitegen.importers.usual_names import GRADES, nearest_cases, usual_columns, with_named_checks
+from sitegen.importers.tool_values import (
+    conversation,
+    items,
+    lone_item,
+    members,
+    name_of,
+    number,
+    text,
+    value_at,
+    whole,
+)
+from sitegen.importers.usual_names import (
+    GRADES,
+    VERDICTS_OF_CHECKS,
+    is_verdict,
+    nearest_cases,
+    usual_columns,
+    with_named_checks,
+)
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.usage import JUDGES, Call, Usage, stated_judge
+from sitegen.model.usage import JUDGES, Call, Usage, stated, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
@@ -52,7 +69,7 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
     ``described``: the meaning of its columns; None if it follows from their usual names. ``grades``: the scores that
     are grades in the whole series.
     """
-    rows, findings = _read_rows(ending, content, described.list_at if described else "")
+    rows, findings = _read_rows(ending, content, described)
     columns = described or usual_columns(rows)
     if columns is None:
         raise UnreadableError(
@@ -65,8 +82,7 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
     return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
 
 
-def _read_rows(ending: str, content: bytes, list_at: str) -> Parsed[list[Mapping[str, Value]]]:
-    """``list_at``: the key, or path of keys, of the list of rows in a JSON object."""
+def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Parsed[list[Mapping[str, Value]]]:
     findings: list[Finding] = []
     rows: list[Value] = []
     if ending == "csv":
@@ -85,8 +101,7 @@ def _read_rows(ending: str, content: bytes, list_at: str) -> Parsed[list[Mapping
     elif ending == "json":
         value, odd = read_json(content)
         findings += odd
-        beside = {_JUDGE: judge} if (judge := stated_judge(value)) else {}
-        rows = [{**beside, **row} for row in _rows_of_json(value, list_at) if isinstance(row, dict)]
+        rows += _rows_of_json(value, described)
         if not rows:
             fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
             raise UnreadableError("it has no rows", fix)
@@ -105,26 +120,42 @@ def _read_rows(ending: str, content: bytes, list_at: str) -> Parsed[list[Mapping
     return Parsed([with_named_checks(members(row)) for row in rows], tuple(findings))
 
 
-def _rows_of_json(value: Value, list_at: str) -> list[Value]:
-    """Return a list, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
+def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[str, Value]]:
+    """Yield the objects of a list, or ``columns`` and ``data`` as pandas and MLflow write them.
+
+    Each has the model that judged, and the model that answered if it is described, if the file names these beside them.
+    """
+    beside: dict[str, Value] = {_JUDGE: judge} if (judge := stated_judge(value)) else {}
+    if described is not None and "model" in described.parts and (model := stated(value).model):
+        beside["model"] = model
+    for row in _listed(value, described.list_at if described else ()):
+        if isinstance(row, dict):
+            yield {**beside, **row}
+
+
+def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     if list_at:
-        return items(value_at(members(value), list_at))
+        return [row for path in list_at for row in items(value_at(members(value), path))]
     if not isinstance(value, dict):
         return items(value)
     names = [str(name) for name in items(value.get("columns"))]
     in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
     # The cases with an expected side and an output, else the longest list of objects below a key.
     lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
-    return in_columns or [*(nearest_cases(value) or max(lists, key=len, default=[]))]
+    return in_columns or nearest_cases(value) or max(lists, key=len, default=[])
 
 
 _EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 
-_REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment")
+_REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 """Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
 """Names of columns that say why a judge failed, in lower case without separators."""
+_JUDGE_OF_CHECK: Final = "sample.model"
+"""Where OpenAI's API of evals names the model that graded, in its result."""
+_FAILED: Final = "evaluator_failures"
+"""The column in which pydantic-evals lists the evaluators that failed."""
 _MOST_KEYS: Final = 200
 """The most keys of the objects in columns, of which each is a column for all rows."""
 _NAME: Final = 120
@@ -194,6 +225,10 @@ class _TableReader:
             self.findings.append(
                 Finding("warning", message, "Let the judge judge them again.", value=failures[0][:200])
             )
+        if partly := [row for row in self._rows if row.get(_FAILED)]:
+            message = f"An evaluator failed at {len(partly)} of {len(cases)} rows, whose other scores count"
+            why = text(value_at(partly[0], f"{_FAILED}.0.error_message"))[:200]
+            self.findings.append(Finding("warning", message, "Let the evaluator judge them again.", value=why))
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
@@ -216,12 +251,16 @@ class _TableReader:
             grader, opinions = self._grader(row), []
             for name, column in columns.items():
                 cell = value_at(row, column)
+                if cell is None and column not in row:
+                    continue  # a check that this case does not have
                 reason = next((text(members(cell)[key]) for key in _REASONS if key in members(cell)), "")
                 if name in self._reasons:
                     reason = _cell_text(value_at(row, self._reasons[name]))
                 elif not reason and len(columns) == 1:
                     reason = self._text(row, "reasoning")
-                opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=grader))
+                judge = stated_judge(cell) or name_of(value_at(members(cell), _JUDGE_OF_CHECK))
+                of_check = Grader(grader_name(judge, "")) if judge else grader
+                opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check))
             return tuple(opinions)
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
@@ -296,9 +335,16 @@ class _TableReader:
         return names
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
-        if isinstance(value, dict):  # with a reason, for example
+        """The grade in a cell, which may be an object that states a verdict, a score or both."""
+        verdict = None
+        if isinstance(value, dict):
+            verdict = next((value[key] for key in VERDICTS_OF_CHECKS if is_verdict(value.get(key))), None)
             value = next((value[key] for key in GRADES if key in value), None)
-        grade = grade_of(value, WORDS, (self._map.low, self._map.high))
+        grade = grade_of(lone_item(value), WORDS, (self._map.low, self._map.high))
+        stated = grade_of(verdict, WORDS)
+        if stated is not None and stated.score is not None:  # a score on another scale is a step on the way to it
+            score = stated.score if grade is None or grade.score is None else grade.score
+            return AnswerGrade(score, stated.score == 1)
         if grade is None:
             self._off_scale[column] += 1
         return grade or AnswerGrade(None)
@@ -325,7 +371,7 @@ def _cell_text(value: Value) -> str:
     if isinstance(value, Unusable):
         return value.literal
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
-    return text(inner) if isinstance(inner, str) else written(value)
+    return text(inner) if isinstance(inner, str) else conversation(value)
 
 
 def _is_numeric(values: Iterable[Value]) -> bool:

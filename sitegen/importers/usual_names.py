@@ -22,7 +22,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
         *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
         *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
     ),
-    "input": ("input", "question", "query", "prompt", "userinput", "instruction", "text"),
+    "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text"),
     "variant": (
         *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
         *("model", "modelid", "modelname", "target", "system"),
@@ -54,10 +54,14 @@ OBJECTS: Final = (
     *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
 )
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
-_VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
-GRADES: Final = ("score", "value", *_VERDICTS_OF_CHECKS)
+_LISTS: Final = frozenset((*OBJECTS, "expectations", "results"))
+"""Names of lists of such checks. Objects of the last two names hold other things."""
+VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
+GRADES: Final = ("score", "value", *VERDICTS_OF_CHECKS)
 """Members of an object that states a score or a verdict, in order of precedence."""
-_NAMES: Final = ("name", "metric", "check", "criterion", "assertion", "evaluator", "title", "id", "type")
+_NAMES: Final = (
+    *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
+)
 _MOST_CHECKS: Final = 200
 _GRADING: Final = re.compile(
     r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
@@ -73,7 +77,7 @@ def plain_name(name: str) -> str:
 
 def with_named_checks(row: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``)."""
-    lists = {name: value for name, value in row.items() if isinstance(value, list) and plain_name(name) in OBJECTS}
+    lists = {name: value for name, value in row.items() if isinstance(value, list) and plain_name(name) in _LISTS}
     return {**row, **{name: _by_name(value) or value for name, value in lists.items()}} if lists else row
 
 
@@ -86,10 +90,6 @@ def _by_name(checks: list[Value]) -> dict[str, Value]:
         if not name or not any(key in stated for key in GRADES):
             return {}
         number = sum(other == name or other.startswith(f"{name} (") for other in by_name)
-        if any(
-            is_verdict(stated.get(key)) for key in _VERDICTS_OF_CHECKS
-        ):  # which is what a check is for: its score is a step on the way
-            stated = {key: value for key, value in stated.items() if key not in ("score", "value")}
         by_name[f"{name} ({number + 1})" if number else name] = stated
     return by_name
 

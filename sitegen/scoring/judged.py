@@ -57,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 28
+    version = 29
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

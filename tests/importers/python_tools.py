@@ -244,6 +244,77 @@ summed = {each.key: each.score for each in found._summary_results["results"]}
 Path("totals.json").write_text(json.dumps({"langsmith.csv": summed}))
 """
 
+DEEPEVAL: Final = r"""
+import os
+from pathlib import Path
+from deepeval import evaluate
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import LLMTestCase
+
+class Exact(BaseMetric):
+    __name__, threshold, async_mode = "Exact", 1.0, False
+
+    def of(self, given, right):
+        return float(given == right)
+
+    def measure(self, case, *_, **__):
+        self.score = self.of(case.actual_output, case.expected_output)
+        self.success, self.reason = self.score >= self.threshold, f"It scores {self.score}."
+        return self.score
+
+    async def a_measure(self, case, *_, **__):
+        return self.measure(case)
+
+    def is_successful(self):
+        return self.success
+
+class Letters(Exact):
+    __name__, threshold = "Letters", 0.5
+
+    def of(self, given, right):
+        return len({*given} & {*right}) / len({*given} | {*right})
+
+os.environ["DEEPEVAL_RESULTS_FOLDER"] = "written"
+evaluate([LLMTestCase(name=right, input=question, actual_output=given, expected_output=right)
+          for question, right, given in ROWS], [Exact(), Letters()])
+(path,) = Path("written").glob("test_run_*.json")
+path.rename("deepeval.json")
+"""
+PYDANTIC_EVALS: Final = r"""
+import json
+from pathlib import Path
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import EqualsExpected, EvaluationReason, Evaluator
+from pydantic_evals.reporting import EvaluationReportAdapter
+
+class Letters(Evaluator):
+    def evaluate(self, context):
+        given, right = {*context.output}, {*context.expected_output}
+        shared = EvaluationReason(value=len(given & right) / len(given | right), reason="Letters in common.")
+        return {"letters": shared, "brief": len(context.output) < 12, "kind": "word"}
+
+class Tone(Evaluator):
+    def evaluate(self, context):
+        if context.output == "Graz":
+            raise ValueError("the judge is away")
+        return {"tone": 1.0}
+
+def capital(question):
+    return ANSWERS[question]
+
+cases = [Case(name=right, inputs=question, expected_output=right) for question, right, _ in ROWS]
+cases.append(Case(name="none", inputs="What is the capital of Atlantis?", expected_output="none"))
+dataset = Dataset(name="capitals", cases=cases, evaluators=[EqualsExpected(), Letters(), Tone()])
+report = dataset.evaluate_sync(capital, progress=False, max_concurrency=1)
+found = json.loads(EvaluationReportAdapter.dump_json(report))
+for case in (*found["failures"], *(each for case in found["cases"] for each in case["evaluator_failures"])):
+    case["error_stacktrace"] = ""
+Path("pydantic-evals.json").write_text(json.dumps(found, indent=2) + "\n")
+averages = report.averages()
+Path("totals.json").write_text(json.dumps(
+    {"pydantic-evals.json": {**averages.scores, "assertions": averages.assertions}}))
+"""
+
 
 class PythonTool(NamedTuple):
     """A tool, and the script that runs it."""
@@ -263,6 +334,8 @@ TOOLS: Final = (
     PythonTool("MLFLOW", MLFLOW, ("mlflow-eval_results_table.json", "mlflow-genai.csv", "mlflow-genai.jsonl")),
     PythonTool("RAGAS", RAGAS, ("ragas.csv", "ragas.jsonl")),
     PythonTool("LANGSMITH", LANGSMITH, ("langsmith.csv", "langsmith.jsonl")),
+    PythonTool("DEEPEVAL", DEEPEVAL, ("deepeval.json",)),
+    PythonTool("PYDANTIC_EVALS", PYDANTIC_EVALS, ("pydantic-evals.json",)),
 )
 OFFLINE: Final = {
     "HF_HUB_OFFLINE": "1",
@@ -270,6 +343,7 @@ OFFLINE: Final = {
     "RAGAS_DO_NOT_TRACK": "true",
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "LANGSMITH_TRACING": "false",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
     "OPENAI_API_KEY": "none",
     "EVALS_THREADS": "1",
 }

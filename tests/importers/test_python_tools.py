@@ -109,3 +109,31 @@ def test_totals_of_a_table_of_langsmith_are_its_summary(ending: str) -> None:
     assert means(results)["correct"] == own("langsmith.csv")["correct"]
     assert answers(results) == [*ANSWERS, ("none", "")]
     assert [case.error for case in results.cases] == ["", "", "", "KeyError('What is the capital of Atlantis?')"]
+
+
+def test_totals_of_deepeval_are_the_scores_and_the_verdicts_of_its_metrics() -> None:
+    results = read("deepeval.json")
+    stated = json.loads((FIXTURES / "deepeval.json").read_bytes())
+    assert means(results) == {row["metric"]: sum(row["scores"]) / 3 for row in stated["metricsScores"]}
+    for row in stated["metricsScores"]:
+        counts = [field.counts for case in results.cases for judge in case.judges for field in judge.counts]
+        named = [judge.name for case in results.cases for judge in case.judges]
+        right = sum(count.tp for count, name in zip(counts, named, strict=True) if name == row["metric"])
+        assert right == row["passes"]
+    assert sum(case.passed == 1 for case in results.cases) == stated["testPassed"]
+    assert (answers(results), [case.input for case in results.cases]) == (ANSWERS, QUESTIONS)
+    assert results.findings == ()
+
+
+def test_totals_of_pydantic_evals_are_the_averages_of_its_report() -> None:
+    results = read("pydantic-evals.json")
+    stated = own("pydantic-evals.json")
+    found = means(results)
+    assert {name: found[name] for name in ("letters", "tone")} == {name: stated[name] for name in ("letters", "tone")}
+    assert (found["EqualsExpected"] + found["brief"]) / 2 == pytest.approx(stated["assertions"])
+    assert answers(results) == [*ANSWERS, ("none", "")]
+    assert [case.error for case in results.cases][2:] == ["", "KeyError: 'What is the capital of Atlantis?'"]
+    assert [(finding.message, finding.value) for finding in results.findings] == [
+        ("1 of 4 rows state an error", "KeyError: 'What is the capital of Atlantis?'"),
+        ("An evaluator failed at 1 of 4 rows, whose other scores count", "ValueError: the judge is away"),
+    ]

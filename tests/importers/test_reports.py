@@ -1,0 +1,87 @@
+"""Reports of tools that need an account or an agent: sitegen's totals are those that the report states."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.importers import read_results
+from sitegen.importers.case import Grader, JudgedResults
+from sitegen.model.usage import Usage
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def read(name: str) -> JudgedResults:
+    results = read_results(name, (FIXTURES / name).read_bytes())
+    assert results.findings == ()
+    return results
+
+
+def stated(name: str) -> Any:
+    return json.loads((FIXTURES / name).read_bytes())
+
+
+def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> None:
+    cases = read("agent-skills-benchmark.json").cases
+    for variant, summary in stated("agent-skills-benchmark.json")["run_summary"].items():
+        scores: dict[str, list[float]] = {}
+        for case in cases:
+            if case.variant == variant:
+                scores.setdefault(case.id, []).append(case.score or 0.0)
+        if scores:  # which the difference between both is not
+            means = [sum(each) / len(each) for each in scores.values()]
+            assert sum(means) / len(means) == summary["pass_rate"]["mean"]
+    assert [case.id for case in cases] == [
+        *("1 · with_skill", "1 · with_skill", "2 · with_skill"),
+        *("1 · without_skill", "2 · without_skill"),
+    ]
+    assert [judge.name for judge in cases[0].judges] == [
+        "The sum is in the last row",
+        "Dates are written as in ISO 8601",
+    ]
+    assert cases[1].judges[1].misses == ("Dates are written as in ISO 8601: 2/1/26 in row 2",)
+    assert (cases[0].input, cases[0].call.usage.latency) == ("Totals of a month", 40.0)
+
+
+def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_scores() -> None:
+    cases, summary = read("gh-models.json").cases, stated("gh-models.json")["summary"]
+    assert [case.passed for case in cases].count(1.0) == summary["passedTests"]
+    assert [(judge.name, judge.score) for case in cases for judge in case.judges] == [
+        *(("names the trade", 1.0), ("similarity", 0.75)),
+        *(("names the trade", 0.0), ("similarity", 0.25)),
+    ]
+    assert [judge.counts[0].counts.tp for case in cases for judge in case.judges] == [1, 1, 0, 1]
+    assert [(case.input, case.expected, case.output, case.call.model) for case in cases] == [
+        ("No light in the hall", "Electrical", "Electrical", "openai/m-1"),
+        ("The tap drips", "Plumbing", "Other", "openai/m-1"),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending: str) -> None:
+    cases = read(f"openai-evals-api.{ending}").cases
+    assert [(case.id, case.passed, case.score) for case in cases] == [("1", 0.0, 0.45), ("0", 1.0, 0.9)]
+    assert [(judge.name, judge.score, judge.grader) for judge in cases[0].judges] == [
+        ("Trade", 0.0, None),
+        ("Tone", 0.9, Grader("judge-1")),
+    ]
+    assert (cases[0].expected, cases[0].output) == ("Plumbing", "Other")
+    assert cases[0].input == "developer: Name the trade.\n\nuser: The tap drips"
+    assert (cases[0].call.model, cases[0].call.usage) == ("m-1", Usage(29, 2))
+
+
+def test_scores_that_are_lists_of_one_number_are_that_number() -> None:
+    rows = [{"id": "a", "input": "q", "output": "x", "scores": {"exact": [1], "tone": [0.8]}}]
+    (case,) = read_results("items.json", json.dumps(rows).encode()).cases
+    assert [(judge.name, judge.score) for judge in case.judges] == [("exact", 1.0), ("tone", 0.8)]
+
+
+def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check() -> None:
+    check = {"name": "tone", "score": 4, "passed": False}
+    results = read_results("items.json", json.dumps([{"id": "a", "output": "x", "checks": [check]}]).encode())
+    assert [(judge.score, case.passed) for case in results.cases for judge in case.judges] == [(0.0, 0.0)]
+    assert results.findings == ()
