@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 from functools import cache
+from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-import matplotlib
 import pytest
 from fontTools import subset
 from playwright.sync_api import Page
@@ -22,6 +22,8 @@ NARROW: Final = 80
 WIDE: Final = 120
 """A fifth wider than DejaVu Sans and Verdana, which are the widest fonts that readers commonly have."""
 
+FOLDER: Final = Path(str(metadata.distribution("matplotlib").locate_file("matplotlib/mpl-data/fonts/ttf")))
+"""Found without an import, which would take a second."""
 FAMILIES: Final = {"--sans": ("Inter", "DejaVuSans"), "--mono": ("JetBrains Mono", "DejaVuSansMono")}
 """Variable of the style sheet: (the family it names first, the files that are drawn instead)."""
 ZERO: Final = {"--sans": 1303 / 2048, "--mono": 1233 / 2048}
@@ -91,7 +93,7 @@ def _faces() -> list[tuple[str, str, str]]:
 
 def _read(name: str) -> bytes:
     """The letters and signs of the file that pages use: as little as possible goes to each page."""
-    file = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
+    file = FOLDER / name
     if not file.is_file():
         pytest.fail(f"The fonts of the browser tests are missing: no {file}. Install matplotlib anew.", pytrace=False)
     options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)

@@ -123,7 +123,7 @@ def server(demo_site: Path, tmp_path: Path) -> Iterator[str]:
 
 
 def test_no_page_violates_its_policy_or_writes_an_error_to_the_console(demo_site, opened, open_in_one_tab):
-    """Beside one page of each kind, every 25th of each folder and its last: what else differs is data alone."""
+    """Every 25th page of each folder and its last: what else differs is data alone."""
     found = {path: page.complaints for path, page in opened.items() if page.complaints}
     for path in _some_of_every_folder(demo_site):
         if path not in opened and (complaints := open_in_one_tab(path).complaints()):
@@ -187,11 +187,11 @@ def test_a_short_report_says_what_is_left_out_and_leads_on(tmp_path, open_in_one
 
 @pytest.fixture(scope="module")
 def fitted(kinds: dict[str, str], demo_site: Path) -> list[str]:
-    """One page of each kind, the trend of every eval, and an instruction file whose path has no place to break."""
+    """One page of each kind that no sample is of, the trend of every eval, and a path that has no place to break."""
     trends = {path.relative_to(demo_site).as_posix() for path in demo_site.glob("evals/*/index.html")}
     unbroken = {path.relative_to(demo_site).as_posix() for path in demo_site.glob("instructions/*--parties.md/*.html")}
     assert unbroken
-    return sorted({*kinds.values(), "regressions.html", *trends, *unbroken})
+    return sorted({*(kinds[kind] for kind in SAMPLES_LACK), *trends, *unbroken})
 
 
 class Opened(NamedTuple):
@@ -219,7 +219,7 @@ def test_no_kind_of_page_is_cut_on_paper(opened):
     assert {path: page.too_wide.cut for path, page in opened.items() if page.too_wide.cut} == {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAMPLES_LACK)
 def test_everything_is_visible_without_scripts(kinds, open_in_one_tab, kind):
     page = open_in_one_tab(kinds[kind], java_script_enabled=False).page
     parts = page.locator(

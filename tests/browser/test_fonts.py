@@ -30,7 +30,7 @@ def test_narrow_fonts_are_a_fifth_narrower_and_wide_ones_a_fifth_wider(visit):
 
 
 def test_a_font_that_is_not_there_fails_the_test_and_says_so(visit, monkeypatch, tmp_path):
-    monkeypatch.setattr("matplotlib.get_data_path", lambda: str(tmp_path))
+    monkeypatch.setattr(fonts, "FOLDER", tmp_path)
     with pytest.raises(pytest.fail.Exception, match=r"fonts of the browser tests are missing: no .*DejaVuSans\.ttf"):
         fonts.fontconfig_file(tmp_path)
 

@@ -218,14 +218,12 @@ NULLS = {
     **{f"sitegen.toml: {key}": f'{key} = ["a\\u0000/**"]\n' for key in ("instructions", "mapping", "redact")},
     **{
         f"evals/manifest.yaml: {key}": MANIFEST.format(f'{key}: "a\\0"')
-        for key in ("dir", "ground_truth", "outputs", "mapping", "schema", "name", "kind", "description", "notes")
+        for key in ("dir", "ground_truth", "outputs", "mapping", "schema", "kind")
     },
-    "evals/manifest.yaml: outputs by a glob": MANIFEST.format('outputs: "\\0*"'),
-    "evals/manifest.yaml: source": MANIFEST.format('source: "a\\0.png"'),
-    **{
-        f"evals/manifest.yaml: {key}": MANIFEST.format(f'{key}: ["\\0/**"]')
-        for key in ("aliases", "instructions", "redact")
-    },
+    "evals/manifest.yaml: texts": MANIFEST.format('{name: "a\\0", description: "a\\0", notes: "a\\0"}'),
+    "evals/manifest.yaml: patterns": MANIFEST.format(
+        '{outputs: "\\0*", source: "a\\0.png", aliases: ["\\0/**"], instructions: ["\\0/**"], redact: ["\\0/**"]}'
+    ),
     "evals/manifest.yaml: an id": 'evals:\n  "a\\0": {}\n',
     "evals/manifest.yaml: an id that leads out": "evals:\n  ../../a: {}\n",
 }

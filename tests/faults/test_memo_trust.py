@@ -52,11 +52,16 @@ def test_a_memo_that_came_with_the_project_is_put_aside(small, monkeypatch, tmp_
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"\xff\xfe", b"a" * 1_000_000, b"\n" * 1_000_000, b"\0" * 100],
-    ids=["nothing", "not ASCII", "one long line", "many lines", "no text"],
+    ("content", "size"),
+    [
+        pytest.param(b"", None, id="nothing"),
+        pytest.param(b"\xff\xfe", None, id="not ASCII"),
+        pytest.param(b"a" * 1_000_000, None, id="one long line"),
+        pytest.param(b"\n" * 1_000_000, None, id="many lines"),
+        pytest.param(b"\0" * 100, 2**43, id="no text"),
+        pytest.param(b"\n" * 1_000_000, 2**43, id="many lines, and no end"),
+    ],
 )
-@pytest.mark.parametrize("size", [None, 2**43])
 def test_no_mark_that_another_one_wrote_is_read_to_its_end(small, tmp_path, content, size):
     """One may have eight terabytes, of which the disk holds a page."""
     run("build", small.path)

@@ -56,7 +56,7 @@ def drawn(random: Random, kind: str) -> tuple[str, Any, list[Any]]:
     return "ground_truth.json", truth, outputs
 
 
-@pytest.fixture(scope="module", params=range(3))
+@pytest.fixture(scope="module", params=range(2))
 def history(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, Path]:
     """Evals of three kinds, with instructions that are edited between some outputs, so that the others are repeats."""
     random = Random(request.param)
