@@ -2,7 +2,7 @@
 
 Every run overwrites the file. The cases are a list: in JSON or YAML the first list below any key whose members have
 both sides, in JSON Lines the lines, in CSV the rows. The keys of the sides are recognised by their names
-(``case_lists``) or stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``.
+or stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``.
 """
 
 from __future__ import annotations
@@ -13,21 +13,30 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from posixpath import basename
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import UnreadableError, csv_table, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers.case import VERDICTS
-from sitegen.importers.usual_names import EXPECTED, OUTPUT, SCORES, response_states_a_result, states_a_result, usual_key
+from sitegen.importers.usual_names import (
+    EXPECTED,
+    OUTPUT,
+    SCORES,
+    nearest_cases,
+    response_states_a_result,
+    states_a_result,
+    usual_key,
+)
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage, stated, stated_run
-from sitegen.scoring.case_lists import has_key, id_text, is_two_sided, list_of_cases, text_of_value, value_at_key
 from sitegen.scoring.mapping import CaseKeys, read_mapping
+from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.text.keys import plain_key
+from sitegen.text.values import id_text, text_of_value
 
 _IDS: Final = (
     "id",
@@ -284,3 +293,34 @@ def _id_key(cases: Sequence[dict[str, Value]]) -> str:
         if names and all(names) and (usual_name.endswith("id") or len(set(names)) == len(names)):
             return key
     return ""
+
+
+def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
+    """Return the list of cases: at the stated path, else the list nearest to the root whose members have both sides."""
+    if keys.list:
+        stated = value_at_key(root, keys.list)
+        return stated if isinstance(stated, list) else list(stated.values()) if isinstance(stated, dict) else ()
+    return nearest_cases(root, lambda case: is_two_sided(case, keys))
+
+
+def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
+    """Whether a case has both an expected side and an output."""
+    sides = ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    return all(
+        value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides
+    )
+
+
+def value_at_key(value: Value, path: str) -> Value:
+    """The value at a key, or at a path of keys; None if there is none."""
+    if not isinstance(value, dict) or path in value:
+        return value[path] if isinstance(value, dict) else None
+    try:
+        return cast("Value", follow(value, parse_path(path)))
+    except PathError:
+        return None
+
+
+def has_key(member: dict[str, Value], path: str) -> bool:
+    """Whether a case has a value at a path; a plain key may hold null."""
+    return path in member or value_at_key(member, path) is not None

@@ -18,7 +18,7 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.model.usage import BESIDE
-from sitegen.scoring.case_lists import id_text
+from sitegen.text.values import id_text
 
 if TYPE_CHECKING:
     from sitegen.importers.case import JudgedResults

@@ -28,10 +28,10 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated, stated_run
 from sitegen.scoring.case_files import CaseFile, read_case_file
-from sitegen.scoring.case_lists import id_text, text_of_value
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
+from sitegen.text.values import id_text, text_of_value
 
 _ACCEPTED: Final = "accepted"
 """The key of further accepted answers of a case."""

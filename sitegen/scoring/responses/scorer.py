@@ -24,7 +24,6 @@ from sitegen.model.scorecards import (
     TablePanel,
 )
 from sitegen.scoring.case_files import case_keys
-from sitegen.scoring.case_lists import first_names
 from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.responses.files import (
     CasesById,
@@ -47,6 +46,7 @@ from sitegen.scoring.responses.measures import (
 from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
+from sitegen.text.values import first_names
 
 _ROWS: Final = 200
 _GRADED: Final = ("average_quality",)
