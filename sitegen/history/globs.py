@@ -4,8 +4,8 @@
 are sets, a backslash makes the next character literal, and a slash at the end matches everything below.
 
 A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
-folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is the part of the
-path that the wildcards match, together with the rest of the segment that holds the first wildcard.
+folder that wildcards before ``**`` match, or, where only the file's own name has a wildcard, the file. Its name is the
+part of the path that the wildcards match, together with the rest of the segment that holds the first wildcard.
 """
 
 from __future__ import annotations
@@ -166,9 +166,10 @@ def run_glob(outputs: str) -> RunGlob:
     """Parse the glob that a manifest states."""
     segments = outputs.split("/")
     wild = [index for index, segment in enumerate(segments) if _WILDCARD.search(segment)]
-    folders = [index for index in wild if index < len(segments) - 1 and segments[index] != "**"]
+    end = segments.index("**") if "**" in segments else len(segments) - 1
+    folders = [index for index in wild if index < end]
     start = "".join(f"{segment}/" for segment in segments[: wild[0]])
-    if folders and "**" not in segments:
+    if folders:
         depth = folders[-1] + 1 - wild[0]
         literal = wild[-1] == folders[-1]
         ending = "/" + "/".join(segments[folders[-1] + 1 :]) if literal else ""

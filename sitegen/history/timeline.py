@@ -28,7 +28,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 19
+VERSION: Final = 20
 """Increased whenever the same history would fold to another result."""
 
 

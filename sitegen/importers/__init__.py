@@ -62,6 +62,13 @@ IMPORTERS: Final = (
     ),
     Importer("lm-eval", ending="jsonl", beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:'),
     Importer("agent-skills", ending="json", beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:'),
+    Importer(
+        name="grading of a skill",
+        module="skill_grading",
+        ending="json",
+        beginning=rb'\s*\{\s*"(?:expectations|assertion_results)"\s*:\s*\[\s*\{',
+        names_scores=True,
+    ),
     Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
     Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
     Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[\s*\{[^{}]*"inputs"\s*:'),

@@ -75,7 +75,8 @@ class JudgedCase(Frozen):
     """
 
     id: str
-    """Identifies the case through history. Includes the variant if the run has several."""
+    """Identifies the case through history. Includes the variant if the run has several. Empty if the file is one case
+    and does not name it: its place among the files of the output does."""
     opinion: Opinion
     """The opinion of all judges together. Its counts are those in the ``details`` of the case itself."""
     judges: tuple[Opinion, ...]

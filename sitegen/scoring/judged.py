@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from posixpath import basename, splitext
 from typing import Final
 
 from msgspec.structs import replace
@@ -44,6 +46,8 @@ METRICS: Final = (
 )
 
 
+_BETWEEN: Final = " · "
+_RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200
 _ANSWER: Final = 500
 """The most characters of the note of a judgement, and of the answers in it."""
@@ -57,7 +61,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 29
+    version = 30
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -75,17 +79,19 @@ class JudgedScorer:
         if not inputs.outputs:
             missing = UnreadableError("the output is missing", "Let the judge write it again.")
             findings.append(missing.finding("The output"))
-        for file in inputs.outputs:
+        for file, place in zip(inputs.outputs, _places([file.path for file in inputs.outputs]), strict=True):
             try:
                 content = content_of(file, "the output is missing", "Make the output again.")
                 results = read_results(file.path, content, inputs.settings)
             except UnreadableError as error:
                 findings.append(error.finding("The output"))
                 continue
-            of_file: dict[str, list[JudgedCase]] = {}
             for case in results.cases:
-                of_file.setdefault(case.id, []).append(case.counted)
-            answers |= of_file
+                if case.id:
+                    answers.setdefault(case.id, []).append(case.counted)
+                else:
+                    named = replace(case.counted, id=_BETWEEN.join(place), variant="".join(place[1:2]))
+                    answers.setdefault(named.id, []).append(named)
             findings += results.findings
         if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
             findings += _add_expected_texts(answers, inputs.ground_truth)
@@ -97,6 +103,18 @@ class JudgedScorer:
         score, pass_rate = (stats.mean(metrics.get(name) for metrics in by_case) for name in ("score", "pass_rate"))
         counts = stats.total(document.counts for document in documents)
         return _judged_metrics(score, counts, pass_rate)
+
+
+def _places(paths: Sequence[str]) -> list[list[str]]:
+    """Return the folders by which each file is told from the others, without those that number repeated runs.
+
+    The first is that of the case, the second that of the variant: ``eval-totals/with_skill/run-2``.
+    """
+    folders = [path.split("/")[:-1] for path in paths]
+    least = min(map(len, folders), default=0) if len(folders) > 1 else 0
+    same = next((depth for depth in range(least) if len({each[depth] for each in folders}) > 1), least)
+    places = [[name for name in each[same:] if len(folders) > 1 and not _RUN.fullmatch(name)] for each in folders]
+    return [place or [splitext(basename(path))[0]] for path, place in zip(paths, places, strict=True)]
 
 
 def _add_expected_texts(answers: dict[str, list[JudgedCase]], file: File) -> Iterator[Finding]:

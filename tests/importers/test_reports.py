@@ -11,6 +11,8 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults
 from sitegen.model.usage import Usage
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -45,6 +47,35 @@ def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> No
     ]
     assert cases[1].judges[1].misses == ("Dates are written as in ISO 8601: 2/1/26 in row 2",)
     assert (cases[0].input, cases[0].call.usage.latency) == ("Totals of a month", 40.0)
+
+
+def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers_of_its_benchmark() -> None:
+    paths = sorted((FIXTURES / "agent-skills/iteration-1").glob("eval-*/*/run-*/grading.json"))
+    files = tuple(File(path.relative_to(FIXTURES).as_posix(), path.read_bytes()) for path in paths)
+    assert len(files) == 5
+    card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
+    assert {document.id: dict(document.metrics)["score"] for document in card.documents} == {
+        "eval-credit · with_skill": 1.0,
+        "eval-credit · without_skill": 0.0,
+        "eval-totals · with_skill": 0.75,
+        "eval-totals · without_skill": 0.5,
+    }
+    summary = stated("agent-skills-benchmark.json")["run_summary"]
+    assert summary["with_skill"]["pass_rate"]["mean"] == (1.0 + 0.75) / 2
+    assert {field.attribute: field.counts.tp for field in card.fields} == {
+        "The amount is negative": 1,
+        "The sum is in the last row": 3,
+        "Dates are written as in ISO 8601": 1,
+    }
+
+
+def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_left_out_and_said() -> None:
+    expectations: list[Any] = [{"text": "It is short", "passed": True}, {"text": "It is kind", "passed": "maybe"}, 3]
+    content = json.dumps({"expectations": expectations}).encode()
+    card = scorer("judged").score(ScoringInputs(outputs=(File("w/grading.json", content),))).scorecard
+    assert [document.id for document in card.documents] == ["grading"]
+    assert [field.attribute for field in card.fields] == ["It is short"]
+    assert [finding.message for finding in card.findings] == ["Expectations state no verdict, and are left out: 1 of 2"]
 
 
 def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_scores() -> None:

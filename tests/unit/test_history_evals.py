@@ -784,6 +784,8 @@ def test_a_run_is_a_folder_of_any_name_with_all_its_files(repo: GitRepo) -> None
         ("runs/*/*/out.json", "runs/x/y/out.json", "x/y"),
         ("runs/m-*/*.json", "runs/m-1/y.json", "m-1"),
         ("logs/**/*.eval", "logs/2026/02/a.eval", "2026/02/a"),
+        ("run-*/**/grading.json", "run-2/a/with/grading.json", "run-2"),
+        ("w/*/x/**/grading.json", "w/a/x/b/grading.json", "a"),
         ("*_metrics.json", "night_metrics.json", "night"),
         ("results/run-*.json", "results/deep/run-7.json", None),
     ],
