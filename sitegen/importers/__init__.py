@@ -69,6 +69,7 @@ IMPORTERS: Final = (
         beginning=rb'\s*\{\s*"(?:expectations|assertion_results)"\s*:\s*\[\s*\{',
         names_scores=True,
     ),
+    Importer("evalite", ending="json", beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\['),
     Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
     Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
     Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[\s*\{[^{}]*"inputs"\s*:'),

@@ -41,6 +41,8 @@ PARTS: Final = (
 )
 """The parts of a case that a column may hold. A map may also have ``scores``, which are any number of columns."""
 
+GROUP: Final = "group"
+"""The column with the name of the group of rows that a row is in."""
 EVERY: Final = "*"
 """The pattern of scores that matches every column of numbers that holds no other part."""
 
@@ -61,7 +63,8 @@ class ColumnMap(Frozen):
     """Patterns that must each match a column. Patterns of presets need not, because they cover several versions of a
     tool."""
     list_at: tuple[str, ...] = ()
-    """Key, or path of keys, of each list of rows in a JSON object. Empty if the file is the list."""
+    """Key, or path of keys, of each list of rows in a JSON object. Empty if the file is the list. Before ``.*.`` is a
+    list of groups of rows."""
     low: float = 0.0
     high: float = 1.0
     """The range of the scores, which are scaled to 0..1."""
@@ -169,6 +172,17 @@ REPORTS: Final[dict[str, ColumnMap]] = {
         scores=(("expectations.*", ""),),
         list_at=("runs",),
     ),
+    "evalite": ColumnMap(
+        parts={
+            "input": ("input",),
+            "expected": ("expected",),
+            "output": ("output",),
+            "variant": (GROUP,),
+            "score": ("averageScore",),
+        },
+        scores=(("scores.*", ""),),
+        list_at=("evals.*.results",),
+    ),
     "gh-models": ColumnMap(
         parts={
             "input": ("testCase.input",),
@@ -209,7 +223,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
     "lm-eval": LM_EVAL,
 }
 """The rows of reports that are recognised by their beginning, by the name of their importer: ``benchmark.json`` of the
-evals of a skill, the JSON of ``gh models eval``, the output items of OpenAI's API of evals, pydantic-evals'
+evals of a skill, evalite's JSON, that of ``gh models eval``, the output items of OpenAI's API of evals, pydantic-evals'
 ``EvaluationReport``."""
 
 

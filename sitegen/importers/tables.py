@@ -31,10 +31,11 @@ from sitegen.importers.case import (
     with_fields,
     with_verdicts_as_fields,
 )
-from sitegen.importers.columns import EVERY, PRESETS, ColumnMap
+from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
 from sitegen.importers.tool_values import (
     conversation,
     items,
+    list_of,
     lone_item,
     members,
     name_of,
@@ -135,7 +136,15 @@ def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[st
 
 def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     if list_at:
-        return [row for path in list_at for row in items(value_at(members(value), path))]
+        rows: list[Value] = []
+        for path in list_at:
+            above, of_groups, below = path.partition(".*.")
+            listed = value_at(members(value), above)
+            if not of_groups:
+                rows += items(listed)
+            for group in list_of(members)(listed) if of_groups else ():
+                rows += ({GROUP: group.get("name"), **row} for row in list_of(members)(value_at(group, below)))
+        return rows
     if not isinstance(value, dict):
         return items(value)
     names = [str(name) for name in items(value.get("columns"))]

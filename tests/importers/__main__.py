@@ -186,6 +186,38 @@ def _environment(folder: Path) -> dict[str, str]:
     return os.environ | off | {"HOME": str(folder), "PROMPTFOO_CONFIG_DIR": str(folder / "own")}
 
 
+EVALITE = """
+import { evalite } from "evalite";
+const questions = ["What is the capital of France?", "What is the capital of Austria?"];
+const given = { [questions[0]]: "Paris", [questions[1]]: "Graz" };
+const data = [{ input: questions[0], expected: "Paris" }, { input: questions[1], expected: "Vienna" }];
+const exact = { name: "Exact", scorer: ({ output, expected }) => Number(output === expected) };
+const shared = ({ output, expected }) =>
+  [...new Set(output)].filter((letter) => expected.includes(letter)).length / new Set(output + expected).size;
+const letters = { name: "Letters", scorer: shared };
+evalite("Capitals", { data: () => data, task: async (input) => given[input], scorers: [exact, letters] });
+const loud = async (input) => given[input].toUpperCase();
+evalite("Loud", { data: () => data.slice(0, 1), task: loud, scorers: [letters] });
+"""
+IN_MEMORY = """
+import { defineConfig } from "evalite/config";
+import { createInMemoryStorage } from "evalite/in-memory-storage";
+export default defineConfig({ storage: () => createInMemoryStorage() });
+"""
+
+
+def evalite(folder: Path) -> None:
+    """Two evals of evalite, which keeps them in memory: its database is a module in C that npm has to build."""
+    (folder / "node_modules").symlink_to(Path(os.environ["EVALITE"]).resolve() / "node_modules")
+    (folder / "package.json").write_text('{"type": "module"}', "utf-8")
+    (folder / "capitals.eval.ts").write_text(EVALITE, "utf-8")
+    (folder / "evalite.config.ts").write_text(IN_MEMORY, "utf-8")
+    command = ["npx", "--no-install", "evalite", "run", "--outputPath=results.json"]
+    subprocess.run(command, cwd=folder, env=os.environ | {"HOME": str(folder)}, check=False)
+    written = (folder / "results.json").read_text("utf-8").replace(f"{folder}/", "")
+    (FIXTURES / "evalite.json").write_text(written + "\n", "utf-8")
+
+
 def main(wanted: list[str]) -> None:
     """Every fixture, each from a folder of its own; or those of the tools that are named."""
     FIXTURES.mkdir(exist_ok=True)
@@ -195,6 +227,7 @@ def main(wanted: list[str]) -> None:
         ("inspect", inspect),
         ("inspect", judged),
         ("promptfoo", rated),
+        ("evalite", evalite),
         *((tool.environment.lower(), partial(run_tool, tool)) for tool in TOOLS),
         *(
             ("promptfoo", partial(promptfoo, plain=plain, name=f"promptfoo-{name}.json", configuration=configuration))

@@ -116,3 +116,16 @@ def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check() 
     results = read_results("items.json", json.dumps([{"id": "a", "output": "x", "checks": [check]}]).encode())
     assert [(judge.score, case.passed) for case in results.cases for judge in case.judges] == [(0.0, 0.0)]
     assert results.findings == ()
+
+
+def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
+    cases = read("evalite.json").cases
+    for group in stated("evalite.json")["evals"]:
+        scores = [case.score for case in cases if case.variant == group["name"]]
+        assert sum(score for score in scores if score is not None) / len(scores) == group["averageScore"]
+    assert {case.id for case in cases} == {
+        *(f"What is the capital of {place}? · Capitals" for place in ("France", "Austria")),
+        "What is the capital of France? · Loud",
+    }
+    scored = {case.id: [(judge.name, judge.score) for judge in case.judges] for case in cases}
+    assert scored["What is the capital of Austria? · Capitals"] == [("Exact", 0.0), ("Letters", 0.125)]
