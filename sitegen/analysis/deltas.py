@@ -27,11 +27,11 @@ MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
     """Determine which documents two results have in common; if their test cases differ, which of these (rule 44)."""
-    cases = overlap_of([case.attribute for case in before.cases], [case.attribute for case in after.cases])
     documents = overlap_of([each.id for each in before.documents], [each.id for each in after.documents])
-    if documents.verdict == "refused" or not before.cases or not after.cases or cases.verdict == "comparable":
+    if documents.verdict == "refused" or not before.cases or not after.cases:
         return documents
-    return cases._replace(unit="cases")
+    cases = overlap_of([case.attribute for case in before.cases], [case.attribute for case in after.cases])
+    return documents if cases.verdict == "comparable" else cases._replace(unit="cases")
 
 
 def units_of(card: Scorecard, unit: OverlapUnit) -> Sequence[DocumentScore]:
