@@ -136,7 +136,7 @@ class _EvalJob:
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-        best = peak(series, self._edits.made_with)
+        best, known = peak(series, self._edits.made_with), self._known
         summary = EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
@@ -161,7 +161,9 @@ class _EvalJob:
             recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
             if point and not series.info.recorded
             else None,
-            since_best=since_best(series, best.at if best else None, self._cards.results),
+            since_best=known.summary.since_best
+            if known and known.summary.peak == best
+            else since_best(series, best.at if best else None, self._cards.results),
             iterations=series.iterations,
             outputs=series.outputs,
             spread=variant_spread(series.specs[0], point.scorecard) if point else None,
