@@ -11,7 +11,7 @@ cells from this module. ``deltas`` computes how the metrics changed, and ``noise
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress
 from operator import itemgetter, or_
 from typing import Final, TypeAlias
@@ -74,8 +74,9 @@ def flipped_then(cells: CellMap, index: int, here: Result, before: Callable[[], 
     ``here``: the result of the point; ``before``: returns that of the point before it.
     """
     flipped = list(flipped_cells(cells, index - 1, index))
-    judged = _by_cell(here)
-    gone = _by_cell(before()) if any(flip.cell.key not in judged for flip in flipped) else {}
+    paths = {flip.cell.path for flip in flipped}
+    judged = _by_cell(here, paths)
+    gone = _by_cell(before(), paths) if any(flip.cell.key not in judged for flip in flipped) else {}
     for at, flip in enumerate(flipped):
         cell, then = flip.cell, judged.get(flip.cell.key) or gone[flip.cell.key]
         if (cell.attribute, cell.named_path) != (then.attribute, then.named_path):  # seldom
@@ -84,11 +85,11 @@ def flipped_then(cells: CellMap, index: int, here: Result, before: Callable[[], 
     return flipped
 
 
-def _by_cell(result: Result) -> dict[CellKey, Judgement]:
-    """Map each cell of an output to its judgement; if it is judged twice, the error counts, as in ``CellTracker``."""
+def _by_cell(result: Result, paths: Set[str]) -> dict[CellKey, Judgement]:
+    """Map cells with these paths to their judgements; if one is judged twice, the error counts (``CellTracker``)."""
     judgements: dict[CellKey, Judgement] = {}
     for judgement in result.judgements:
-        if judgement.outcome in WRONG or judgement.key not in judgements:
+        if judgement.path in paths and (judgement.outcome in WRONG or judgement.key not in judgements):
             judgements[judgement.key] = judgement
     return judgements
 
