@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import groupby
 from math import ceil
 from typing import Any, Final, TypeAlias
@@ -35,6 +34,11 @@ def kpi(label: Text, value: Text, change: Text = "", note: Text = "", mark: Text
         f'<div class="kpi"><dt>{output(mark)}{output(label)}</dt><dd><span class="v">{output(value)}</span>'
         f'{output(change)}<span class="x">{output(note)}</span></dd></div>'
     )
+
+
+def scroller(heading: Text) -> Markup:
+    """What the box of a wide table says of itself, so that keys can scroll it. ``heading``: the id of its heading."""
+    return Markup(f'tabindex="0" role="group" aria-labelledby="{output(heading)}"')
 
 
 LEVELS: Final = 5
@@ -86,7 +90,7 @@ def _strokes(cells: Sequence[HeatCell]) -> str:
     return f"M-.5 .5{''.join(path)}" if path else ""
 
 
-class Column(Frozen, dict=True, gc=True):
+class Column(Frozen):
     """One column of a table."""
 
     name: str
@@ -102,18 +106,18 @@ class Column(Frozen, dict=True, gc=True):
     names_row: bool = False
     """Whether its cell is the head of its row."""
 
-    @cached_property
+    @property
     def attribute(self) -> str:
         """The classes of its head and its cells."""
         return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
 
-    @cached_property
+    @property
     def heading(self) -> str:
         """Its head."""
         title = f' title="{output(self.title)}"' if self.title else ""
         return f"<th scope=col {self.attribute}{title}>{output(self.head)}</th>"
 
-    @cached_property
+    @property
     def show(self) -> Callable[..., Text]:
         """The function that returns what it shows of a row."""
         return self._named if isinstance(self.cell, str) else self.cell
