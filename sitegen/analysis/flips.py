@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress
 from operator import itemgetter, or_
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -37,9 +37,6 @@ from sitegen.model.series import Point
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
-
-Held: TypeAlias = dict[str, bytearray]
-"""For each document, one byte for each point: whether the point judged any value of the document."""
 
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
@@ -162,9 +159,9 @@ def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | N
     return "broken" if is_wrong else "fixed"
 
 
-def documents_of_points(cells: CellMap) -> Held:
-    """Compute which points have which documents."""
-    held: Held = {}
+def documents_of_points(cells: CellMap) -> dict[str, bytearray]:
+    """Map each document to one byte for each point: whether the point has it."""
+    held: dict[str, bytearray] = {}
     for name, switches in cells.documents.items():
         points = held[name] = bytearray(cells.points)
         ends = (*switches, cells.points) if len(switches) % 2 else switches

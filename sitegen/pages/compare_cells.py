@@ -14,7 +14,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import Held, case_ids, documents_of_points, item_of
+from sitegen.analysis.flips import case_ids, documents_of_points, item_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.series import Series
@@ -55,7 +55,7 @@ class CellSource(Frozen):
 
     eval_id: str
     cells: Sequence[Cell]
-    held: Held
+    held: dict[str, bytearray]
     cases: frozenset[str]
     details: Sequence[dict[str, Any]]
     """For each point, its data besides cells, for its piece or the page."""

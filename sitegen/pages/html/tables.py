@@ -141,14 +141,8 @@ def heads(columns: Iterable[Column]) -> Markup:
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
-    return Markup(
-        "".join(
-            [
-                f"<{'th scope=row' if column.names_row else 'td'} {column.attribute}>{output(column.show(*row))}"
-                for column in columns
-            ]
-        )
-    )
+    each = [f"<{'th scope=row' if of.names_row else 'td'} {of.attribute}>{output(of.show(*row))}" for of in columns]
+    return Markup("".join(each))
 
 
 def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:
