@@ -1,5 +1,6 @@
 """The demonstration repository and its site, made once."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from tests.sources.tables import summary
 # A busy machine fails no test; and the tests are run often enough for other examples to be drawn another time.
 settings.register_profile("untimed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two cores: tests wait two fifths of their time for git, the browser and commands."""
+    return max(1, 3 * (os.cpu_count() or 1) // 2)
 
 
 @pytest.fixture(scope="session", autouse=True)
