@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 
@@ -121,6 +122,14 @@ def differences(one: Path, other: Path) -> list[str]:
     """Paths that are not the same in both sites."""
     left, right = content(one), content(other)
     return sorted(path for path in left.keys() | right.keys() if left.get(path) != right.get(path))
+
+
+def differs_from_cold(site: Path, repo: Path, **options: object) -> list[str]:
+    """Paths that are not the same in a site and in that of a cold build."""
+    with TemporaryDirectory() as folder:
+        cold = Path(folder) / "site"
+        build_site(repo, cold, jobs=1, **options)
+        return differences(site, cold)
 
 
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

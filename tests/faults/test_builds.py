@@ -14,7 +14,7 @@ from sitegen.engine.built_site import Site
 from sitegen.errors import Notice, OutputFolderError
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import build_site, clone_bare, content, differences, run, start
+from tests.sites import build_site, clone_bare, content, differences, differs_from_cold, run, start
 
 
 @pytest.fixture
@@ -81,8 +81,7 @@ def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
     build_site(small.path, tmp_path / "public")
     small.commit({"evals/names/extracted.json": None}, message="Drop the output")
     build_site(small.path, tmp_path / "public")
-    build_site(small.path, tmp_path / "cold")
-    assert differences(tmp_path / "public", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "public", small.path) == []
 
 
 def test_deltas_runs_and_commits_with_several_points_are_the_same_in_increments(small, tmp_path):
@@ -101,9 +100,8 @@ def test_deltas_runs_and_commits_with_several_points_are_the_same_in_increments(
     ):
         small.commit(files)
         build_site(small.path, tmp_path / "public")
-    build_site(small.path, tmp_path / "cold")
-    assert differences(tmp_path / "public", tmp_path / "cold") == []
-    assert "Repeated runs" in (tmp_path / "cold/evals/names/0001.html").read_text()
+    assert differs_from_cold(tmp_path / "public", small.path) == []
+    assert "Repeated runs" in (tmp_path / "public/evals/names/0001.html").read_text()
 
 
 def test_runs_that_arrive_later_judge_the_change_on_the_page_of_its_own_commit(small, tmp_path):
@@ -130,8 +128,7 @@ def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(smal
     build_site(small.path, tmp_path / "public")
     small.commit({"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, message="Rename the rules")
     build_site(small.path, tmp_path / "public")
-    build_site(small.path, tmp_path / "cold")
-    assert differences(tmp_path / "public", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "public", small.path) == []
 
 
 def test_another_name_of_the_revision_writes_only_what_shows_the_name(small, tmp_path):
@@ -191,8 +188,7 @@ def test_rewritten_history_leaves_no_page_of_the_old_one(shorter, bare_demo, tmp
     elsewhere = GitRepo(bare_demo, bare=True)
     elsewhere.commit({"evals/lab-reports/results/iteration-099/extracted.json": "{}"}, parent=line[60], branch="main")
     build_site(bare_demo, out, jobs=1)
-    build_site(bare_demo, tmp_path / "cold", jobs=1)
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, bare_demo) == []
     move(bare_demo, line[-1])
     build_site(bare_demo, out, jobs=1)
     assert differences(out, shorter.folder) == []
@@ -247,8 +243,7 @@ def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
     build_site(small.path, out)
     (out / "evals" / "names" / "0001.html").unlink()
     build_site(small.path, out)
-    build_site(small.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
 
 
 def test_a_file_that_a_page_loads_comes_back_though_the_page_is_still_there(small, tmp_path, monkeypatch):
@@ -257,8 +252,7 @@ def test_a_file_that_a_page_loads_comes_back_though_the_page_is_still_there(smal
     build_site(small.path, out, jobs=1)
     (out / "evals" / "names" / "compare-0.js").unlink()
     build_site(small.path, out, jobs=1)
-    build_site(small.path, tmp_path / "cold", jobs=1)
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
 
 
 def test_a_page_that_somebody_edited_in_place_is_mended_if_asked_for(small, tmp_path):
@@ -269,8 +263,7 @@ def test_a_page_that_somebody_edited_in_place_is_mended_if_asked_for(small, tmp_
             file.write(b"edited")
     assert build_site(small.path, out).written == 0, "folders do not show that a file in them was edited"
     assert build_site(small.path, out, force=True).written == 2
-    build_site(small.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
     assert build_site(small.path, out).written == 0
 
 
@@ -322,8 +315,7 @@ def test_a_renamed_eval_leaves_its_old_address(small, tmp_path):
         message="Rename",
     )
     build_site(small.path, out)
-    build_site(small.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
     assert sorted(path.name for path in (out / "evals").iterdir()) == ["people"]
     assert (out / "evals" / "people" / "0001.html").exists()
 
@@ -348,5 +340,4 @@ def test_one_more_commit_reads_no_style_script_or_picture(
             "sitegen.engine.worker_context.Renderer.assets", lambda renderer: pytest.fail("assets were read")
         )
         build_site(small.path, tmp_path / "more", jobs=1)
-    build_site(small.path, tmp_path / "cold", jobs=1)
-    assert differences(tmp_path / "more", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "more", small.path) == []

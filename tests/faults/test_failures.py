@@ -18,7 +18,7 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import broken_links, build_site, content, differences, failing, problems_text, run
+from tests.sites import broken_links, build_site, content, differences, differs_from_cold, failing, problems_text, run
 
 
 @pytest.fixture
@@ -107,8 +107,7 @@ def test_a_report_that_fails_is_a_problem_and_every_other_page_of_its_eval_is_bu
     assert said == {"0001", "0002"}
     assert broken_links(out) == []
     assert build_site(project.path, out, jobs=1).failed == 0
-    build_site(project.path, tmp_path / "fine", jobs=1)
-    assert differences(out, tmp_path / "fine") == []
+    assert differs_from_cold(out, project.path) == []
 
 
 def page_of(out: Path, name: str) -> str:
@@ -198,8 +197,7 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
     assert sorted(path.name for path in (clone / ".git/objects").rglob("*")) == objects  # nothing was fetched
     subprocess.run(["git", "-C", str(clone), "fetch", "-q", "--refetch", "--no-filter"], check=True)
     assert build_site(clone, out, jobs=1).failed == 0
-    build_site(clone, tmp_path / "fine", jobs=1)
-    assert differences(out, tmp_path / "fine") == []
+    assert differs_from_cold(out, clone) == []
 
 
 def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_stand_until_it_is_fetched(
@@ -278,8 +276,7 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
     fetched.write_bytes(stored)
     assert build_site(project.path, out, jobs=1).not_fetched == 0
     assert "Git LFS" not in problems_text(out)
-    build_site(project.path, tmp_path / "fine", jobs=1)
-    assert differences(out, tmp_path / "fine") == []
+    assert differs_from_cold(out, project.path) == []
 
 
 def test_an_instruction_file_in_git_lfs_is_missing_until_it_is_fetched(project, tmp_path):
@@ -302,8 +299,7 @@ def test_an_instruction_file_in_git_lfs_is_missing_until_it_is_fetched(project, 
     pages = "".join(page.read_text() for page in out.rglob("*.html"))
     assert "Give the total." in pages
     assert "git-lfs.github.com" not in pages
-    build_site(project.path, tmp_path / "fine", jobs=1)
-    assert differences(out, tmp_path / "fine") == []
+    assert differs_from_cold(out, project.path) == []
 
 
 @pytest.mark.parametrize("path", ["sitegen.toml", "evals/manifest.yaml"])

@@ -14,7 +14,7 @@ from sitegen.errors import Notice, OutputFolderError, SitegenError, WorkerError
 from sitegen.history.cache_folder import cache_folder
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import build_site, content, differences, run
+from tests.sites import build_site, content, differences, differs_from_cold, run
 
 
 @pytest.fixture
@@ -126,8 +126,7 @@ def test_a_memo_that_cannot_be_read_is_thrown_away_and_the_build_is_begun_again(
         file.write_bytes(damage)
         with warnings.catch_warnings(action="ignore", category=Notice):
             build_site(small.path, out, jobs=1, force=number % 2 == 0)
-    build_site(small.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
 
 
 def test_a_value_that_cannot_be_decoded_is_met_with_a_new_memo(small, tmp_path):
@@ -139,8 +138,7 @@ def test_a_value_that_cannot_be_decoded_is_met_with_a_new_memo(small, tmp_path):
     database.close()
     with pytest.warns(Notice, match="could not be read: it is made again"):
         build_site(small.path, out, jobs=1)
-    build_site(small.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, small.path) == []
 
 
 def test_a_full_disk_is_said_and_throws_nothing_away(tmp_path):

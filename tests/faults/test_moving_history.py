@@ -8,7 +8,7 @@ import pytest
 
 from tests.gitrepo import Content, GitRepo
 from tests.moving_history import MovingHistory
-from tests.sites import build_site, differences
+from tests.sites import build_site, differences, differs_from_cold
 
 COMMITS = 12
 
@@ -34,12 +34,10 @@ def test_a_new_instruction_file_in_the_place_of_one_that_was_renamed_since_the_l
     repo.commit({"AGENTS.md": None, "CLAUDE.md": "Read every line of the bill.\n" * 9})
     repo.commit({"AGENTS.md": "Another file.\n", "evals/shop/extracted.json": '{"x": 2}'})
     build_site(repo.path, tmp_path / "out", jobs=1)
-    build_site(repo.path, tmp_path / "cold", jobs=1)
-    assert differences(tmp_path / "out", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "out", repo.path) == []
     repo.commit({"CLAUDE.md": "Read each line of the bill.\n" * 9})  # and AGENTS.md is a former path of this file
     build_site(repo.path, tmp_path / "out", jobs=1)
-    build_site(repo.path, tmp_path / "cold-2", jobs=1)
-    assert differences(tmp_path / "out", tmp_path / "cold-2") == []
+    assert differs_from_cold(tmp_path / "out", repo.path) == []
 
 
 def test_a_history_follows_from_its_seed(tmp_path: Path):
@@ -71,11 +69,10 @@ def test_pages_of_commits_name_the_eval_that_a_folder_belonged_to_then_whatever_
     repo = GitRepo(tmp_path / "project")
     shas = []
     commits: list[dict[str, Content]] = [{**SHOP}, TO_STORE, {**later}]
-    for number, files in enumerate(commits):
+    for files in commits:
         shas.append(repo.commit(files))
         build_site(repo.path, tmp_path / "out", jobs=1, cache=tmp_path / "memo")
-        build_site(repo.path, tmp_path / f"cold-{number}", jobs=1)
-        assert differences(tmp_path / "out", tmp_path / f"cold-{number}") == []
+        assert differs_from_cold(tmp_path / "out", repo.path) == []
     pages = [(tmp_path / "out" / "commits" / f"{sha[:12]}.html").read_text() for sha in shas]
     assert ["../evals/store/index.html" in page for page in pages] == [True, True, False]
 
@@ -127,9 +124,8 @@ def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of
     tmp_path: Path, commits: list[dict[str, Content]]
 ):
     repo = GitRepo(tmp_path / "project")
-    for number, files in enumerate([BEGINNING, *commits]):
+    for files in (BEGINNING, *commits):
         repo.commit(files)
         repo.checkout()
         build_site(repo.path, tmp_path / "out", jobs=1)
-        build_site(repo.path, tmp_path / f"cold-{number}", jobs=1)
-        assert differences(tmp_path / "out", tmp_path / f"cold-{number}") == []
+        assert differs_from_cold(tmp_path / "out", repo.path) == []

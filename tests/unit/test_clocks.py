@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.gitrepo import DAY, START, GitRepo
-from tests.sites import build_site, differences
+from tests.sites import build_site, differs_from_cold
 
 MAPPING = "csv_to_json: {name: name, total: total}\n"
 
@@ -117,8 +117,7 @@ def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(r
         build_site(repo.path, out)
         stale.append([one["stale"] for one in points(out)])
     assert stale == [[False, False, False], [False, False, True], [False, False, True], [False, False, False, False]]
-    build_site(repo.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, repo.path) == []
 
 
 def test_an_output_that_came_with_an_edit_is_stale_only_if_it_was_made_before_the_commit_before(repo, tmp_path):

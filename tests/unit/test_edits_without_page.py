@@ -7,7 +7,7 @@ import pytest
 from sitegen.pages import links
 from sitegen.pages.instruction import EDITS_KEPT
 from tests.gitrepo import GitRepo
-from tests.sites import broken_links, build_site, content, differences
+from tests.sites import broken_links, build_site, content, differs_from_cold
 
 OLD = [f"prompts/old/{number:03}.md" for number in range(300)]
 NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 40)]
@@ -55,13 +55,11 @@ def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_c
     repo.commit({OLD[0]: "Read it twice.\n"})
     site = build_site(repo.path, out)
     assert (site.written < 50, edits(out)) == (True, EDITS_KEPT + 11)
-    build_site(repo.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, repo.path) == []
     repo.commit(dict.fromkeys(NEW[:239], "Read all of it.\n"))
     build_site(repo.path, out)
     assert edits(out) == EDITS_KEPT
-    build_site(repo.path, tmp_path / "again")
-    assert differences(out, tmp_path / "again") == []
+    assert differs_from_cold(out, repo.path) == []
     assert broken_links(out, fragments=True) == []
 
 

@@ -19,7 +19,7 @@ from sitegen.engine.scoring import embedder_for
 from sitegen.errors import ConfigurationError
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differences
+from tests.sites import build_site, differences, differs_from_cold
 
 LIBRARY = """
 class _Vector(list):
@@ -113,8 +113,7 @@ def test_a_build_asks_for_each_text_once_and_keeps_its_vector(model: Path, repo:
     repo.commit({"evals/talk/responses.json": responses("three", "eleven")})
     build_site(repo.path, site, jobs=1)
     assert asked() == ["one", "three", "seventeen", "eleven"]
-    build_site(repo.path, tmp_path / "again", jobs=1)
-    assert differences(site, tmp_path / "again") == []
+    assert differs_from_cold(site, repo.path) == []
     assert None not in consistency(site)
 
 

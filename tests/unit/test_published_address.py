@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences, run
+from tests.sites import build_site, content, differs_from_cold, run
 
 OPTION = "https://owner.github.io/project"
 
@@ -49,8 +49,7 @@ def test_the_configuration_goes_before_the_option(project, tmp_path):
 def test_another_address_is_on_every_page_at_once(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     build_site(project.path, tmp_path / "out", base_url=OPTION)
-    build_site(project.path, tmp_path / "cold", base_url=OPTION)
-    assert differences(tmp_path / "out", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "out", project.path, base_url=OPTION) == []
 
 
 def test_what_a_preview_shows_of_a_page_is_escaped(project, tmp_path):

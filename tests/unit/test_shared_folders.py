@@ -8,7 +8,7 @@ from pathlib import Path
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.layout import Layout, PathRole
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differences, problems_text
+from tests.sites import build_site, differs_from_cold, problems_text
 
 TRUTH = "id,total\na,1\nb,2\n"
 OUTPUT = '[{"id": "a", "total": 1}, {"id": "b", "total": 3}]'
@@ -66,8 +66,7 @@ def test_two_entries_over_one_folder_have_all_its_points_each_by_its_own_rules(t
     assert "1 problem" not in problems_text(tmp_path / "step")
     page = (tmp_path / "step" / "commits" / f"{repo.git('rev-parse', 'HEAD').strip()[:12]}.html").read_text()
     assert page.count("1 iteration added") == 2
-    build_site(repo.path, tmp_path / "cold")
-    assert differences(tmp_path / "step", tmp_path / "cold") == []
+    assert differs_from_cold(tmp_path / "step", repo.path) == []
 
 
 def test_files_that_move_within_a_shared_folder_do_not_move_from_one_eval_to_the_other(tmp_path: Path) -> None:

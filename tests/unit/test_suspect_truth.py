@@ -20,7 +20,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
-from tests.sites import build_site, differences, renderer_of, written
+from tests.sites import build_site, differs_from_cold, renderer_of, written
 
 
 def _named(
@@ -170,8 +170,7 @@ def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(t
     assert "3 of 3" in text
     assert "Ann,5,&lt;i&gt;" in text
     assert "<i>" not in text
-    build_site(repo.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, repo.path) == []
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<i>\n"})
     build_site(repo.path, out)
     assert not page.exists()
@@ -190,8 +189,7 @@ def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_no
     build_site(repo.path, out)
     repo.commit({"evals/bills/extracted.json": json.dumps({**ROW, "name": "Jo"})})
     build_site(repo.path, out)
-    build_site(repo.path, tmp_path / "cold")
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, repo.path) == []
     page = (out / "evals/bills/suspect-truth.html").read_text()
     assert "Ann,5,7" in page
     assert "evals/bill/" not in page
@@ -208,8 +206,7 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
     for some in (changes[:3], changes[3:]):
         repo.commits(some)
         build_site(repo.path, out, jobs=1)
-    build_site(repo.path, tmp_path / "cold", jobs=1)
-    assert differences(out, tmp_path / "cold") == []
+    assert differs_from_cold(out, repo.path) == []
     assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
 
 
