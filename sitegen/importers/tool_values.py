@@ -133,12 +133,11 @@ def anything(value: Value) -> Value:
 
 def conversation(value: Value) -> str:
     """The input of a model as text. Each message of a conversation begins with its role."""
-    messages = list_of(members)(value)
-    if not any("content" in said for said in messages):
+    said = list_of(members)(value)
+    if not any("content" in message for message in said):
         return written(value)
-    return text(
-        "\n\n".join(f"{name_of(message.get('role'))}: {content_of(message['content'])}" for message in messages)
-    )
+    messages = [f"{name_of(message.get('role'))}: {content_of(message.get('content'))}" for message in said]
+    return text("\n\n".join(messages))
 
 
 def content_of(content: Value) -> str:

@@ -1,0 +1,76 @@
+"""Whatever value stands anywhere in a file that a tool wrote: it is read, and a wrong value of a row is lost alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitegen.data_files.reading import UnreadableError
+from sitegen.importers import read_results
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+
+FIXTURES: Final = Path(__file__).parents[1] / "importers/fixtures"
+FILES: Final = sorted(
+    path for path in FIXTURES.rglob("*.json*") if path.name not in ("totals.json", "lm-eval-results.json")
+)
+PRESETS: Final = ("langsmith", "mlflow", "ragas")
+ODD: Final[st.SearchStrategy[Any]] = st.sampled_from(
+    (
+        *(None, True, False, 0, -1, 0.5, 1e308, 10**40, float("nan"), "", "nan", "\ud800", "x" * 300),
+        *([], [[]], [None], [1], ["a", "b"], [{"name": "x"}], {}, {"a": 1}, {"score": None}, {"id": []}),
+    )
+)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in inner:
+        yield from places(below, (*path, key))
+
+
+def changed(value: Any, path: tuple[str | int, ...], to: Any) -> Any:
+    if not path:
+        return to
+    key, *rest = path
+    if isinstance(value, dict):
+        return {**value, key: changed(value[key], tuple(rest), to)}
+    assert isinstance(key, int)
+    return [*value[:key], changed(value[key], tuple(rest), to), *value[key + 1 :]]
+
+
+def rows_of(path: Path) -> list[Any]:
+    """The lines of a file, or its one value."""
+    content = path.read_text("utf-8")
+    return list(map(json.loads, content.splitlines())) if path.suffix == ".jsonl" else [json.loads(content)]
+
+
+ROWS: Final = {path: rows_of(path) for path in FILES}
+PLACES: Final = {path: [place for place in places(rows) if place] for path, rows in ROWS.items()}
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(FILES).flatmap(lambda path: st.tuples(st.just(path), st.sampled_from(PLACES[path]))), ODD)
+def test_any_value_at_any_place_is_read_or_refused_and_takes_no_other_case_along(
+    where: tuple[Path, tuple[str | int, ...]], odd: Any
+) -> None:
+    path, place = where
+    preset = next((preset for preset in PRESETS if path.name.startswith(preset)), None)
+    stated = json.dumps({"preset": preset} if preset else {})
+    content = "\n".join(map(json.dumps, changed(ROWS[path], place, odd))).encode()
+    result = scorer("judged").score(ScoringInputs(outputs=(File(path.name, content),), settings=stated))
+    assert result.scorecard.status in ("scored", "unreadable")
+    try:
+        cases = read_results(path.name, content, stated).cases
+    except UnreadableError:
+        return
+    lists = [at for at in range(len(place)) if isinstance(place[at], int)]
+    if len(lists) > 1 or (lists and path.suffix == ".jsonl"):  # it is within a row of a list, or is one
+        before = read_results(path.name, "\n".join(map(json.dumps, ROWS[path])).encode(), stated).cases
+        assert len(cases) >= len(before) - 1
