@@ -23,7 +23,6 @@ from sitegen.engine.eval_task import (
     owner,
     task_for,
 )
-from sitegen.engine.memo import Memo
 from sitegen.engine.pool import Pool
 from sitegen.engine.scoring import is_worth_ranges
 from sitegen.engine.timeline import Build, Timeline
@@ -70,7 +69,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     """
     timeline, memo = build.timeline, build.memo
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-    outdated = tuple(_outdated(timeline, memo, records))
+    outdated = tuple(_outdated(timeline, records))
     updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
@@ -214,7 +213,7 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
     )
 
 
-def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
+def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
     """Yield evals without new points whose newest output has become older than their instructions."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}

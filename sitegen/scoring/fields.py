@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
@@ -20,11 +20,12 @@ from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.rules import FieldRules, rules_of
-from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of, unscored_result
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.stats import counts as stats
 
+_RATIOS: Final = (*stats.RATIOS, stats.FIELD_ACCURACY)
 METRICS: Final = (
-    *(ratio.spec for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
+    *(ratio.spec for ratio in _RATIOS),
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
 )
@@ -71,9 +72,9 @@ class FieldsScorer:
         try:
             truth = self._compiled_truth(inputs.ground_truth, rules)
         except UnreadableError as error:
-            return _unscored(self, rules, (error.finding("The ground truth", about="ground_truth"), *findings))
+            return self._unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
         if missing:
-            return _unscored(self, rules, findings)  # by other rules, right values would be errors of the model
+            return self._unscored(rules, findings)  # by other rules, right values would be errors of the model
         return _FieldsScoring(truth, self._read(inputs, truth), findings).result(inputs.outputs)
 
     def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
@@ -111,23 +112,20 @@ class FieldsScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
-        return _field_metrics(stats.total(document.counts for document in documents), documents, None)
+        return _field_metrics(documents, None)
+
+    def _unscored(self, rules: FieldRules, findings: Sequence[Finding]) -> Result:
+        result = unscored_result(self, findings)
+        return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
 
 
-def _unscored(of: Scorer, rules: FieldRules, findings: Sequence[Finding]) -> Result:
-    result = unscored_result(of, findings)
-    return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
-
-
-def _field_metrics(
-    counts: Counts, documents: Iterable[DocumentScore], over_attributes: float | None
-) -> tuple[Metric, ...]:
-    values = (
-        *(stats.ratio(spec.name, counts) for spec in METRICS[:-2]),
-        stats.mean(stats.f1(document.counts) for document in documents),
-        over_attributes,
+def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | None) -> tuple[Metric, ...]:
+    counts = stats.total(document.counts for document in documents)
+    return (
+        *(Metric(ratio.name, ratio.of(counts)) for ratio in _RATIOS),
+        Metric("macro_f1", stats.mean(stats.f1(document.counts) for document in documents)),
+        Metric("macro_f1_attributes", over_attributes),
     )
-    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
 class _FieldsScoring:
@@ -191,7 +189,7 @@ class _FieldsScoring:
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=_field_metrics(counts, documents, stats.mean(by_field)),
+            metrics=_field_metrics(documents, stats.mean(by_field)),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),

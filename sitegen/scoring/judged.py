@@ -301,5 +301,5 @@ def _number_of_values(count: int, correct: int = 0) -> str:
 
 
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
-    values = (score, *(ratio.of(counts) for ratio in stats.RATIOS), pass_rate)
-    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+    ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
+    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate))

@@ -79,6 +79,7 @@ def _recorded_embedding(value: Value) -> list[float] | None:
 
 UNCATEGORISED: Final = "(no category)"
 _MISSING: Final = "no response"
+_ROUGE: Final = ("rouge1", "rouge2", "rougeL")
 _TEXTS: Final = "give test cases an expected text."
 
 METRICS: Final = (
@@ -220,8 +221,7 @@ class MeasuredResponse(Frozen):
             "quality": self.quality,
         }
         if self.rouge:
-            names = ("rouge1", "rouge2", "rougeL")
-            row |= {name: Decimal(repr(value)) for name, value in zip(names, self.rouge, strict=True)}
+            row |= {name: Decimal(repr(value)) for name, value in zip(_ROUGE, self.rouge, strict=True)}
         return row
 
 
@@ -242,14 +242,16 @@ def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredR
     """Compute the metrics of some variants together, in the order of their specs. ``accuracy`` is already counted."""
     every = [answer for group in groups for answer in group]
     within = [cosine for group in groups for _, _, cosine in within_cases(group)]
-    values = (
-        accuracy,
-        _mean_cosine(every),
-        stats.mean(answer.quality for answer in every),
-        *(stats.mean(answer.rouge[index] if answer.rouge else None for answer in every) for index in range(3)),
-        stats.mean(within),
+    return (
+        Metric("accuracy", accuracy),
+        Metric("consistency_score", _mean_cosine(every)),
+        Metric("average_quality", stats.mean(answer.quality for answer in every)),
+        *(
+            Metric(name, stats.mean(answer.rouge[index] if answer.rouge else None for answer in every))
+            for index, name in enumerate(_ROUGE)
+        ),
+        Metric("case_consistency", stats.mean(within)),
     )
-    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
 def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
