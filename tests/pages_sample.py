@@ -6,6 +6,7 @@ Deterministic: a small generator of its own instead of ``random``, so that no Py
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -24,7 +25,7 @@ from sitegen.analysis.standing import standings
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.outcomes import ERROR_TYPES, Cell, CellMap, Flips, Judgement, Outcome, Unusable, Value
+from sitegen.model.outcomes import ERROR_TYPES, Cell, CellMap, Flips, Judgement, Outcome, Period, Unusable, Value
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import (
     AlignmentPanel,
@@ -170,6 +171,24 @@ _ACTUAL: dict[str, Value] = {
 }
 
 
+def judgement(path: str, outcome: Outcome, expected: Value = None, actual: Value = None, **more: str) -> Judgement:
+    """One value judged. ``more``: its document, a note and the like."""
+    found = {"document": "", "attribute": re.sub(r"\[\d+]", "[]", path), **more}
+    return Judgement(path=path, outcome=outcome, expected=expected, actual=actual, **found)
+
+
+def cell(document: str, path: str, *periods: Period, extra: bool = False, named_path: str = "") -> Cell:
+    """A cell with these periods."""
+    return Cell(
+        document=document,
+        path=path,
+        attribute=re.sub(r"\[\d+]", "[]", path),
+        extra=extra,
+        periods=periods,
+        named_path=named_path,
+    )
+
+
 def judgements(seed: int, wrong_in_1000: int, documents: tuple[str, ...] = ("",), items: int = 4) -> list[Judgement]:
     """Every field of every document judged, about ``wrong_in_1000`` of them wrong."""
     dice = _Dice(seed)
@@ -183,54 +202,23 @@ def judgements(seed: int, wrong_in_1000: int, documents: tuple[str, ...] = ("",)
                     blank = dice.below(12) == 0
                     value = None if blank else expected
                     out.append(
-                        Judgement(
-                            document=document,
-                            path=path,
-                            attribute=attribute,
-                            outcome="true_negative" if blank else "correct",
-                            expected=value,
-                            actual=value,
-                        )
+                        judgement(path, "true_negative" if blank else "correct", value, value, document=document)
                     )
-                    continue
-                out.append(_wrong(dice, document, path, attribute, expected))
+                else:
+                    out.append(_wrong(dice, document, path, attribute, expected))
     return out
 
 
 def _wrong(dice: _Dice, document: str, path: str, attribute: str, expected: Value) -> Judgement:
     kind: Outcome = ERROR_TYPES[(0, 0, 1, 2, 2, 2, 3)[dice.below(7)]]
     if kind == "omission":
-        return Judgement(
-            document=document, path=path, attribute=attribute, outcome=kind, expected=expected, actual=None
-        )
+        return judgement(path, kind, expected, document=document)
     if kind == "hallucination":
         note = ("expected blank", "not in ground truth")[dice.below(2)]
-        return Judgement(
-            document=document,
-            path=path,
-            attribute=attribute,
-            outcome=kind,
-            expected=None,
-            actual=_ACTUAL.get(attribute, "Made up"),
-            note=note,
-        )
+        return judgement(path, kind, None, _ACTUAL.get(attribute, "Made up"), document=document, note=note)
     if kind == "format_error":
-        return Judgement(
-            document=document,
-            path=path,
-            attribute=attribute,
-            outcome=kind,
-            expected=120,
-            actual="one hundred and twenty",
-        )
-    return Judgement(
-        document=document,
-        path=path,
-        attribute=attribute,
-        outcome=kind,
-        expected=expected,
-        actual=_ACTUAL.get(attribute, f"{expected} or so"),
-    )
+        return judgement(path, kind, 120, "one hundred and twenty", document=document)
+    return judgement(path, kind, expected, _ACTUAL.get(attribute, f"{expected} or so"), document=document)
 
 
 def counts_of(outcomes: Iterator[Outcome] | list[Outcome]) -> Counts:
@@ -511,52 +499,24 @@ def effects(one: Series, at: int) -> tuple[Effect, ...]:
 
 def nasty_judgements() -> list[Judgement]:
     """One discrepancy for each string that a page must survive, in values, paths and documents."""
-    out = [
-        Judgement(
-            document=text[:40],
-            path=f"remarks[{i}]",
-            attribute="remarks",
-            outcome="wrong_value",
-            expected=text,
-            actual=text[::-1],
-            note=text[:60],
-        )
-        for i, text in enumerate(NASTY)
+    return [
+        *(
+            judgement(
+                f"remarks[{i}]",
+                "wrong_value",
+                text,
+                text[::-1],
+                attribute="remarks",
+                document=text[:40],
+                note=text[:60],
+            )
+            for i, text in enumerate(NASTY)
+        ),
+        judgement('extra["a.b<c>"].x', "hallucination", None, [1, {"a": SCRIPT}]),
+        judgement("totals.freight", "format_error", Decimal("1E+3"), Unusable("NaN", "NaN")),
+        judgement("incoterm", "omission", "FOB", "   "),
+        judgement("hidden\udcff", "wrong_value", True, False),
     ]
-    out.append(
-        Judgement(
-            document="",
-            path='extra["a.b<c>"].x',
-            attribute='extra["a.b<c>"].x',
-            outcome="hallucination",
-            expected=None,
-            actual=[1, {"a": SCRIPT}],
-        )
-    )
-    out.append(
-        Judgement(
-            document="",
-            path="totals.freight",
-            attribute="totals.freight",
-            outcome="format_error",
-            expected=Decimal("1E+3"),
-            actual=Unusable("NaN", "NaN"),
-        )
-    )
-    out.append(
-        Judgement(document="", path="incoterm", attribute="incoterm", outcome="omission", expected="FOB", actual="   ")
-    )
-    out.append(
-        Judgement(
-            document="",
-            path="hidden\udcff",
-            attribute="hidden\udcff",
-            outcome="wrong_value",
-            expected=True,
-            actual=False,
-        )
-    )
-    return out
 
 
 def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:

@@ -20,6 +20,7 @@ from sitegen.model.changes import DeltaParts
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import BLANK, Cell, Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from tests import pages_sample as sample
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
 VALUES = st.one_of(st.none(), st.integers(0, 2), st.sampled_from(["1", "x", "x" * 300, "x" * 299 + "y", "é"]))
@@ -165,18 +166,8 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
     follower = CellTracker()
     follower.follow(
         [
-            Judgement(
-                document="", path="items[0].c", attribute="items[].c", outcome="omission", expected=1, actual=None
-            ),
-            Judgement(
-                document="",
-                path="items[0].c",
-                attribute="items[].c",
-                outcome="hallucination",
-                expected=None,
-                actual=2,
-                note="extra item",
-            ),
+            sample.judgement("items[0].c", "omission", expected=1),
+            sample.judgement("items[0].c", "hallucination", actual=2, note="extra item"),
         ],
         DOCUMENTS,
     )

@@ -103,13 +103,7 @@ def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
 
 
 def test_a_cell_that_was_not_judged_yet_is_absent():
-    late = Cell(
-        document="",
-        path="extra",
-        attribute="extra",
-        extra=True,
-        periods=(Period(start=1, state="hallucination", expected="", actual="9"),),
-    )
+    late = sample.cell("", "extra", Period(start=1, state="hallucination", expected="", actual="9"), extra=True)
     cells = sample.cell_map(2, (cell("x", "correct", "correct"), late))
     assert list(flipped_cells(cells, 0, 1)) == [CellFlip(fate="broken", cell=late, before=None, after=late.periods[0])]
 
@@ -147,20 +141,7 @@ def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
     tracker.follow(
         [Judgement(document="", path="b", attribute="b", outcome="correct", expected="fir", actual="fir")], [""]
     )
-    tracker.follow(
-        [
-            Judgement(
-                document="",
-                path="b",
-                attribute="b",
-                outcome="hallucination",
-                expected=None,
-                actual="fir",
-                note="expected blank",
-            )
-        ],
-        [""],
-    )
+    tracker.follow([sample.judgement("b", "hallucination", actual="fir", note="expected blank")], [""])
     (flip,) = flipped_cells(tracker.cells(), 0, 1)
     assert (flip.fate, flip.by_truth) == ("broken", True)
 

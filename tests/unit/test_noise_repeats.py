@@ -30,6 +30,7 @@ from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.intervals import mean, student
+from tests import pages_sample as sample
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
 EDIT = Edit(
@@ -217,13 +218,7 @@ def test_only_points_that_judged_a_cell_count_however_long_it_stays_the_same():
     )
     both = cells(
         Cell(document="", path="name", attribute="name", extra=False, periods=name),
-        Cell(
-            document="",
-            path="area",
-            attribute="area",
-            extra=False,
-            periods=(Period(start=4, state="correct", expected="", actual=""),),
-        ),
+        sample.cell("", "area", Period(start=4, state="correct", expected="", actual="")),
     )
     groups = [Repeats(both, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
     found = noise_of(groups)

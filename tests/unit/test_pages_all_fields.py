@@ -24,22 +24,8 @@ def _series() -> Series:
     )
     flips = (right, wrong._replace(start=1), right._replace(start=2))
     cells = (
-        Cell(
-            document="",
-            path="walls[0].area",
-            attribute="walls[].area",
-            extra=False,
-            periods=flips,
-            named_path="walls[N].area",
-        ),
-        Cell(
-            document="",
-            path="walls[1].area",
-            attribute="walls[].area",
-            extra=False,
-            periods=(wrong,),
-            named_path="walls[W13].area",
-        ),
+        sample.cell("", "walls[0].area", *flips, named_path="walls[N].area"),
+        sample.cell("", "walls[1].area", wrong, named_path="walls[W13].area"),
         Cell(document="", path="name", attribute="name", extra=False, periods=(right,)),
     )
     return replace(sample.series(3), points=tuple(points), cells=sample.cell_map(3, cells))

@@ -112,50 +112,27 @@ def view(one: Series) -> CompareView:
     return found
 
 
-BROKEN = Cell(
-    document="a",
-    path="rows[0].x",
-    attribute="rows[].x",
-    extra=False,
-    periods=(
-        Period(start=0, state="correct", expected='"1"', actual='"1"'),
-        Period(start=2, state="wrong_value", expected='"2"', actual='"1"'),
-    ),
+BROKEN = sample.cell(
+    "a",
+    "rows[0].x",
+    Period(start=0, state="correct", expected='"1"', actual='"1"'),
+    Period(start=2, state="wrong_value", expected='"2"', actual='"1"'),
 )
-STILL = Cell(
-    document="a",
-    path="name",
-    attribute="name",
-    extra=False,
-    periods=(Period(start=0, state="omission", expected='"n"', actual=""),),
-)
-EXTRA = Cell(
-    document="a",
-    path="rows[3].x",
-    attribute="rows[].x",
+STILL = sample.cell("a", "name", Period(start=0, state="omission", expected='"n"', actual=""))
+EXTRA = sample.cell(
+    "a",
+    "rows[3].x",
+    Period(start=0, state="hallucination", expected="", actual="9"),
+    Period(start=2, state="absent", expected="", actual=""),
     extra=True,
-    periods=(
-        Period(start=0, state="hallucination", expected="", actual="9"),
-        Period(start=2, state="absent", expected="", actual=""),
-    ),
 )
-GONE = Cell(
-    document="b",
-    path="name",
-    attribute="name",
-    extra=False,
-    periods=(
-        Period(start=0, state="omission", expected="5", actual=""),
-        Period(start=2, state="absent", expected="", actual=""),
-    ),
+GONE = sample.cell(
+    "b",
+    "name",
+    Period(start=0, state="omission", expected="5", actual=""),
+    Period(start=2, state="absent", expected="", actual=""),
 )
-RIGHT = Cell(
-    document="a",
-    path="fine",
-    attribute="fine",
-    extra=False,
-    periods=(Period(start=0, state="correct", expected="1", actual="1"),),
-)
+RIGHT = sample.cell("a", "fine", Period(start=0, state="correct", expected="1", actual="1"))
 
 
 def flip(fate: Fate, cell: Cell) -> CellFlip:
@@ -207,23 +184,13 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
     one = series(
-        Cell(
-            document="a",
-            path="x",
-            attribute="x",
-            extra=False,
-            periods=(
-                Period(start=0, state="omission", expected="1", actual=""),
-                Period(start=2, state="absent", expected="", actual=""),
-            ),
+        sample.cell(
+            "a",
+            "x",
+            Period(start=0, state="omission", expected="1", actual=""),
+            Period(start=2, state="absent", expected="", actual=""),
         ),
-        Cell(
-            document="b",
-            path="x",
-            attribute="x",
-            extra=False,
-            periods=(Period(start=2, state="omission", expected="1", actual=""),),
-        ),
+        sample.cell("b", "x", Period(start=2, state="omission", expected="1", actual="")),
     )
     found = view(one)
     compared = found.change(1)

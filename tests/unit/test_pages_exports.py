@@ -228,23 +228,10 @@ def test_a_text_that_a_spreadsheet_would_run_is_defused_in_the_table_alone():
 
 def test_a_whole_result_keeps_values_with_their_own_digits():
     judged = [
-        Judgement(
-            document="",
-            path="a",
-            attribute="a",
-            outcome="wrong_value",
-            expected=Decimal("10.50"),
-            actual=[Decimal("1E+3"), {"x": None}],
-            note="why",
+        sample.judgement(
+            "a", "wrong_value", expected=Decimal("10.50"), actual=[Decimal("1E+3"), {"x": None}], note="why"
         ),
-        Judgement(
-            document="",
-            path="b",
-            attribute="b",
-            outcome="format_error",
-            expected=1,
-            actual=Unusable("NaN", "no number"),
-        ),
+        sample.judgement("b", "format_error", expected=1, actual=Unusable("NaN", "no number")),
         Judgement(document="", path="c\udcff", attribute="c\udcff", outcome="correct", expected="x", actual="x"),
     ]
     content = results_json(sample.result(judged), sample.series(1).info, sample.series(1).points[0].snapshot)

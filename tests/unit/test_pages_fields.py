@@ -48,24 +48,14 @@ def table(html: str, name: str) -> str:
     return re.search(f'<table class="{name}".*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
 
 
-FLIPPED = Cell(
-    document="a",
-    path="cargo[0].name",
-    attribute="cargo[].name",
-    extra=False,
-    periods=(
-        Period(start=0, state="correct", expected='"Dried cod"', actual='"Dried cod"'),
-        Period(start=2, state="wrong_value", expected='"Dried cod"', actual='"Dried cow"'),
-        Period(start=4, state="wrong_value", expected="12", actual='"Dried cow"'),
-    ),
+FLIPPED = sample.cell(
+    "a",
+    "cargo[0].name",
+    Period(start=0, state="correct", expected='"Dried cod"', actual='"Dried cod"'),
+    Period(start=2, state="wrong_value", expected='"Dried cod"', actual='"Dried cow"'),
+    Period(start=4, state="wrong_value", expected="12", actual='"Dried cow"'),
 )
-RIGHT = Cell(
-    document="b",
-    path="cargo[0].name",
-    attribute="cargo[].name",
-    extra=False,
-    periods=(Period(start=1, state="correct", expected="1", actual="1"),),
-)
+RIGHT = sample.cell("b", "cargo[0].name", Period(start=1, state="correct", expected="1", actual="1"))
 
 
 def test_a_field_is_shown_with_its_cells_and_what_changed_them():

@@ -42,21 +42,10 @@ def _page(
     return sample.report(series, point, before, result, past=past, limit=limit).page
 
 
-ONE = Judgement(
-    document="", path="shipper.name", attribute="shipper.name", outcome="omission", expected="Havn", actual=None
-)
-TWO = Judgement(
-    document="",
-    path="cargo[0].amount",
-    attribute="cargo[].amount",
-    outcome="wrong_value",
-    expected=Decimal("10.50"),
-    actual=Decimal("10.05"),
-)
+ONE = sample.judgement("shipper.name", "omission", expected="Havn")
+TWO = sample.judgement("cargo[0].amount", "wrong_value", expected=Decimal("10.50"), actual=Decimal("10.05"))
 FINE = Judgement(document="", path="remarks", attribute="remarks", outcome="correct", expected="none", actual="none")
-BLANK = Judgement(
-    document="", path="incoterm", attribute="incoterm", outcome="true_negative", expected=None, actual=None
-)
+BLANK = sample.judgement("incoterm", "true_negative")
 
 
 def test_a_report_has_an_address_beside_its_trend():
@@ -359,29 +348,14 @@ def test_a_deeply_nested_value_is_shown_without_end():
 
 
 def test_of_a_wrong_text_only_the_words_that_differ_are_marked():
-    wrong = Judgement(
-        document="",
-        path="x",
-        attribute="x",
-        outcome="wrong_value",
-        expected="first quality cod",
-        actual="second quality cod",
-    )
+    wrong = sample.judgement("x", "wrong_value", expected="first quality cod", actual="second quality cod")
     expected, actual = shown_pair(wrong)
     assert expected == DisplayValue((WordSpan("first", True), WordSpan(" quality cod", False)))
     assert actual == DisplayValue((WordSpan("second", True), WordSpan(" quality cod", False)))
 
 
 def test_an_absent_value_says_why_it_is_absent():
-    extra = Judgement(
-        document="",
-        path="x",
-        attribute="x",
-        outcome="hallucination",
-        expected=None,
-        actual="A",
-        note="not in ground truth",
-    )
+    extra = sample.judgement("x", "hallucination", actual="A", note="not in ground truth")
     assert shown_pair(extra) == (DisplayValue((), "not in ground truth"), DisplayValue((WordSpan("A", False),)))
     assert shown_pair(ONE)[1] == DisplayValue((), "missing")
     assert shown_pair(replace(ONE, actual="  "))[1] == DisplayValue((), "blank")

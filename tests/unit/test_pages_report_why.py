@@ -10,7 +10,7 @@ from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, FlipRate, MetricDelta, Noise, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Judgement, Period
+from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Period, State
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.instructions import FileEdit
@@ -23,17 +23,8 @@ from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
 COST = MetricSpec(name="cost", label="Cost <per page>", explanation="", high=4.0, higher_is_better=False)
-CITY = Judgement(
-    document="",
-    path="consignee.city",
-    attribute="consignee.city",
-    outcome="wrong_value",
-    expected="Oslo",
-    actual="Olso",
-)
-NAME = Judgement(
-    document="", path="shipper.name", attribute="shipper.name", outcome="omission", expected="Havn", actual=None
-)
+CITY = sample.judgement("consignee.city", "wrong_value", expected="Oslo", actual="Olso")
+NAME = sample.judgement("shipper.name", "omission", expected="Havn")
 
 
 def _view(point: Point, before: Point | None, past: EarlierPoints | None = None):
@@ -197,21 +188,11 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
 
 
 def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
-    states = ("correct", "omission", "correct")
-    cell = Cell(
-        document="",
-        path="x",
-        attribute="x",
-        extra=False,
-        periods=tuple(Period(start=n, state=state, expected='"1"', actual="") for n, state in enumerate(states)),  # type: ignore[arg-type]
+    states: tuple[State, ...] = ("correct", "omission", "correct")
+    cell = sample.cell(
+        "", "x", *tuple(Period(start=n, state=state, expected='"1"', actual="") for n, state in enumerate(states))
     )
-    calm = Cell(
-        document="",
-        path="y",
-        attribute="y",
-        extra=False,
-        periods=(Period(start=0, state="correct", expected='"1"', actual='"1"'),),
-    )
+    calm = sample.cell("", "y", Period(start=0, state="correct", expected='"1"', actual='"1"'))
     before, after = _points()
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
     after = replace(after, snapshot=replace(after.snapshot, runs=runs))
