@@ -166,13 +166,12 @@ class Cell(NamedTuple):
     def wrong_since(self, index: int) -> int | None:
         """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
         since = None
-        for period in self.periods:
+        for period in reversed(self.periods):
             if period.start > index:
-                break
+                continue
             if not period.is_wrong:
-                since = None
-            elif since is None:
-                since = period.start
+                break
+            since = period.start
         return since
 
 
