@@ -88,8 +88,11 @@ def command(options: Options, *, strict: bool = False, public: bool = False, ope
     if open_browser and (public or not early):
         _open(site.page)
     print_text(closing_line(site))
-    if not site.evals and (path := uncommitted_manifest(options)):
-        print_text(f"{path} is not committed and was not read: commit it, or run sitegen build --worktree.")
+    if not site.evals:
+        if path := uncommitted_manifest(options):
+            print_text(f"{path} is not committed and was not read: commit it, or run sitegen build --worktree.")
+        else:
+            print_text("There is no eval. To see what was looked for, and to begin one, run:\nsitegen init")
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 

@@ -93,11 +93,12 @@ def _write_schema(root: Path, model: str) -> None:
 def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str, str]]:
     """What was found, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
+    from sitegen.history.layout import Layout
     from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition import discover
 
     config = read_site(place.top).value
-    discovery = discover(Repository(place), config, worktree_manifest(place.top, config).value, head)
+    discovery = discover(Repository(place), Layout(config, worktree_manifest(place.top, config).value), head)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
     return discovery, {path: text for path, text in files.items() if text is not None}
 

@@ -87,6 +87,11 @@ class Search(Frozen, gc=True, dict=True):
         inside = self.names(self.evals_dir)
         return {name: join(self.evals_dir, name) for name in sorted(inside) if inside[name] and name[0] != "."}
 
+    @cached_property
+    def holds_evals_by_convention(self) -> bool:
+        """Whether a folder of evals has a file whose name makes it an eval without a finder."""
+        return any(not OTHER_KINDS.isdisjoint(self.names(folder)) for folder in self.eval_folders.values())
+
     def newest_first(self, folder: str, glob: str) -> Iterator[str]:
         """Yield the files that match a path or a glob below a folder, the last in natural order first."""
         names = self.names(folder)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from sitegen import __version__
-from sitegen.config.findings import problem_in
+from sitegen.config.findings import folder_path, problem_in
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
@@ -21,6 +21,7 @@ from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import read_site, site_file
 from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
+from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.pool import Pool
@@ -217,7 +218,12 @@ def fold(
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
     answers = AnswersAt(files, memo)
     searched = Search(
-        names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file, kept=answers.answer
+        names=files.names,
+        read=files.read,
+        earlier=files.earlier,
+        kind_of_cases=kind_of_case_file,
+        kept=answers.answer,
+        evals_dir=folder_path(config.evals_dir),
     )
     if project.options.worktree and root is not None:  # uncommitted files take precedence
         on_disk = replace(work_tree_search(root, kind_of_case_file), earlier=files.versions)
@@ -238,6 +244,20 @@ def fold(
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)
+    if head and not configured_as and not manifest.evals and not searched.holds_evals_by_convention:
+        from sitegen.recognition import with_proposed_evals  # a project with evals does not need it
+
+        found = attempt(
+            "the search for evals that no manifest names",
+            lambda: with_proposed_evals(repository, layout, head),
+            commit=head,
+        )
+        if isinstance(found, Problem):
+            remarks.append(found)
+        else:
+            layout, notes = found
+            config, manifest = layout.site, layout.manifest
+            remarks += notes
     worktree = project.options.worktree and root is not None
     try:
         advanced = advance(

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import manifest_in_force
-from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.models import SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
@@ -29,6 +29,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
+from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory
 from sitegen.recognition.files import BlobReader, TrackedFile, tracked_files
@@ -61,6 +62,10 @@ _UNINFORMATIVE_FOLDERS: Final = frozenset(
     )
 )
 """Names of folders that do not describe their contents."""
+
+
+_OFTEN: Final = 3
+"""The least number of versions of an output whose path does not suggest results."""
 
 
 class Proposal(Frozen):
@@ -101,7 +106,11 @@ def _proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: I
         if len(proposed) >= MOST or reader.full:
             break
         # A deleted output was moved, and is proposed under its new name, or is no eval any more.
-        if series.deleted or not _is_candidate(series) or series.newest.path in truths:
+        if series.deleted or series.newest.path in truths:
+            continue
+        # An output was rewritten, or its path suggests results. Files named like expected values need both.
+        is_named_as_truth = is_truth_by_name(series.newest.path) and not series.is_glob
+        if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content = reader.content(series.newest.oid)
         recognition = None if content is None else recognise(series, content, truth_finder)
@@ -125,13 +134,6 @@ def _proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: I
         proposed.append((folder, Proposal(id=eval_id, entry=entry, why=why, series=series)))
     detailed = {folder for folder, proposal in proposed if not proposal.only_records}
     return [proposal for folder, proposal in proposed if not (proposal.only_records and folder in detailed)]
-
-
-def _is_candidate(series: OutputSeries) -> bool:
-    """Whether a series was rewritten, or its path suggests results. Files named like expected values need both."""
-    if is_truth_by_name(series.newest.path) and not series.is_glob and series.versions < 3:
-        return False
-    return series.hinted or series.versions >= 3
 
 
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
@@ -190,7 +192,11 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> FoundEva
     if card.status != "scored" or value is None:
         errors = (finding.message for finding in card.findings if finding.severity == "error")
         return replace(found, lacks=next(errors, "nothing can be scored"))
-    if traits.is_structured and not _agrees(card):
+    counts = card.counts
+    answered = counts.tp + counts.wrong_value + counts.format_error
+    is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
+    agrees = is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
+    if traits.is_structured and not agrees:
         return replace(found, lacks="the output contains hardly any expected value")
     if traits.answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return replace(found, lacks="no output says what was expected")
@@ -200,13 +206,6 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> FoundEva
         sample = counted(card.expected_values, "expected answer")
     spec = specs_of(history.kind, [card])[0]
     return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}")
-
-
-def _agrees(card: Scorecard) -> bool:
-    counts = card.counts
-    answered = counts.tp + counts.wrong_value + counts.format_error
-    is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
-    return is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
 
 
 def _scorecard(repository: Repository, history: EvalHistory) -> Scorecard:
@@ -252,8 +251,9 @@ class Discovery(Frozen):
 
 
 @share_processes()
-def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
+def discover(repository: Repository, configured: Layout, head: str) -> Discovery:
     """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
+    config, manifest = configured.site, configured.manifest
     tracked, commits = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
     search = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
@@ -302,3 +302,24 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,
         site=site_text(globs) if is_site_needed else None,
     )
+
+
+def with_proposed_evals(repository: Repository, configured: Layout, head: str) -> tuple[Layout, tuple[Problem, ...]]:
+    """Add the evals and the instructions that ``init`` would write, for a build whose project names no eval.
+
+    A note on each eval, and on each proposal that was rejected, gives the reason.
+    """
+    discovery, layout = discover(repository, configured, head), configured
+    if discovery.manifest:
+        config, manifest = configured.site, configured.manifest
+        found = manifest_in_force(discovery.manifest.encode(), configured.manifest_path, config.evals_dir).value
+        manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
+        # Globs that a user has written stay as they are.
+        if discovery.site and config.instructions == SiteConfig().instructions:
+            config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in discovery.instructions))
+        layout = Layout(config, manifest)
+    keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
+    name = f"If it is one, name its files in {configured.manifest_path}."
+    taken = (Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed)
+    others = (Problem("note", f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected)
+    return layout, (*taken, *others)

@@ -1,7 +1,9 @@
 """What ``sitegen init`` finds in a project that was made without sitegen in mind."""
 
 import json
+import re
 import tomllib
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import yaml
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.recognition import Discovery, discover
 from sitegen.recognition.initialising import manifest_text, site_text
@@ -101,7 +104,7 @@ def found(project) -> Discovery:
 
 def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
     repository = Repository.open(repo.path)
-    return discover(repository, SiteConfig(), manifest or Manifest(), repository.resolve("HEAD"))
+    return discover(repository, Layout(SiteConfig(), manifest or Manifest()), repository.resolve("HEAD"))
 
 
 def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_runs_of_a_test_runner(found):
@@ -371,3 +374,77 @@ def test_a_site_that_is_committed_has_no_evals(found: Discovery, project: GitRep
     repo.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "Publish")
     assert "book/data/evals/receipts.csv" in repo.git("ls-files").splitlines()
     assert [entry.id for entry in _look(repo).proposed] == [entry.id for entry in found.proposed]
+
+
+ALONE = {
+    "a number of a summary": (
+        {"benchmarks/latest.json": json.dumps({"overall_pass_rate": rate})} for rate in (0.5, 0.6)
+    ),
+    "no instructions": ({"evals/results/latest.json": json.dumps({"accuracy": rate})} for rate in (0.5, 0.6)),
+    "a leaderboard": (
+        {
+            "board/results/l.json": json.dumps(
+                {"results": [{"model": "m-1", "average": low}, {"model": "m-2", "average": 50}]}
+            )
+        }
+        for low in (43, 44)
+    ),
+    "two columns of labels": (
+        {"evals/triage/results.csv": f"id,text,y_true,y_pred\n1,hi,spam,{label}\n2,yo,ham,spam\n3,hey,ham,ham\n"}
+        for label in ("spam", "ham")
+    ),
+    "scores without a case": (
+        {"evals/t/results.csv": f"case,output,score\n1,a,0.8\n2,b,{end}\n"} for end in ("1", "nan")
+    ),
+    "an output beside what was expected": (
+        {"orders/last-output.json": json.dumps({**ORDERS, "number": number}), "orders/gold.json": json.dumps(ORDERS)}
+        for number in ("?", "A-1")
+    ),
+}
+"""Files of two commits of a project without a manifest, each with one eval and two outputs."""
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(name: str, tmp_path: Path):
+    repo, site, memo = GitRepo(tmp_path / "repo"), tmp_path / "site", tmp_path / "memo"
+    for files in ALONE[name]:
+        repo.commit(files)
+        built = build_site(repo.path, site, cache=memo)
+    assert (built.evals, built.iterations) == (1, 2)
+    build_site(repo.path, tmp_path / "cold")
+    assert content(site) == content(tmp_path / "cold")
+    (proposed,) = _look(repo).proposed
+    assert proposed.points == 2
+    told = re.sub(r"<[^>]+>", "", unescape((site / "problems.html").read_text()))
+    assert f"No manifest names the eval {proposed.id!r}. {proposed.why}." in told
+
+
+def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_and_no_note(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commits([{"benchmarks/latest.json": json.dumps({"accuracy": rate}), "a.md": "x"} for rate in (0.5, 0.6)])
+    build_site(repo.path, tmp_path / "before")
+    repo.checkout()
+    assert "wrote  evals/manifest.yaml" in run("init", cwd=repo.path).stdout
+    repo.commit({"evals/manifest.yaml": (repo.path / "evals/manifest.yaml").read_text()})
+    build_site(repo.path, tmp_path / "after")
+    before, after = (
+        json.loads((tmp_path / side / "data/evals/benchmarks.json").read_text()) for side in ("before", "after")
+    )
+    values = [[point["then"]["metrics"] for point in each["points"]] for each in (before, after)]
+    assert values[0] == values[1]
+    assert "No manifest names" not in (tmp_path / "after/problems.html").read_text()
+
+
+def test_a_project_with_an_eval_of_its_own_gets_no_others(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    orders = json.dumps(ORDERS)
+    repo.commit({"evals/receipts/ground_truth.json": orders, "evals/receipts/extracted.json": orders})
+    repo.commits([{"benchmarks/latest.json": json.dumps({"accuracy": rate})} for rate in (0.5, 0.6)])
+    assert build_site(repo.path, tmp_path / "site").evals == 1
+
+
+def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"prompts/a.md": "Read the order."})
+    repo.checkout()
+    assert run("build", cwd=repo.path).stdout.splitlines()[-1] == "sitegen init"
