@@ -42,6 +42,7 @@ from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.evidence import Evidence
 from sitegen.text.words import SearchedText
 from tests import pages_sample as sample
+from tests.browser import diff_pages
 from tests.pictures import png
 
 COUNTS = SiteCounts(commits=121, edits=14, raised=9, lowered=3, problems=count_causes(causes_of(sample.PROBLEMS)))
@@ -272,7 +273,7 @@ def _sourced(series: Series) -> Page:
 
 def write(folder: Path, renderer: Renderer) -> None:
     """Every page and file below ``folder``."""
-    for page in (*more_pages(), *pages()):
+    for page in (*more_pages(), *pages(), *diff_pages.pages()):
         _write(folder / page.path, renderer.render(page))
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             _write(folder / rows.path, rows.content)

@@ -1,69 +1,14 @@
-"""The pages about instructions and commits in a browser: policy, accessibility, small screens, no scripts."""
+"""What a reader does on the pages about instructions and commits."""
 
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser import preview_diffs
-from tests.browser.axe import violations_axe_finds
-from tests.browser.conftest import Tab
-from tests.browser.fitting import Misfits, misfits, sideways
+from tests.browser import diff_pages
 
-PAGES = [page.path for page in preview_diffs.pages()]
-EDIT = next(path for path in PAGES if path.endswith("1fc1b597a8ea.html"))
+EDIT = next(page.path for page in diff_pages.pages() if page.path.endswith("1fc1b597a8ea.html"))
 FILE = "instructions/claude--instructions--packet-reader--instructions.md/index.html"
 PHONE: ViewportSize = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("diffs")
-    preview_diffs.write(folder)
-    return folder
-
-
-@pytest.fixture(scope="module", params=PAGES)
-def opened(request: pytest.FixtureRequest, open_in_one_tab: Callable[..., Tab]) -> Tab:
-    """Each page in its turn, opened once for all tests that only look at it."""
-    return open_in_one_tab(request.param)
-
-
-def test_opens_from_disk_without_a_violation_of_its_policy(opened: Tab):
-    assert opened.complaints() == []
-    assert opened.page.title().endswith("· seed-packets")
-
-
-@pytest.fixture(scope="module")
-def too_wide(opened: Tab) -> dict[str, Misfits]:
-    """Where each page is too wide: as it opens, and in the other views of a diff, which paper does not show."""
-    found = {"as opened": misfits(opened.page)}
-    opened.page.set_viewport_size(PHONE)
-    for view in ("v-split", "v-ren"):
-        if opened.page.locator(f"#{view}:not(:checked)").count():
-            opened.page.locator(f"label[for={view}]").click()
-            found[view] = Misfits(sideways(opened.page), [])
-    return found
-
-
-def test_nothing_is_cut_on_paper(too_wide: dict[str, Misfits]):
-    assert too_wide["as opened"].cut == []
-
-
-def test_fits_a_small_screen_without_scrolling_sideways(too_wide: dict[str, Misfits]):
-    assert {view: found.sideways for view, found in too_wide.items() if found.sideways} == {}
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab: Callable[..., Tab], path: str):
-    page = open_in_one_tab(path, bypass_csp=True).page
-    found = violations_axe_finds(page)
-    for view in ("v-split", "v-uni", "v-ren"):
-        if page.locator(f"#{view}").count():
-            page.locator(f"label[for={view}]").click()
-            found += violations_axe_finds(page, within=".views")  # the rest of the page stays as it was
-    assert found == []
 
 
 def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):

@@ -9,11 +9,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import sample_site
+from tests.browser import diff_pages, sample_site
 from tests.browser.axe import violations_axe_finds
-from tests.browser.fitting import misfits
+from tests.browser.fitting import SCREENS, Misfits, misfits, sideways
 
-PAGES = [page.path for page in sample_site.pages()]
+SAMPLES = [page.path for page in sample_site.pages()]
+PAGES = [*SAMPLES, *(page.path for page in diff_pages.pages())]
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -30,20 +31,33 @@ def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(op
 
 @pytest.fixture(scope="module")
 def too_wide(opened):
-    return misfits(opened.page)
+    """Where each page is too wide: as it opens, and in the other views of a diff, which paper does not show."""
+    found = {"as opened": misfits(opened.page)}
+    opened.page.set_viewport_size({"width": SCREENS[0], "height": 844})
+    for view in ("v-split", "v-ren"):
+        if opened.page.locator(f"#{view}:not(:checked)").count():
+            opened.page.locator(f"label[for={view}]").click()
+            found[view] = Misfits(sideways(opened.page), [])
+    return found
 
 
 def test_fits_a_small_screen_without_scrolling_sideways(too_wide):
-    assert too_wide.sideways == []
+    assert {view: found.sideways for view, found in too_wide.items() if found.sideways} == {}
 
 
 def test_nothing_is_cut_on_paper(too_wide):
-    assert too_wide.cut == []
+    assert too_wide["as opened"].cut == []
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab, path):
-    assert violations_axe_finds(open_in_one_tab(path, bypass_csp=True).page) == []
+    page = open_in_one_tab(path, bypass_csp=True).page
+    found = violations_axe_finds(page)
+    for view in ("v-split", "v-uni", "v-ren"):
+        if page.locator(f"#{view}").count():
+            page.locator(f"label[for={view}]").click()
+            found += violations_axe_finds(page, within=".views")  # the rest of the page stays as it was
+    assert found == []
 
 
 def test_a_quote_is_marked_in_the_words_of_the_source_and_leads_to_the_picture_of_its_page(open_in_one_tab):
@@ -65,7 +79,7 @@ def test_a_quote_is_marked_in_the_words_of_the_source_and_leads_to_the_picture_o
     assert shown.evaluate("image => [image.naturalWidth, image.alt]") == [1200, "Page 2 of f-002 of the source"]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", SAMPLES)
 def test_is_complete_without_scripts(open_in_one_tab, path):
     page = open_in_one_tab(path, java_script_enabled=False).page
     parts = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
@@ -125,8 +139,9 @@ def test_has_one_first_heading_and_skips_no_level(structure):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+@pytest.mark.parametrize("structure", SAMPLES, indirect=True)
 def test_links_name_files_that_exist(structure, site):
-    """Reports that the sample leaves out, and the pages about instructions and commits, are made elsewhere."""
+    """Reports that the sample leaves out, and most pages about instructions and commits, are made elsewhere."""
     missing = []
     for link in structure.links:
         parts = urlsplit(link)

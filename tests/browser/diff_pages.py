@@ -1,9 +1,6 @@
-"""Writes the pages about instructions and commits from the sample: ``python -m tests.browser.preview_diffs OUT``."""
+"""The pages about instructions and commits, from the sample of edits."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -17,7 +14,6 @@ from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of
 
 
 def pages() -> list[Page]:
@@ -82,22 +78,3 @@ def pages() -> list[Page]:
     found.append(commit_page(sample.inputs(), {}))
     found.append(commit_page(sample.edit_inputs(effects=sample.EFFECTS), {}))
     return found
-
-
-def write(folder: Path) -> list[Path]:
-    renderer = renderer_of(sample.SITE)
-    written = []
-    for path, content in [
-        *((page.path, renderer.render(page)) for page in pages()),
-        *((file.path, file.content) for file in renderer.assets()),
-    ]:
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-        written.append(target)
-    return written
-
-
-if __name__ == "__main__":
-    for name in write(Path(sys.argv[1])):
-        print(name)
