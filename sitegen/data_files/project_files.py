@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sitegen.errors import POINTER, Notice, OutputFolderError, SitegenError
+from sitegen.errors import POINTER, Notice, OutputFolderError
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
@@ -268,8 +268,8 @@ PATIENCE: Final = 2.0
 _PAUSE: Final = 0.05
 
 
-def refuse_shared(files: Iterable[Path], error: type[SitegenError], subject: str) -> None:
-    """Raise ``error`` for a file that exists and is a link, a folder or a pipe, or that has a second name elsewhere.
+def refuse_shared(files: Iterable[Path], subject: str) -> None:
+    """Raise OutputFolderError for a link, a folder or a pipe, and for a file that has a second name elsewhere.
 
     A build writes these files in place, so a hard link would have it write into a file that is not its own. ``subject``
     begins the message.
@@ -280,7 +280,9 @@ def refuse_shared(files: Iterable[Path], error: type[SitegenError], subject: str
         except FileNotFoundError:
             continue
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise error(f"{subject} is a link, or no file.", where=str(path), fix="Remove it, or name another folder.")
+            raise OutputFolderError(
+                f"{subject} is a link, or no file.", where=str(path), fix="Remove it, or name another folder."
+            )
 
 
 def wait_for_lock(handle: IO[Any], file: Path, resource: str) -> None:

@@ -192,7 +192,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[bool]:
             fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    refuse_shared((marker, folder / LIST), OutputFolderError, "A file that marks the folder as a site")
+    refuse_shared((marker, folder / LIST), "A file that marks the folder as a site")
     descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with open(descriptor, "r+b") as handle:
         # The lock belongs to this process only: unlike flock, workers, which may outlive us briefly, do not inherit it.

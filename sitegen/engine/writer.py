@@ -177,7 +177,7 @@ class Writer:
             raise OutputFolderError(
                 "A folder stands where a page goes.", where=target, fix="Move it away, or choose another -o."
             )
-        if is_foreign(path, self._foreign) and os.path.lexists(target):
+        if self._is_foreign(path) and os.path.lexists(target):
             raise OutputFolderError(
                 "A file that no build wrote stands where a page goes.",
                 where=target,
@@ -209,7 +209,7 @@ class Writer:
 
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
-        free = [path for path in paths if not is_foreign(path, self._foreign) and not self._exists(path)]
+        free = [path for path in paths if not self._is_foreign(path) and not self._exists(path)]
         if not free:
             return free
         content, source = make(), None
@@ -229,6 +229,13 @@ class Writer:
     def _exists(self, path: str) -> bool:
         self._parent_of(path)  # makes it, and refuses a link
         return os.path.lexists(f"{self._folder}/{path}")
+
+    def _is_foreign(self, path: str) -> bool:
+        """Whether no build wrote a file, or only others are in a folder above it."""
+        if not self._foreign:
+            return False
+        ends = (at + 1 for at, letter in enumerate(path) if letter == "/")
+        return path in self._foreign or any(path[:end] in self._foreign for end in ends)
 
     @staticmethod
     def _put(temporary: str, target: str, content: bytes) -> None:
@@ -256,11 +263,3 @@ def _write_new(place: str, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, place) from None
     finally:
         os.close(descriptor)
-
-
-def is_foreign(path: str, foreign: Collection[str]) -> bool:
-    """Whether a file is foreign, or in a folder that contains only foreign files."""
-    if not foreign:
-        return False
-    ends = (at + 1 for at, letter in enumerate(path) if letter == "/")
-    return path in foreign or any(path[:end] in foreign for end in ends)

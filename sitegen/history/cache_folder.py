@@ -68,7 +68,7 @@ def begin_cache_folder(folder: Path) -> None:
     """Create the folder, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
     names = (".gitignore", MARK, "lock", *MEMO_FILES)
-    refuse_shared((folder / name for name in names), OutputFolderError, "A file of the memo")
+    refuse_shared((folder / name for name in names), "A file of the memo")
     if not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     marks = _marks(Path(os.path.realpath(folder)))

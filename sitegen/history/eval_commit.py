@@ -40,6 +40,8 @@ FileChange: TypeAlias = tuple[PathRole, ChangedPath]
 class EvalCommit(Frozen):
     """A commit that changed an eval's files, or other inputs of its scores."""
 
+    state: EvalState
+    """The eval as the commits before left it, which the fold of this one brings up to date."""
     commit: Commit
     changes: tuple[FileChange, ...]
     """Changes of the eval's own files."""
@@ -130,19 +132,19 @@ def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> N
         state.newest_run = max(newest, place.iteration, key=natural_order)
 
 
-def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit) -> IterationFiles:
+def with_own_sides(iteration_files: IterationFiles, eval_commit: EvalCommit) -> IterationFiles:
     """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
     settings = eval_commit.inputs.settings
     if case_settings(settings) is None or not iteration_files.outputs:
         return iteration_files
-    sides = [sides_of(file, state, eval_commit, settings) for file in iteration_files.outputs]
+    sides = [sides_of(file, eval_commit, settings) for file in iteration_files.outputs]
     outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
     return replace(iteration_files, outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
 
 
-def sides_of(file: Blob, state: EvalState, eval_commit: EvalCommit, settings: str) -> tuple[str, str]:
+def sides_of(file: Blob, eval_commit: EvalCommit, settings: str) -> tuple[str, str]:
     """Return the first blobs that had the expected values and the outputs of a case file."""
-    version = f"{case_settings(settings)} {file.oid}"
+    state, version = eval_commit.state, f"{case_settings(settings)} {file.oid}"
     if version not in state.sides:
         content = eval_commit.read(file.oid).content
         sides = None if content is None else case_files.sides_of(file.path, content, settings)

@@ -48,18 +48,19 @@ from sitegen.scoring.run_statements import appended_runs
 from sitegen.text.plain import natural_order
 
 
-def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bool) -> None:
+def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     """Fold one commit into the series of iterations. With ``everything``, all folders count as touched."""
+    state = eval_commit.state
     series = state.iterations
     roles = ("output", "recorded", "run")
     places = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
     names = {place.iteration for place in places} - {""}
     if everything:
-        names |= {*series.units, *_names_on_file(state, eval_commit)}
+        names |= {*series.units, *_names_on_file(eval_commit)}
     if not names and not series.units:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-    files_by_name = {name: _iteration_files(state, eval_commit, name) for name in in_order}
+    files_by_name = {name: _iteration_files(eval_commit, name) for name in in_order}
     touched = [
         name
         for name, iteration_files in files_by_name.items()
@@ -74,7 +75,7 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
     for name in touched:
         iteration = series.units.get(name)
         if iteration is None:
-            series.units[name] = _new_unit(state, eval_commit, name)
+            series.units[name] = _new_unit(eval_commit, name)
         elif not iteration.present:
             mark_present(series, iteration, True)
     newest = newest_scored(series)
@@ -83,31 +84,31 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
         untouched.append(newest)
     for name in untouched:
         if name not in files_by_name:
-            files_by_name[name] = _iteration_files(state, eval_commit, name)
+            files_by_name[name] = _iteration_files(eval_commit, name)
     start_snapshots(series, eval_commit, touched, files_by_name)
 
 
-def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
-    runs = runs_of(eval_commit.entry)
+def _names_on_file(eval_commit: EvalCommit) -> set[str]:
+    state, runs = eval_commit.state, runs_of(eval_commit.entry)
     if runs is not None:
         return set(runs.names(state.active or "", state.files))
     results = state.files.folder(f"{state.active}/{RESULTS}")
     return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
 
-def _iteration_files(state: EvalState, eval_commit: EvalCommit, name: str) -> IterationFiles:
-    return with_own_sides(_committed_files(state, eval_commit, name), state, eval_commit)
+def _iteration_files(eval_commit: EvalCommit, name: str) -> IterationFiles:
+    return with_own_sides(_committed_files(eval_commit, name), eval_commit)
 
 
-def _committed_files(state: EvalState, eval_commit: EvalCommit, name: str) -> IterationFiles:
-    glob = runs_of(eval_commit.entry)
+def _committed_files(eval_commit: EvalCommit, name: str) -> IterationFiles:
+    state, glob = eval_commit.state, runs_of(eval_commit.entry)
     if glob is not None:
         outputs = tuple(filter(eval_commit.belongs, glob.outputs(state.active or "", name, state.files)))
         below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
         return IterationFiles(
             label=name,
             outputs=outputs,
-            recorded=_record_beside(outputs, below, state, eval_commit, in_own_folder=glob.is_folder),
+            recorded=_record_beside(outputs, below, eval_commit, in_own_folder=glob.is_folder),
             stated_at=time_in(name, eval_commit.commit.committed_at),
         )
     folder = f"{state.active}/{RESULTS}/{name}"
@@ -117,17 +118,17 @@ def _committed_files(state: EvalState, eval_commit: EvalCommit, name: str) -> It
     if name in state.with_runs:
         start = f"{folder}/runs"
         runs = sorted(state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path))
-    recorded = _record_beside(outputs, folder, state, eval_commit)
+    recorded = _record_beside(outputs, folder, eval_commit)
     return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
 
 
 def _record_beside(
-    outputs: tuple[Blob, ...], folder: str, state: EvalState, eval_commit: EvalCommit, *, in_own_folder: bool = True
+    outputs: tuple[Blob, ...], folder: str, eval_commit: EvalCommit, *, in_own_folder: bool = True
 ) -> Blob | None:
     """Return the record in the folder of an output, which is no output itself."""
     names = records_of(eval_commit.kind, in_own_folder=in_own_folder)
     paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
-    return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], state.files)
+    return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], eval_commit.state.files)
 
 
 def _is_failed_run(iteration_files: IterationFiles) -> bool:
@@ -162,11 +163,12 @@ def _continue_renamed_iterations(
                 break
 
 
-def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIteration:
+def _new_unit(eval_commit: EvalCommit, name: str) -> SeriesIteration:
     """Make a new iteration, with a slug that is unique in the series on every file system.
 
     A run has the number in its name, otherwise its position among all runs so far.
     """
+    state = eval_commit.state
     if runs_of(eval_commit.entry) is not None:
         stated = iteration_number(name.rpartition("/")[2])
         position = len(state.iterations.units) + 1
@@ -190,9 +192,10 @@ def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIter
     return SeriesIteration(number, unique)
 
 
-def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
+def fold_overwritten(eval_commit: EvalCommit) -> None:
     """Fold one commit into the series of versions. The same content at another path is not a new version."""
-    iteration_files = with_own_sides(IterationFiles("", _version_outputs(state, eval_commit)), state, eval_commit)
+    state = eval_commit.state
+    iteration_files = with_own_sides(IterationFiles("", _version_outputs(eval_commit)), eval_commit)
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
@@ -207,31 +210,33 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
         # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
         touched = [str(number)]
-        _report_runs_left_out(state, outputs, eval_commit)
+        _report_runs_left_out(outputs, eval_commit)
     state.output = outputs
     folder = outputs[0].path.rpartition("/")[0] if outputs else ""
     iteration_files = replace(
         iteration_files,
         label=f"iteration-{number:03d}",
-        recorded=_record_beside(outputs, folder, state, eval_commit, in_own_folder=False),
+        recorded=_record_beside(outputs, folder, eval_commit, in_own_folder=False),
     )
     start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
 
 
-def _report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
+def _report_runs_left_out(outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
     """Report the runs that the commit appends to a file in addition to the last one."""
-    if not traits_of(eval_commit.kind).is_recorded or len(outputs) != 1 or len(state.output) > 1:
+    earlier = eval_commit.state.output
+    if not traits_of(eval_commit.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
         return
     if not outputs[0].path.lower().endswith((".jsonl", ".ndjson")):
         return
-    before = eval_commit.read(state.output[0].oid).content if state.output else None
+    before = eval_commit.read(earlier[0].oid).content if earlier else None
     content = eval_commit.read(outputs[0].oid).content
     runs = appended_runs(before or b"", content or b"")
     if runs > 1:
         eval_commit.report(problems.runs_left_out(eval_commit, outputs[0].path, runs))
 
 
-def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:
+def _version_outputs(eval_commit: EvalCommit) -> tuple[Blob, ...]:
+    state = eval_commit.state
     folder = state.active or ""
     if is_path(eval_commit.entry.outputs):
         return outputs_in(folder, (normal(eval_commit.entry.outputs),), state.files)
@@ -243,16 +248,15 @@ def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, .
     return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
 
 
-def fold_eval(
-    state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState, EvalCommit], EvalInputs]
-) -> None:
+def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInputs]) -> None:
     """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
     ``inputs_of`` returns the inputs of scoring besides outputs; it is called once the files are updated. If ``outputs``
     of the built manifest is ``auto``, the versions of an output are followed until there is an iteration in a folder.
     """
+    state = eval_commit.state
     folder_before, inputs_before = state.active, state.inputs
-    _update_files(state, eval_commit)
+    _update_files(eval_commit)
     folder = next((name for name in state.folders if _has_files(state, name)), None)  # listed by precedence
     state.active = folder_before if folder is None else folder
     moved = state.active != folder_before
@@ -260,7 +264,7 @@ def fold_eval(
         state.newest_run = None
         if folder_before is not None:
             state.renamed_from.append(basename(folder_before))
-    state.inputs = inputs = inputs_of(state, eval_commit)
+    state.inputs = inputs = inputs_of(eval_commit)
     entry = eval_commit.entry
     eval_commit = replace(
         eval_commit,
@@ -272,9 +276,9 @@ def fold_eval(
     if not is_path(entry.outputs):
         # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
         kind_changed = eval_commit.kind != _kind_scored(entry, inputs_before)
-        fold_iterations(state, eval_commit, everything=moved or kind_changed)
+        fold_iterations(eval_commit, everything=moved or kind_changed)
     if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
-        fold_overwritten(state, eval_commit)
+        fold_overwritten(eval_commit)
 
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
@@ -347,7 +351,8 @@ def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kin
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
-def _update_files(state: EvalState, eval_commit: EvalCommit) -> None:
+def _update_files(eval_commit: EvalCommit) -> None:
+    state = eval_commit.state
     for place, change in eval_commit.changes:
         if place.role == "stranger":
             if change.new is not None and place.iteration not in state.strangers:

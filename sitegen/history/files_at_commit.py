@@ -20,8 +20,6 @@ from sitegen.history.revisions import REGULAR
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""
-_MOST_VERSIONS: Final = 20
-"""The most commits of a file of which the contents are asked for."""
 _FOLDER: Final = b"40000"
 _LISTED: Final = (_FOLDER, *(mode.encode() for mode in REGULAR))
 _ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
@@ -62,7 +60,7 @@ class FilesAt:
 
     def versions(self, path: str, largest: int = LARGEST_BLOB, *, newest: int = 0) -> Iterator[bytes]:
         """Yield the contents of the file in this commit and earlier ones that can be read, the newest first."""
-        commits = Repository(self.place).commits_with(self._commit, path, _MOST_VERSIONS)
+        commits = Repository(self.place).commits_with(self._commit, path)
         for commit in commits[newest:]:
             if (content := FilesAt(self.place, commit).read(path, largest)) is not None:
                 yield content

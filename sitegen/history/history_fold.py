@@ -190,6 +190,7 @@ class HistoryFold:
 
     def _fold_eval(self, commit: Commit, eval_id: str, changes: tuple[FileChange, ...]) -> None:
         eval_commit = EvalCommit(
+            state=self._eval_state(eval_id),
             commit=commit,
             changes=changes,
             entry=self._entry_of(eval_id),
@@ -197,7 +198,7 @@ class HistoryFold:
             report=self.problems.append,
             made_with=self.instructions.made_with,
         )
-        fold_eval(self._eval_state(eval_id), eval_commit, self._rules.inputs)
+        fold_eval(eval_commit, self._rules.inputs)
 
     def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""

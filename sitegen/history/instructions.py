@@ -161,16 +161,18 @@ def _plain_version(version: str) -> str:
 def _is_skeleton(edit: Edit) -> bool:
     """Decide whether an edit adds, moves or deletes a file as ``sitegen init`` writes it: that is nobody's edit."""
     blob = edit.new or edit.old
-    return blob is not None and blob.oid in _skeleton_ids("sha256" if len(blob.oid) == 64 else "sha1")
+    return blob is not None and blob.oid in _skeleton_ids()
 
 
 @cache
-def _skeleton_ids(object_format: str) -> frozenset[str]:
-    """The blob ids of the instruction files that ``sitegen init`` writes."""
+def _skeleton_ids() -> frozenset[str]:
+    """The blob ids of the instruction files that ``sitegen init`` writes, in both formats of objects."""
     skeletons = resources.files("sitegen").joinpath("recognition", "skeletons").iterdir()
     contents = [skeleton.read_bytes() for skeleton in skeletons if skeleton.name.endswith(".md")]
     return frozenset(
-        hashlib.new(object_format, b"blob %d\0%b" % (len(content), content)).hexdigest() for content in contents
+        algorithm(b"blob %d\0%b" % (len(content), content)).hexdigest()
+        for content in contents
+        for algorithm in (hashlib.sha1, hashlib.sha256)
     )
 
 

@@ -29,6 +29,8 @@ from sitegen.text.plain import web_address
 LARGEST_BLOB: Final = 20_000_000
 """The size in bytes above which a file is not read, unless the configuration raises it."""
 
+_MOST_VERSIONS: Final = 20
+"""The most commits of a file of which the contents are asked for."""
 _OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
 """Matches a patch of a pointer, or of a text that quotes one."""
 
@@ -113,9 +115,9 @@ class Repository:
         """Return the number of commits on the first-parent line of ``head``; 0 if git cannot read them."""
         return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
 
-    def commits_with(self, head: str, path: str, most: int) -> tuple[str, ...]:
+    def commits_with(self, head: str, path: str) -> tuple[str, ...]:
         """Return the newest commits on the first-parent line of ``head`` that changed a file, the newest first."""
-        arguments = ("rev-list", "--first-parent", f"--max-count={most}", head, "--", path)
+        arguments = ("rev-list", "--first-parent", f"--max-count={_MOST_VERSIONS}", head, "--", path)
         return tuple(self._output_of(*arguments).split())
 
     def merge_base(self, first: str, second: str) -> str | None:

@@ -69,8 +69,9 @@ class RulesInForce:
                 self._update_rules(commit, change)
         return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(evals[eval_id])]
 
-    def inputs(self, eval_state: EvalState, eval_commit: EvalCommit) -> EvalInputs:
+    def inputs(self, eval_commit: EvalCommit) -> EvalInputs:
         """Return the inputs of scoring an eval besides its outputs."""
+        eval_state = eval_commit.state
         folder = eval_state.active or eval_state.folders[0]
         rules = self._rules(eval_state.id, folder)
         entry = self._layout.entry(eval_state.id)
@@ -81,7 +82,7 @@ class RulesInForce:
             truth = self._own_file(eval_state, entry, rules)
         else:
             file = newest_case_file(eval_state, entry)
-            truth = file and file._replace(oid=sides_of(file, eval_state, eval_commit, rules.settings)[0])
+            truth = file and file._replace(oid=sides_of(file, eval_commit, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(
