@@ -58,10 +58,7 @@ class OutputEdits(Frozen):
 def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> OutputEdits:
     """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
 
-    Args:
-        snapshots: snapshots of the eval, in series order.
-        edits: edits of the instructions that drive it, by commit.
-
+    Snapshots are in series order; ``edits``, of the instructions that drive the eval, are by commit.
     """
     both = _EditsBesideOutputs(snapshots, edits)
     made_with = both.made_with()

@@ -46,10 +46,7 @@ class BestVersion(Frozen):
 def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
-    Args:
-        points: points of the eval, each with its delta to the previous point.
-        made_with: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
-
+    ``made_with``: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
     """
     made_by = [attributed_to(commits) for commits in made_with]
     last = {

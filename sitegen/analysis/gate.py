@@ -94,22 +94,14 @@ def check_metric(
 ) -> GateMetric:
     """Check a metric against its limits.
 
-    Args:
-        spec: the metric.
-        limits: its limits.
-        before: its value at the base.
-        after: its value at the head.
-        delta: the change over common documents; None if there is nothing to compare with.
-        chance: judges whether the change of the headline, or a drop beyond the limit, may be chance; without it, any
-            such drop fails.
-        is_headline: it is the headline, which may hide a loss: a field broke wherever it was right, or more broke than
-            was fixed at the same or a better value. If that is more than chance, it fails however the value changed,
-            unless drops are turned off.
-        regraded: the metric is computed from grades, and another judge gave the grades at the head, so its change is
-            not judged.
-        same_output: both sides have the same output, so that no drop is the doing of the model.
-        strict_floors: as in ``GateReport``.
+    ``before`` and ``after`` are its values at the base and at the head, and ``delta`` the change over common documents;
+    None if there is nothing to compare with. ``chance`` judges whether the change of the headline, or a drop beyond the
+    limit, may be chance; without it, any such drop fails.
 
+    The headline may hide a loss: a field broke wherever it was right, or more broke than was fixed at the same or a
+    better value. If that is more than chance, it fails however the value changed, unless drops are turned off.
+    ``regraded``: the metric is computed from grades, and another judge gave the grades at the head, so its change is
+    not judged. ``same_output``: no drop is the doing of the model. ``strict_floors`` as in ``GateReport``.
     """
     reasons: list[Reason] = []
     verdict = None

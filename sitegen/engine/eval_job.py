@@ -25,7 +25,7 @@ from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tr
 from sitegen.engine.eval_task import EvalDone, EvalTask, output_edits, sources_of
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.pool import Pool
-from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
@@ -184,7 +184,7 @@ class _EvalJob:
     def _followed_cells(self) -> tuple[CellMap, Result | None]:
         """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if needed."""
         end = len(self._snapshots)
-        cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, (), {})
+        cached = self._cards.known_cells() or CellMap(0, (), {})
         tracker, newest = CellTracker(cached), None
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         last = set() if self._known and not self._sources else set(range(end)[-1:])
@@ -196,8 +196,8 @@ class _EvalJob:
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
                     tracker.follow_result(result)
-                    if tracker.points == committed:  # uncommitted outputs can differ at the next build
-                        keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
+                    if tracker.points == committed:
+                        self._cards.keep_cells(tracker.cells())
                 if index == end - 1:
                     newest = result
         return cached if cached.points == end else tracker.cells(), newest

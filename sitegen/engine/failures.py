@@ -55,13 +55,8 @@ def attempt(
 ) -> R | Problem:
     """Return what ``make`` returns; if it fails, print the traceback and return a problem.
 
-    Args:
-        part: the name of the part, as the end of a sentence: ``the pages of this eval``.
-        make: makes the part. Exceptions of ``_ENDS_THE_BUILD`` pass through.
-        path: path of the file in the project that the part is about.
-        commit: id of the commit that the part is about.
-        eval_id: id of the eval that the part is about.
-
+    ``part`` names what is made, as the end of a sentence: ``the pages of this eval``. The path, the commit and the eval
+    are those that the part is about. Exceptions of ``_ENDS_THE_BUILD`` pass through.
     """
     try:
         return make()

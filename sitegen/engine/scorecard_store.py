@@ -17,6 +17,7 @@ from sitegen.engine.scoring import RANGE, OutputRange, embedder_for, is_worth_ra
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
@@ -211,11 +212,29 @@ class EvalScorecards:
 
     def cells(self) -> CellMap:
         """Return the cells, followed through all points: through the kept ones, and through the others now."""
-        snapshots = self._history.snapshots
-        tracker = CellTracker(known_cells(self._store, self._history.id, list(map(self.key, snapshots))))
+        snapshots, known = self._history.snapshots, self.known_cells()
+        tracker = CellTracker(known)
         for result in self.results(snapshots[tracker.points :]):
             tracker.follow_result(result)
-        return tracker.cells()
+        cells = tracker.cells()
+        if cells.points > (known.points if known else 0):
+            self.keep_cells(cells)
+        return cells
+
+    def known_cells(self) -> CellMap | None:
+        """Return the cached cells, followed through the first points."""
+        return CELLS.get(self._store, self._history.id, self._digests_of_beginnings())
+
+    def keep_cells(self, cells: CellMap) -> None:
+        """Cache cells, followed through the first points, unless an output can be another one the next time."""
+        last = self._history.snapshots[cells.points - 1]
+        if last.commit.sha != WORKTREE and not self.lacks_contents:
+            inputs = next(islice(self._digests_of_beginnings(), cells.points - 1, None))
+            CELLS.keep(self._store, self._history.id, cells, inputs)
+
+    def _digests_of_beginnings(self) -> Iterator[str]:
+        """Yield the digest of the key of the first snapshot, of the keys of the first two, and so on."""
+        return islice(accumulate(map(self.key, self._history.snapshots), digest, initial=""), 1, None)
 
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)
@@ -224,23 +243,7 @@ class EvalScorecards:
         return card
 
 
-def known_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str]) -> CellMap | None:
-    """Return the cached cells of an eval, followed through its first points. ``card_keys``: the keys of all points."""
-    return CELLS.get(store, eval_id, _digests_of_beginnings(card_keys))
-
-
-def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells: CellMap) -> None:
-    """Cache the cells of an eval, followed through the first ``cells.points`` points."""
-    inputs = next(islice(_digests_of_beginnings(card_keys), cells.points - 1, None))
-    CELLS.keep(store, eval_id, cells, inputs)
-
-
 def _packages_for(snapshot: Snapshot) -> str:
     from sitegen.data_files.reading import installed_for
 
     return installed_for(blob.path for blob in snapshot.outputs)
-
-
-def _digests_of_beginnings(keys: Sequence[str]) -> Iterator[str]:
-    """Yield the digest of the first key, of the first two keys, and so on."""
-    return islice(accumulate(keys, digest, initial=""), 1, None)

@@ -41,7 +41,6 @@ class EvalCommit(Frozen):
     """A commit that changed an eval's files, or other inputs of its scores."""
 
     state: EvalState
-    """The eval as the commits before left it, which the fold of this one brings up to date."""
     commit: Commit
     changes: tuple[FileChange, ...]
     """Changes of the eval's own files."""

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.engine.memo import Memo
-from sitegen.engine.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
-from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
@@ -63,18 +61,9 @@ class Study(Frozen):
 
     def series(self, history: EvalHistory) -> Series:
         """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
-        snapshots = history.snapshots
         scorecards = self._scorecards_of(history)
-        keys = [scorecards.key(snapshot) for snapshot in snapshots]
-        tracker = CellTracker(known_cells(self.memo, history.id, keys))
-        tracked = tracker.points
-        for result in scorecards.results(snapshots[tracked:]):
-            tracker.follow_result(result)
-        cells = tracker.cells()
         edits = edits_of_outputs(history.snapshots, driving_edits(self.timeline, history.id))
-        if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE and not scorecards.lacks_contents:
-            keep_cells(self.memo, history.id, keys, cells)
-        return scorecards.series(self.timeline.info(history), edits, cells)
+        return scorecards.series(self.timeline.info(history), edits, scorecards.cells())
 
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)

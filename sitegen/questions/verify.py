@@ -54,14 +54,7 @@ def verify(
     """Score an output, by default the newest of the eval, as a site of the work tree scores it.
 
     Raises NothingToReportError if the eval has no ground truth or no output, and ConfigurationError if it does not
-    exist or ``settings`` do not fit.
-
-    Args:
-        project: the project of the eval.
-        eval_id: the eval.
-        output: the file to score in place of the newest output.
-        settings: take precedence over the settings of the eval.
-
+    exist or ``settings`` do not fit. These take precedence over the settings of the eval.
     """
     place = project.place(eval_id)
     unfit = [name for name in settings or () if name in _OF_LOGS]

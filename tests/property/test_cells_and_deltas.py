@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -15,11 +17,15 @@ from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.scorecard_store import keep_cells, known_cells
+from sitegen.engine.scorecard_store import EvalScorecards
+from sitegen.engine.worker_context import WorkerContext
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.changes import DeltaParts
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import BLANK, Cell, Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import EvalHistory
 from tests import pages_sample as sample
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
@@ -39,6 +45,24 @@ def _followed(points: list[dict[str, tuple[Any, ...]]]) -> CellTracker:
     for point in points:
         follower.follow(_judged(point), DOCUMENTS)
     return follower
+
+
+def _scorecards(cache: TaskCache, outputs: Sequence[int]) -> EvalScorecards:
+    context = WorkerContext(
+        place=RepositoryPlace(git_dir=Path(), common_dir=Path(), root=None, shallow=False),
+        overlay={},
+        max_blob_bytes=0,
+        site=SiteInfo("", ""),
+        template_folders=(),
+        templates="",
+        bytecode=None,
+        out=None,
+        discrepancies_per_type=1,
+    )
+    snapshots = tuple(sample.snapshot(number, sample.commit(number)) for number in outputs)
+    return EvalScorecards(
+        context, EvalHistory(id="eval", kind="fields", layout="iterations", snapshots=snapshots), cache
+    )
 
 
 @given(SERIES)
@@ -63,10 +87,10 @@ def test_only_changes_are_kept(points):
 
 @given(SERIES, st.integers(0, 8))
 def test_following_may_stop_anywhere_and_go_on(points, stop):
-    keys, cache = [f"{index:064d}" for index in range(len(points))], TaskCache(())
+    cards = _scorecards(TaskCache(()), range(len(points)))
     if first := points[:stop]:
-        keep_cells(cache, "eval", keys, _followed(first).cells())
-    follower = CellTracker(known_cells(cache, "eval", keys))
+        cards.keep_cells(_followed(first).cells())
+    follower = CellTracker(cards.known_cells())
     assert follower.points == len(first)
     for point in points[stop:]:
         follower.follow(_judged(point), DOCUMENTS)
@@ -75,11 +99,11 @@ def test_following_may_stop_anywhere_and_go_on(points, stop):
 
 @given(SERIES.filter(bool))
 def test_what_was_kept_belongs_to_its_own_points_alone(points):
-    keys, cache = [f"{index:064d}" for index in range(len(points))], TaskCache(())
-    keep_cells(cache, "eval", keys, _followed(points).cells())
-    assert known_cells(cache, "eval", ["x", *keys[1:]]) is None
-    assert known_cells(cache, "eval", keys[:-1]) is None
-    assert known_cells(cache, "eval", [*keys, "one more"]) == _followed(points).cells()
+    outputs, cache = range(len(points)), TaskCache(())
+    _scorecards(cache, outputs).keep_cells(_followed(points).cells())
+    assert _scorecards(cache, [99, *outputs[1:]]).known_cells() is None
+    assert _scorecards(cache, outputs[:-1]).known_cells() is None
+    assert _scorecards(cache, [*outputs, 99]).known_cells() == _followed(points).cells()
 
 
 @given(SERIES.filter(bool))

@@ -58,14 +58,8 @@ def change_verdict(
 
     *Beyond them*: the interval of the change over units, which does not influence the decision.
 
-    Args:
-        before: scorecard of the earlier point.
-        after: scorecard of the later point.
-        flips: flips of the cells between the two points.
-        noise: noise of the repeats up to each of the points, or twice that of the later one if their headlines are not
-            over the same cases.
-        higher_is_better: direction of the headline.
-
+    ``noise``: that of the repeats up to each of the points, or twice that of the later one if their headlines are not
+    over the same cases. ``higher_is_better`` is the direction of the headline.
     """
     metric = after.metrics[0].name
     if regraded(exchanges(before, after)[1], metric):
@@ -171,14 +165,9 @@ def _judged(
 ) -> ChangeVerdict:
     """Judge a change.
 
-    Args:
-        sample: what the interval of the change is computed from.
-        counted: what the sign test counts for the better and for the worse.
-        noise: as for ``change_verdict``.
-        higher_is_better: direction of the headline.
-        loss: the certainty that whole fields were lost, 0 to 2.
-        scale: the largest possible change of the metric, which limits the interval.
-
+    The interval is computed from ``sample``, and is limited by ``scale``, the largest possible change of the metric.
+    ``counted``: what the sign test counts for the better and for the worse; ``loss``: the certainty that whole fields
+    were lost, 0 to 2.
     """
     (unit, pairs), (fixed, broken) = sample, counted
     spread = ratio_change(pairs)
