@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import UnreadableError, csv_table, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.importers import LINES, importer_of
 from sitegen.importers.case import VERDICTS
 from sitegen.importers.usual_names import (
     EXPECTED,
@@ -120,14 +121,17 @@ def case_keys(settings: str) -> CaseKeys | None:
 def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged"] | None:
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
-    A verdict or a score that the file states about texts decides, and no comparison beside it. This holds for responses
-    too, whose expected texts are in another file. A truncated file is recognised by its keys, so that an eval does not
-    vanish because its newest output is broken. Raises UnreadableError for an empty file, or if the keys do not tell.
+    A report of a tool is judged. A verdict or a score that another file states about texts decides as well, and no
+    comparison beside it. This holds for responses too, whose expected texts are in another file. A truncated file is
+    recognised by its keys, so that an eval does not vanish because its newest output is broken. Raises UnreadableError
+    for an empty file, or if the keys do not tell.
     """
     of_responses = basename(path) in RESPONSES
     try:
         if content.strip() in _EMPTY:
             raise UnreadableError("it is empty", "Run the cases again.")
+        if importer_of(path, content) is not LINES:
+            return "judged"
         file = read_case_file(path, content, CaseKeys())
     except NoCasesError:
         return "judged" if of_responses and _responses_state_results(path, content) else None

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_587,
+    "lines of sitegen/": 59_588,
     "modules of sitegen/": 287,
     "classes": 520,
     "classes in pages/": 70,

@@ -361,3 +361,15 @@ def test_no_command_writes_over_both_sides_or_copies_them(project: Path, command
     with pytest.raises(ConfigurationError, match=said):
         app([*command, "--repo", str(project / "repo")], standalone_mode=False)
     assert content(project / "repo/evals") == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("agent-skills-benchmark.json", "deepeval.json", "evalite.json", "gh-models.json", "inspect.json"),
+        *("openai-evals-api.json", "openai-evals-api.jsonl", "promptfoo-1.json", "pydantic-evals.json"),
+    ],
+)
+def test_a_report_of_a_tool_is_judged_wherever_its_cases_are_in_it(name: str) -> None:
+    content = (Path(__file__).parents[1] / "importers/fixtures" / name).read_bytes()
+    assert kind_of_case_file(f"evals/desk/{name}", content) == "judged"
