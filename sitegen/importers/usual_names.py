@@ -20,7 +20,8 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
         "datasourceitemid",  # of OpenAI's hosted evals, where an id is that of the output
         *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
-        *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
+        *("documentid", "scenarioid", "evalid", "test", "testcase", "testname", "case", "eval", "scenario", "task"),
+        *("name", "key"),
     ),
     "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text"),
     "variant": (

@@ -154,7 +154,7 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
 
 
 _NAMED_SCORE = re.compile(
-    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)$", re.IGNORECASE
+    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)(?: \[\w+\])?$", re.IGNORECASE
 )
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _TOO_LARGE: Final = 10**12
@@ -186,12 +186,13 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name)
-    has_text = {"input", "expected", "output"} & parts.keys()
+    # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
+    is_judged = bool({"input", "expected", "output"} & parts.keys()) or any(name.endswith("]") for name in scores)
     is_classified = all(
         plain_name(parts.get(part, "")) in names
         for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))
     )
-    if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and has_text)):
+    if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
         return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict

@@ -51,6 +51,12 @@ def _products(*colours: str) -> str:
     return json.dumps({"model": "m", "items": rows})
 
 
+def _deepeval(*grades: float) -> list[dict[str, object]]:
+    return [
+        {"test_name": f"t{n}", "Correctness [GEval]": grade, "Tool Correctness": 1.0} for n, grade in enumerate(grades)
+    ]
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> GitRepo:
     repo = GitRepo(tmp_path_factory.mktemp("found") / "project")
@@ -395,6 +401,14 @@ ALONE = {
     ),
     "scores without a case": (
         {"evals/t/results.csv": f"case,output,score\n1,a,0.8\n2,b,{end}\n"} for end in ("1", "nan")
+    ),
+    "metrics of deepeval by test": (
+        {"eval/output/scores.json": json.dumps({"total_tests": 2, "metrics_df": _deepeval(first, 0.25)})}
+        for first in (0.5, 0.75)
+    ),
+    "limits beside a result": (
+        {"evals/regression/threshold.json": '{"macro_f1_min": 0.5}', "evals/latest.json": json.dumps({"f1": f1})}
+        for f1 in (0.5, 0.75)
     ),
     "an output beside what was expected": (
         {"orders/last-output.json": json.dumps({**ORDERS, "number": number}), "orders/gold.json": json.dumps(ORDERS)}
