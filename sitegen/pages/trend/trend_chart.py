@@ -83,7 +83,7 @@ class TrendChart(Frozen):
     """The same lines by the second clock; empty if the clocks never differ."""
     band: str
     """The intervals around the headline."""
-    champion: str
+    best_line: str
     """The best headline so far, as a staircase."""
     recorded: ChartLine
     """The headline that the records of the runs state; empty if they agree with the computed one."""
@@ -183,7 +183,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             newest,
             apart,
         ),
-        champion=staircase(best, scale, extremes(best, size, newest), apart),
+        best_line=staircase(best, scale, extremes(best, size, newest), apart),
         recorded=line_of(recorded),
         variants=tuple(map(line_of, variants)),
         dots=dots_where(not point.is_copy for point in points),

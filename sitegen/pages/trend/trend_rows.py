@@ -270,7 +270,7 @@ def _paths(chart: TrendChart) -> dict[str, list[str]]:
     """The paths of the chart, by the selector of the elements that draw them, in their order."""
     return {
         "path.band": [chart.band],
-        "path.champ": [chart.champion],
+        "path.champ": [chart.best_line],
         "path.rec": [chart.recorded.path, chart.recorded.lone],
         ".pl > .ln": [variant.path for variant in chart.variants],
         ".pl > .lone": [variant.lone for variant in chart.variants],
