@@ -16,6 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from sitegen.analysis.causes import count_causes
+from sitegen.analysis.flips import number_of_cells
 from sitegen.engine.jinja_classes import DirectContext, Environment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
@@ -165,6 +166,7 @@ GLOBALS: Final[dict[str, object]] = {
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,
     "problem_counts": count_causes,
+    "number_of_cells": number_of_cells,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
     "edit_statuses": labels.EDITS,

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.analysis.flips import number_of_cells as number_of_cells
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
