@@ -63,7 +63,7 @@ def why_otherwise(
         return (
             f"The same output gave the recorded values until this commit: {', '.join(CAUSES[it] for it in at.cause)}."
         )
-    return _since(at) if explained else _difference_reason(at, card, recorded)
+    return _since(at) if explained else _difference_reason(at, card)
 
 
 def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
@@ -110,8 +110,9 @@ def _since(at: Snapshot) -> str:
     return f"Since it was written: {', '.join(later)}." if later else ""
 
 
-def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
+def _difference_reason(at: Snapshot, card: Scorecard) -> str:
     """The explanation of the differences, if the numbers show one, and other possible explanations."""
+    recorded = at.recorded_metrics
     alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
     by_alternative = stats.ratios(counted_by(alternative, card.counts))
     ratios = [(recorded[name], value) for name, value in by_alternative.items() if name in recorded]
