@@ -71,6 +71,33 @@ class EvalCommit(Frozen):
         content = self.read(output.oid).content
         return content is not None and states(content, statements)
 
+    def with_own_sides(self, iteration_files: IterationFiles) -> IterationFiles:
+        """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
+        settings = self.inputs.settings
+        if case_settings(settings) is None or not iteration_files.outputs:
+            return iteration_files
+        files = iteration_files.outputs
+        sides = [self.sides_of(file, settings) for file in files]
+        outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(files, sides, strict=True))
+        return replace(iteration_files, outputs=outputs, ground_truth=files[0]._replace(oid=sides[0][0]))
+
+    def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
+        """Return the first blobs that had the expected values and the outputs of a case file."""
+        state, version = self.state, f"{case_settings(settings)} {file.oid}"
+        if version not in state.sides:
+            content = self.read(file.oid).content
+            sides = None if content is None else case_files.sides_of(file.path, content, settings)
+            if sides is None:  # while the file cannot be read, the earlier expected values still apply
+                earlier = state.inputs.ground_truth if state.inputs else None
+                state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
+            else:
+                expected, output = sides
+                state.sides[version] = (
+                    state.first_with.setdefault(f"expected {expected}", file.oid),
+                    state.first_with.setdefault(f"output {output}", file.oid),
+                )
+        return state.sides[version]
+
 
 class IterationFiles(Frozen):
     """The files of an iteration after the commit."""
@@ -129,31 +156,3 @@ def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> N
         state.newest_run = None if place.iteration == newest else newest
     else:
         state.newest_run = max(newest, place.iteration, key=natural_order)
-
-
-def with_own_sides(iteration_files: IterationFiles, eval_commit: EvalCommit) -> IterationFiles:
-    """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
-    settings = eval_commit.inputs.settings
-    if case_settings(settings) is None or not iteration_files.outputs:
-        return iteration_files
-    sides = [sides_of(file, eval_commit, settings) for file in iteration_files.outputs]
-    outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
-    return replace(iteration_files, outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
-
-
-def sides_of(file: Blob, eval_commit: EvalCommit, settings: str) -> tuple[str, str]:
-    """Return the first blobs that had the expected values and the outputs of a case file."""
-    state, version = eval_commit.state, f"{case_settings(settings)} {file.oid}"
-    if version not in state.sides:
-        content = eval_commit.read(file.oid).content
-        sides = None if content is None else case_files.sides_of(file.path, content, settings)
-        if sides is None:  # while the file cannot be read, the earlier expected values still apply
-            earlier = state.inputs.ground_truth if state.inputs else None
-            state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
-        else:
-            expected, output = sides
-            state.sides[version] = (
-                state.first_with.setdefault(f"expected {expected}", file.oid),
-                state.first_with.setdefault(f"output {output}", file.oid),
-            )
-    return state.sides[version]

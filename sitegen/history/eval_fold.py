@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import problems
-from sitegen.history.eval_commit import EvalCommit, IterationFiles, keep_newest_run, with_own_sides
+from sitegen.history.eval_commit import EvalCommit, IterationFiles, keep_newest_run
 from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob, outputs_in
 from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import (
@@ -32,15 +32,7 @@ from sitegen.history.layout import (
     runs_of,
     truth_names,
 )
-from sitegen.history.snapshots import (
-    differences,
-    last_snapshot,
-    mark_present,
-    newest_scored,
-    same_contents,
-    same_files,
-    start_snapshots,
-)
+from sitegen.history.snapshots import differences, same_contents, same_files, start_snapshots
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
@@ -60,7 +52,7 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     if not names and not series.units:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-    files_by_name = {name: _iteration_files(eval_commit, name) for name in in_order}
+    files_by_name = {name: eval_commit.with_own_sides(_committed_files(eval_commit, name)) for name in in_order}
     touched = [
         name
         for name, iteration_files in files_by_name.items()
@@ -71,20 +63,20 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     ]
     _continue_renamed_iterations(series, touched, gone, files_by_name)
     for name in gone:
-        mark_present(series, series.units[name], False)
+        series.mark_present(name, False)
     for name in touched:
         iteration = series.units.get(name)
         if iteration is None:
             series.units[name] = _new_unit(eval_commit, name)
         elif not iteration.present:
-            mark_present(series, iteration, True)
-    newest = newest_scored(series)
+            series.mark_present(name, True)
+    newest = series.newest_scored()
     untouched = [*series.waiting] if eval_commit.scorable else []
     if eval_commit.inputs_changed and newest is not None:
         untouched.append(newest)
     for name in untouched:
         if name not in files_by_name:
-            files_by_name[name] = _iteration_files(eval_commit, name)
+            files_by_name[name] = eval_commit.with_own_sides(_committed_files(eval_commit, name))
     start_snapshots(series, eval_commit, touched, files_by_name)
 
 
@@ -94,10 +86,6 @@ def _names_on_file(eval_commit: EvalCommit) -> set[str]:
         return set(runs.names(state.active or "", state.files))
     results = state.files.folder(f"{state.active}/{RESULTS}")
     return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
-
-
-def _iteration_files(eval_commit: EvalCommit, name: str) -> IterationFiles:
-    return with_own_sides(_committed_files(eval_commit, name), eval_commit)
 
 
 def _committed_files(eval_commit: EvalCommit, name: str) -> IterationFiles:
@@ -151,7 +139,7 @@ def _continue_renamed_iterations(
             continue
         for old in gone:
             iteration = series.units[old]
-            last = last_snapshot(series, iteration)
+            last = series.last_snapshot(old)
             if (
                 iteration.number == iteration_number(new)
                 and last
@@ -173,29 +161,21 @@ def _new_unit(eval_commit: EvalCommit, name: str) -> SeriesIteration:
         stated = iteration_number(name.rpartition("/")[2])
         position = len(state.iterations.units) + 1
         if stated is None:
-            return _with_unique_slug(state.iterations, position, slug_of_run(name, position))
-        return _with_unique_slug(state.iterations, stated, f"{stated:04d}")
+            return state.iterations.new_iteration(position, slug_of_run(name, position))
+        return state.iterations.new_iteration(stated, f"{stated:04d}")
     number = iteration_number(name) or 0
     slug = f"{number:04d}"
     if slug in state.iterations.slugs:
         path = f"{state.active}/{RESULTS}/{name}"
         eval_commit.report(problems.same_number(eval_commit, path, number))
         slug = f"{slug}-{name.lower()}"
-    return _with_unique_slug(state.iterations, number, slug)
-
-
-def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIteration:
-    unique, copy = slug, 2
-    while unique in series.slugs:
-        unique, copy = f"{slug}-{copy}", copy + 1
-    series.slugs.add(unique)
-    return SeriesIteration(number, unique)
+    return state.iterations.new_iteration(number, slug)
 
 
 def fold_overwritten(eval_commit: EvalCommit) -> None:
     """Fold one commit into the series of versions. The same content at another path is not a new version."""
     state = eval_commit.state
-    iteration_files = with_own_sides(IterationFiles("", _version_outputs(eval_commit)), eval_commit)
+    iteration_files = eval_commit.with_own_sides(IterationFiles("", _version_outputs(eval_commit)))
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
@@ -203,7 +183,7 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
     number = len(series.units)
     touched = []
     if not outputs and number:
-        mark_present(series, series.units[str(number)], False)
+        series.mark_present(str(number), False)
     elif outputs and not same_contents(state.output, outputs):
         number += 1
         series.units[str(number)] = SeriesIteration(number, f"{number:04d}")

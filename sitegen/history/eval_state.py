@@ -8,6 +8,7 @@ from sys import intern
 from typing import NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sitegen.model.timeline import Blob, Snapshot
 
@@ -130,6 +131,40 @@ class SeriesState(Struct):
     """Names of iterations that were added or changed while there was no ground truth."""
     slugs: set[str] = field(default_factory=set)
     """Slugs in use."""
+
+    def mark_present(self, name: str, present: bool) -> None:
+        """Mark an iteration and all its snapshots as present or as deleted."""
+        iteration = self.units[name]
+        iteration.present = present
+        for index in iteration.points:
+            self.snapshots[index] = replace(self.snapshots[index], deleted=not present)
+
+    def last_snapshot(self, name: str) -> Snapshot | None:
+        """Return the last snapshot of an iteration; None if it was never scored."""
+        points = self.units[name].points
+        return self.snapshots[points[-1]] if points else None
+
+    def newest_scored(self) -> str | None:
+        """Return the name of the last iteration that is present and was scored."""
+        return next(
+            (name for name, iteration in reversed(self.units.items()) if iteration.present and iteration.points), None
+        )
+
+    def append(self, name: str, snapshot: Snapshot) -> None:
+        """Append a snapshot of an iteration. Iterations are in the order of their first snapshots."""
+        iteration = self.units[name]
+        if not iteration.points:
+            self.units[name] = self.units.pop(name)
+        iteration.points.append(len(self.snapshots))
+        self.snapshots.append(snapshot)
+
+    def new_iteration(self, number: int, slug: str) -> SeriesIteration:
+        """Make an iteration that is not listed yet, with a slug that is unique in the series."""
+        unique, copy = slug, 2
+        while unique in self.slugs:
+            unique, copy = f"{slug}-{copy}", copy + 1
+        self.slugs.add(unique)
+        return SeriesIteration(number, unique)
 
 
 class EvalState(Struct):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_commit import EvalCommit, newest_case_file, sides_of, with_built_sides
+from sitegen.history.eval_commit import EvalCommit, newest_case_file, with_built_sides
 from sitegen.history.eval_fold import ground_truth
 from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
@@ -82,7 +82,7 @@ class RulesInForce:
             truth = self._own_file(eval_state, entry, rules)
         else:
             file = newest_case_file(eval_state, entry)
-            truth = file and file._replace(oid=sides_of(file, eval_commit, rules.settings)[0])
+            truth = file and file._replace(oid=eval_commit.sides_of(file, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(

@@ -198,34 +198,15 @@ def start_snapshots(
         return
     started = _new_or_changed(series, eval_commit, touched, files_by_name)
     for name, snapshot in _in_series_order(started):
-        _append_snapshot(series, name, snapshot)
-    newest = newest_scored(series)
+        series.append(name, snapshot)
+    newest = series.newest_scored()
     if newest is None or newest not in files_by_name or not eval_commit.inputs_changed or newest in dict(started):
         return
     # Older iterations keep their scores: only the newest is scored again with other inputs.
     iteration, iteration_files = series.units[newest], files_by_name[newest]
     inputs = iteration_files.inputs(eval_commit.inputs)
-    if cause := cause_since(last_snapshot(series, iteration), inputs):
-        _append_snapshot(series, newest, new_snapshot(eval_commit, iteration, cause, iteration_files))
-
-
-def mark_present(series: SeriesState, iteration: SeriesIteration, present: bool) -> None:
-    """Mark an iteration and all its snapshots as present or as deleted."""
-    iteration.present = present
-    for index in iteration.points:
-        series.snapshots[index] = replace(series.snapshots[index], deleted=not present)
-
-
-def last_snapshot(series: SeriesState, iteration: SeriesIteration) -> Snapshot | None:
-    """Return the last snapshot of an iteration; None if it was never scored."""
-    return series.snapshots[iteration.points[-1]] if iteration.points else None
-
-
-def newest_scored(series: SeriesState) -> str | None:
-    """Return the name of the last iteration that is present and was scored."""
-    return next(
-        (name for name, iteration in reversed(series.units.items()) if iteration.present and iteration.points), None
-    )
+    if cause := cause_since(series.last_snapshot(newest), inputs):
+        series.append(newest, new_snapshot(eval_commit, iteration, cause, iteration_files))
 
 
 def _new_or_changed(
@@ -240,7 +221,7 @@ def _new_or_changed(
         iteration = series.units[name]
         if not iteration.present or name not in files_by_name:
             continue
-        iteration_files, last = files_by_name[name], last_snapshot(series, iteration)
+        iteration_files, last = files_by_name[name], series.last_snapshot(name)
         if last is not None and same_files(last.outputs, iteration_files.outputs):
             series.snapshots[iteration.points[-1]] = with_companions(last, iteration_files, eval_commit)
             continue
@@ -248,12 +229,3 @@ def _new_or_changed(
         cause = cause_since(last or previous, inputs, waited=name not in touched)
         started.append((name, new_snapshot(eval_commit, iteration, ("outputs", *cause), iteration_files)))
     return started
-
-
-def _append_snapshot(series: SeriesState, name: str, snapshot: Snapshot) -> None:
-    iteration = series.units[name]
-    if not iteration.points:
-        # Iterations are in the order of their first snapshots.
-        series.units[name] = series.units.pop(name)
-    iteration.points.append(len(series.snapshots))
-    series.snapshots.append(snapshot)
