@@ -14,22 +14,22 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_588,
+    "lines of sitegen/": 59_544,
     "modules of sitegen/": 287,
     "classes": 520,
     "classes in pages/": 70,
-    "fields of classes": 2_288,
-    "functions": 3_472,
-    "parameters": 5_274,
+    "fields of classes": 2_280,
+    "functions": 3_471,
+    "parameters": 5_236,
     "functions with more than 6 parameters": 6,
-    "private functions of at most 6 lines used once": 148,
+    "private functions of at most 6 lines used once": 137,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 7_623,
+    "lines of templates, styles and scripts": 7_615,
     "template lines over 160 characters": 0,
-    "lines of tests": 53_062,
-    "patches of attributes in tests": 61,
+    "lines of tests": 50_684,
+    "patches of attributes in tests": 50,
     "constructions with over 3 positional values in tests": 19,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
