@@ -1,4 +1,4 @@
-"""A commit as input to the fold of an eval, the files of an iteration at that commit, and the sides of case files.
+"""A commit as input to the fold of an eval, the snapshots that it starts, and the sides of case files.
 
 If one file holds both expected values and outputs, each side is identified by the first blob that had it. If a version
 changes only one side, code that compares blob ids therefore sees a change of only the ground truth, or only the
@@ -8,14 +8,18 @@ outputs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TypeAlias
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
+from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
+from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob
 from sitegen.history.layout import (
     EntryRules,
     PathRole,
@@ -25,13 +29,22 @@ from sitegen.history.layout import (
     required_statements,
     runs_of,
 )
+from sitegen.history.snapshots import cause_since, in_series_order, moment_of, same_file, same_files
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded, states
-from sitegen.model.timeline import Blob
+from sitegen.model.recorded import Recorded, read_recorded, states
+from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
+from sitegen.scoring.run_statements import grades_in, recorded_in
 from sitegen.text.plain import natural_order
+
+_SHORT: Final = 12
+"""The digits of a commit's id in the slug of a snapshot."""
+_METRICS: Final = 50
+"""The most recorded metrics of a snapshot."""
+_COMMIT_ID = r"[0-9a-f]{7,64}"
 
 FileChange: TypeAlias = tuple[PathRole, ChangedPath]
 """The change of a file of an eval, and the role of the file."""
@@ -48,7 +61,8 @@ class EvalCommit(Frozen):
     """The eval's entry in the built manifest."""
     read: Callable[[str], BlobRead]
     """Returns the content of a blob."""
-    report: Callable[[Problem], None]
+    problems: list[Problem]
+    """Those of the whole history; ``report`` adds to them."""
     made_with: Callable[[Recorded], Commit | None]
     """Returns the commit after which instruction files were as a record states them."""
     inputs: EvalInputs = EvalInputs()
@@ -57,6 +71,10 @@ class EvalCommit(Frozen):
     inputs_changed: bool = False
     """Whether the commit changed ``inputs``."""
     kind: Kind = "fields"
+
+    def report(self, problem: Problem) -> None:
+        """Add a problem that the eval has at this commit."""
+        self.problems.append(replace(problem, commit=self.commit.sha, eval_id=self.entry.id))
 
     @property
     def scorable(self) -> bool:
@@ -97,6 +115,135 @@ class EvalCommit(Frozen):
                     state.first_with.setdefault(f"output {output}", file.oid),
                 )
         return state.sides[version]
+
+    def start_snapshots(
+        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
+    ) -> None:
+        """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
+
+        ``touched`` names the iterations that the commit touched and left in place; ``files_by_name`` holds the files of
+        these, of waiting iterations, and of the newest iteration if inputs changed. If a ground truth is needed and
+        missing, nothing is started, and the touched iterations wait for it.
+        """
+        if not self.scorable:
+            series.waiting |= dict.fromkeys(touched, True)
+            return
+        started = self._new_or_changed(series, touched, files_by_name)
+        for name, snapshot in in_series_order(started):
+            series.append(name, snapshot)
+        newest = series.newest_scored()
+        if newest is None or newest not in files_by_name or not self.inputs_changed or newest in dict(started):
+            return
+        # Older iterations keep their scores: only the newest is scored again with other inputs.
+        iteration, iteration_files = series.units[newest], files_by_name[newest]
+        inputs = iteration_files.inputs(self.inputs)
+        if cause := cause_since(series.last_snapshot(newest), inputs):
+            series.append(newest, self._new_snapshot(iteration, cause, iteration_files))
+
+    def _new_or_changed(
+        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
+    ) -> list[tuple[str, Snapshot]]:
+        """Return (name, snapshot) of iterations with new outputs. Of the same outputs, update the files beside them."""
+        previous = series.snapshots[-1] if series.snapshots else None
+        candidates = dict.fromkeys((*touched, *series.waiting))
+        series.waiting.clear()
+        started = []
+        for name in candidates:
+            iteration = series.units[name]
+            if not iteration.present or name not in files_by_name:
+                continue
+            iteration_files, last = files_by_name[name], series.last_snapshot(name)
+            if last is not None and same_files(last.outputs, iteration_files.outputs):
+                series.snapshots[iteration.points[-1]] = self._with_companions(last, iteration_files)
+                continue
+            inputs = iteration_files.inputs(self.inputs)
+            cause = cause_since(last or previous, inputs, waited=name not in touched)
+            started.append((name, self._new_snapshot(iteration, ("outputs", *cause), iteration_files)))
+        return started
+
+    def _new_snapshot(
+        self, iteration: SeriesIteration, cause: tuple[Cause, ...], iteration_files: IterationFiles
+    ) -> Snapshot:
+        """Make a snapshot of an iteration after the commit.
+
+        Every snapshot but its first has the commit's id in the slug.
+        """
+        inputs = iteration_files.inputs(self.inputs)
+        snapshot = Snapshot(
+            iteration=iteration.number,
+            label=iteration_files.label,
+            slug=f"{iteration.slug}-{self.commit.sha[:_SHORT]}" if iteration.points else iteration.slug,
+            commit=self.commit,
+            cause=cause,
+            outputs=iteration_files.outputs,
+            **inputs._asdict(),
+            runs=iteration_files.runs,
+            grades=self._grades_in(iteration_files.outputs, inputs.settings),
+        )
+        return self._with_origin(snapshot, iteration_files)
+
+    def _with_companions(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
+        """Return the snapshot with the current files beside its output. Another path alone does not change it."""
+        if not same_file(snapshot.recorded, iteration_files.recorded):
+            snapshot = self._with_origin(snapshot, iteration_files)
+        return (
+            snapshot
+            if same_files(snapshot.runs, iteration_files.runs)
+            else replace(snapshot, runs=iteration_files.runs)
+        )
+
+    def _with_origin(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
+        """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
+        beside = self._read_record(iteration_files.recorded) if iteration_files.recorded else Recorded()
+        inside = Recorded() if beside.git_commit else self._read_outputs(iteration_files.outputs, snapshot.settings)
+        return replace(
+            snapshot,
+            recorded=iteration_files.recorded,
+            recorded_at=beside.timestamp or inside.timestamp or iteration_files.stated_at,
+            made_at=beside.git_commit or inside.git_commit,
+            recorded_metrics=beside.metrics,
+            usage=beside.usage,
+        )
+
+    def _read_record(self, blob: Blob) -> Recorded:
+        read = self.read(blob.oid)
+        recorded = read_recorded(read.content) if read.content is not None else None
+        if recorded is None:
+            reason = read.reason or "no JSON object"
+            self.report(problems.unreadable_record(blob.path, reason))
+            return Recorded()
+        return self._checked_statement(recorded)
+
+    def _read_outputs(self, outputs: tuple[Blob, ...], settings: str) -> Recorded:
+        """Return the statement of the first file of an output that states anything."""
+        for blob in outputs:
+            content = self.read(blob.oid).content
+            try:
+                recorded = content and recorded_in(self.kind, blob.path, content, settings)
+            except Exception as error:  # a fault of sitegen at one output must not stop the build
+                self.report(problems.fault_at_output(blob.path, error))
+                continue
+            if recorded:
+                return self._checked_statement(recorded)
+        return Recorded()
+
+    def _grades_in(self, outputs: tuple[Blob, ...], settings: str) -> tuple[str, ...]:
+        """Return the named scores of an output that are grades."""
+        grades: dict[str, None] = {}
+        for blob in outputs if traits_of(self.kind).names_scores else ():
+            content = self.read(blob.oid).content
+            with suppress(Exception):  # a fault of sitegen is reported where the output is scored
+                grades |= dict.fromkeys(grades_in(self.kind, blob.path, content, settings) if content else ())
+        return tuple(grades)
+
+    def _checked_statement(self, recorded: Recorded) -> Recorded:
+        """Return a record without a time or a commit that is invalid."""
+        timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
+        commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
+        if recorded.git_commit is None and (edited := self.made_with(recorded)) is not None:
+            commit = edited.sha
+        metrics = dict(islice(recorded.metrics.items(), _METRICS))
+        return replace(recorded, timestamp=timestamp, git_commit=commit, metrics=metrics)
 
 
 class IterationFiles(Frozen):

@@ -32,7 +32,7 @@ from sitegen.history.layout import (
     runs_of,
     truth_names,
 )
-from sitegen.history.snapshots import differences, same_contents, same_files, start_snapshots
+from sitegen.history.snapshots import differences, same_contents, same_files
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
@@ -53,10 +53,11 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
     files_by_name = {name: eval_commit.with_own_sides(_committed_files(eval_commit, name)) for name in in_order}
+    # Only a run writes eval-results.json, so without an output it is a run that failed. Other records may lie anywhere.
     touched = [
         name
-        for name, iteration_files in files_by_name.items()
-        if iteration_files.outputs or _is_failed_run(iteration_files)
+        for name, files in files_by_name.items()
+        if files.outputs or (files.recorded and basename(files.recorded.path) == RECORDED)
     ]
     gone = [
         name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
@@ -77,7 +78,7 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     for name in untouched:
         if name not in files_by_name:
             files_by_name[name] = eval_commit.with_own_sides(_committed_files(eval_commit, name))
-    start_snapshots(series, eval_commit, touched, files_by_name)
+    eval_commit.start_snapshots(series, touched, files_by_name)
 
 
 def _names_on_file(eval_commit: EvalCommit) -> set[str]:
@@ -117,11 +118,6 @@ def _record_beside(
     names = records_of(eval_commit.kind, in_own_folder=in_own_folder)
     paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
     return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], eval_commit.state.files)
-
-
-def _is_failed_run(iteration_files: IterationFiles) -> bool:
-    """Whether the files include ``eval-results.json``, which only a run writes; other records may lie anywhere."""
-    return iteration_files.recorded is not None and basename(iteration_files.recorded.path) == RECORDED
 
 
 def _run_number(path: str) -> int:
@@ -167,7 +163,7 @@ def _new_unit(eval_commit: EvalCommit, name: str) -> SeriesIteration:
     slug = f"{number:04d}"
     if slug in state.iterations.slugs:
         path = f"{state.active}/{RESULTS}/{name}"
-        eval_commit.report(problems.same_number(eval_commit, path, number))
+        eval_commit.report(problems.same_number(path, number))
         slug = f"{slug}-{name.lower()}"
     return state.iterations.new_iteration(number, slug)
 
@@ -198,7 +194,7 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
         label=f"iteration-{number:03d}",
         recorded=_record_beside(outputs, folder, eval_commit, in_own_folder=False),
     )
-    start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
+    eval_commit.start_snapshots(series, touched, {str(number): iteration_files})
 
 
 def _report_runs_left_out(outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
@@ -212,7 +208,7 @@ def _report_runs_left_out(outputs: tuple[Blob, ...], eval_commit: EvalCommit) ->
     content = eval_commit.read(outputs[0].oid).content
     runs = appended_runs(before or b"", content or b"")
     if runs > 1:
-        eval_commit.report(problems.runs_left_out(eval_commit, outputs[0].path, runs))
+        eval_commit.report(problems.runs_left_out(outputs[0].path, runs))
 
 
 def _version_outputs(eval_commit: EvalCommit) -> tuple[Blob, ...]:
@@ -337,7 +333,7 @@ def _update_files(eval_commit: EvalCommit) -> None:
         if place.role == "stranger":
             if change.new is not None and place.iteration not in state.strangers:
                 state.strangers.add(place.iteration)
-                eval_commit.report(problems.stranger_folder(eval_commit, place))
+                eval_commit.report(problems.stranger_folder(place))
             continue
         if place.role == "run":
             state.with_runs.add(place.iteration)

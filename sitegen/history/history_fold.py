@@ -195,7 +195,7 @@ class HistoryFold:
             changes=changes,
             entry=self._entry_of(eval_id),
             read=self.repository.read_blob,
-            report=self.problems.append,
+            problems=self.problems,
             made_with=self.instructions.made_with,
         )
         fold_eval(eval_commit, self._rules.inputs)

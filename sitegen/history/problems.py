@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from sitegen.config.models import GROUND_TRUTHS
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
-from sitegen.history.eval_commit import EvalCommit
 from sitegen.history.layout import RESULTS, Layout, PathRole
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
@@ -34,57 +33,43 @@ def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | N
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
-def stranger_folder(eval_commit: EvalCommit, place: PathRole) -> Problem:
+def stranger_folder(place: PathRole) -> Problem:
     """A folder beside the iterations has a name that is not an iteration's."""
     path = f"{place.folder}/{RESULTS}/{place.iteration}"
     message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
     fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
-    return Problem.of_type("stranger_folder", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
+    return Problem.of_type("stranger_folder", message, fix, path)
 
 
-def same_number(eval_commit: EvalCommit, path: str, number: int) -> Problem:
+def same_number(path: str, number: int) -> Problem:
     """Two folders have the number of the same iteration."""
     message = f"{basename(path)!r} has the number of another iteration, {number}; both are kept."
     fix = "Give each iteration a number of its own."
-    return Problem.of_type("same_number", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
+    return Problem.of_type("same_number", message, fix, path)
 
 
-def unreadable_record(eval_commit: EvalCommit, path: str, reason: str) -> Problem:
+def unreadable_record(path: str, reason: str) -> Problem:
     """The record beside an output cannot be read."""
     fix = "Only the recorded time and numbers are lost; write the file again to restore them."
     message = f"The recorded results cannot be read: {reason}."
-    return Problem(
-        severity="warning",
-        message=message,
-        fix=fix,
-        path=path,
-        commit=eval_commit.commit.sha,
-        eval_id=eval_commit.entry.id,
-    )
+    return Problem(severity="warning", message=message, fix=fix, path=path)
 
 
-def runs_left_out(eval_commit: EvalCommit, path: str, runs: int) -> Problem:
+def runs_left_out(path: str, runs: int) -> Problem:
     """A commit appends several runs to a file, of which the last one is the output."""
     left_out = f"{runs - 1:,} {'run' if runs == 2 else 'runs'} of this commit {'is' if runs == 2 else 'are'} left out"
     message = (
         f"{left_out}: it adds {runs:,} lines with runs, and only the last line of the file is a point of the series."
     )
     fix = "Commit the file after each run, or write each run to a file of its own."
-    return Problem(
-        severity="note",
-        message=message,
-        fix=fix,
-        path=path,
-        commit=eval_commit.commit.sha,
-        eval_id=eval_commit.entry.id,
-    )
+    return Problem(severity="note", message=message, fix=fix, path=path)
 
 
-def fault_at_output(eval_commit: EvalCommit, path: str, error: Exception) -> Problem:
+def fault_at_output(path: str, error: Exception) -> Problem:
     """Sitegen failed while reading what an output states about its run."""
     message = f"sitegen failed while reading what this output states about its run: {type(error).__name__}."
     fix = "Please report it. The numbers do not depend on it, but the output may be linked to other instructions."
-    return Problem.of_type("unlinked_output", message, fix, path, eval_commit.commit.sha, eval_commit.entry.id)
+    return Problem.of_type("unlinked_output", message, fix, path)
 
 
 def backward_dates(number: int) -> Problem:
