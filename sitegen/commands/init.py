@@ -14,7 +14,7 @@ from sitegen.recognition.initialising import copy_templates, skeletons, workflow
 from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:
-    from sitegen.recognition import Discovery
+    from sitegen.recognition.discovery import Discovery
 
 SITE: Final = "sitegen.toml"
 _LOOKED_FOR: Final = (
@@ -95,7 +95,7 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
     from sitegen.config.site import read_site
     from sitegen.history.layout import Layout
     from sitegen.questions.work_tree import worktree_manifest
-    from sitegen.recognition import discover
+    from sitegen.recognition.discovery import discover
 
     config = read_site(place.top).value
     discovery = discover(Repository(place), Layout(config, worktree_manifest(place.top, config).value), head)

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.config.findings import folder_path, problem_in
-from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search, work_tree_search
@@ -48,6 +47,8 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.pages import links
 from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
+from sitegen.recognition import with_proposed_evals
+from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
@@ -244,12 +245,10 @@ def fold(
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)
-    if head and not configured_as and not manifest.evals and not searched.holds_evals_by_convention:
-        from sitegen.recognition import with_proposed_evals  # a project with evals does not need it
-
+    if not configured_as:
         found = attempt(
             "the search for evals that no manifest names",
-            lambda: with_proposed_evals(repository, layout, head),
+            lambda: with_proposed_evals(repository, layout, searched, head),
             commit=head,
         )
         if isinstance(found, Problem):

@@ -13,8 +13,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen.config.findings import problem_in
-from sitegen.config.found_cases import case_file_entry
-from sitegen.config.found_evals import with_found_evals
 from sitegen.config.manifest import (
     evaluated_entry,
     evaluated_llm,
@@ -69,6 +67,9 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.recorded import states
 from sitegen.model.timeline import EvalHistory
+from sitegen.recognition import with_proposed_evals
+from sitegen.recognition.found_cases import case_file_entry
+from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
 from sitegen.text.plain import encodable, natural_order
@@ -212,14 +213,15 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         if head:
             searched = replace(searched, earlier=FilesAt(repository, head).versions)
         manifest, of_manifest = worktree_manifest(root, config)
-        config, manifest = with_found_evals(config, manifest, searched)
+        layout = Layout(*with_found_evals(config, manifest, searched))
+        layout, _ = with_proposed_evals(Repository(repository), layout, searched, head)
         evaluation, of_evaluation = project_evaluation(searched)
         return cls(
             root,
             head,
-            config,
-            manifest,
-            Layout(config, manifest),
+            layout.site,
+            layout.manifest,
+            layout,
             evaluation=evaluation or EvaluationConfig(),
             misread=(
                 *(problem_in(site_file(root), finding) for finding in of_site),

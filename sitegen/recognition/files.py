@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -113,7 +114,7 @@ LARGEST: Final = 5_000_000
 _MOST_READ: Final = 300
 """The most files that are read."""
 
-MOST_BYTES: Final = 60_000_000
+_MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
 
 _ROWS: Final = 200
@@ -123,29 +124,23 @@ _DEEPEST: Final = 6
 _MOST_PATHS: Final = 400
 
 
-class BlobReader:
-    """Reads a bounded number of blobs of bounded size, and caches their contents."""
+Reader: TypeAlias = Callable[[str], bytes | None]
+"""Returns the bytes of the file at a path; None if there is none, or if a bound is reached."""
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._read: dict[str, bytes | None] = {}
-        self._bytes = 0
 
-    @property
-    def full(self) -> bool:
-        """Whether a limit is reached, so that no further blob is read."""
-        return len(self._read) >= _MOST_READ or self._bytes >= MOST_BYTES
+def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
+    """Return a reader of a bounded number of files of bounded size, each of which is read once."""
+    sizes: list[int] = []
 
-    def content(self, oid: str) -> bytes | None:
-        """Return the bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""
-        if oid in self._read:
-            return self._read[oid]
-        if self.full:
+    @cache
+    def content(path: str) -> bytes | None:
+        if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
             return None
-        content = self._repository.read_blob(oid).content or b""
-        self._bytes += len(content)
-        self._read[oid] = content if 0 < len(content) <= LARGEST else None
-        return self._read[oid]
+        content = read(path, LARGEST)
+        sizes.append(len(content or b""))
+        return content or None
+
+    return content
 
 
 class FoundTable(Frozen):

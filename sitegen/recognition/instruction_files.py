@@ -8,7 +8,7 @@ from typing import Final
 
 from sitegen.history.globs import compiled
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import BlobReader, TrackedFile
+from sitegen.recognition.files import Reader, TrackedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
 from sitegen.text.plain import counted
 
@@ -114,7 +114,7 @@ class InstructionGlob(Frozen):
 
 
 def instruction_globs(
-    files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str]
+    files: Sequence[TrackedFile], read: Reader, configured: Sequence[str]
 ) -> tuple[InstructionGlob, ...]:
     """Return globs that match the instruction files, starting with the ``configured`` globs that match any.
 
@@ -127,7 +127,7 @@ def instruction_globs(
         """Yield (glob, meaning, whether it counts if all of its files look like documentation)."""
         yield from ((glob, "as by default", True) for glob in configured)
         yield from ((glob, meaning, False) for glob, meaning in PLACES)
-        yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, reader))
+        yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, read))
         yield from ((glob, meaning, False) for glob, meaning in (() if globs else CODE))
 
     for glob, meaning, everything in in_order():
@@ -140,7 +140,7 @@ def instruction_globs(
     return tuple(globs)
 
 
-def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[tuple[str, str]]:
+def _globs_by_content(files: Iterable[TrackedFile], read: Reader) -> list[tuple[str, str]]:
     """Return (glob, meaning) for long texts full of imperatives: a glob for a file or a folder of mostly such texts."""
     candidates = [
         file
@@ -149,7 +149,7 @@ def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[
         and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))
-    certainty = {file.path: _certainty(reader.content(file.oid)) for file in candidates[:_MOST_READ]}
+    certainty = {file.path: _certainty(read(file.path)) for file in candidates[:_MOST_READ]}
     folders: dict[tuple[str, str], list[TrackedFile]] = {}
     for file in candidates:
         folders.setdefault((file.folder, file.ending), []).append(file)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import DATA, BlobReader, TrackedFile, leaf_paths, table_of, texts, value_of
+from sitegen.recognition.files import DATA, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
@@ -263,8 +263,8 @@ class Shape(Frozen):
 class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
-    def __init__(self, files: Iterable[TrackedFile], reader: BlobReader) -> None:
-        self._reader = reader
+    def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
+        self._read = read
         self._shapes: dict[str, Shape | None] = {}
         self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
 
@@ -305,8 +305,8 @@ class TruthFinder:
         return sorted(dict.fromkeys(ordered), key=lambda file: not series.is_namesake(file))[:_TRUTHS_TRIED]
 
     def _shape(self, file: TrackedFile) -> Shape | None:
-        if file.oid not in self._shapes:
-            content = self._reader.content(file.oid)
+        if file.path not in self._shapes:
+            content = self._read(file.path)
             value = None if content is None else value_of(file.ending, content)
             table = table_of(value)
             shape = Shape(leaf_paths(value)) if isinstance(value, dict) else None
@@ -319,5 +319,5 @@ class TruthFinder:
                     list_at=table.key,
                     is_list=True,
                 )
-            self._shapes[file.oid] = shape
-        return self._shapes[file.oid]
+            self._shapes[file.path] = shape
+        return self._shapes[file.path]

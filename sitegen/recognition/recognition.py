@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -157,8 +156,8 @@ _NAMED_SCORE = re.compile(
     r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)(?: \[\w+\])?$", re.IGNORECASE
 )
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
+_INFINITE = re.compile(r"[-+]?inf(?:inity)?", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12
-_LONGEST_NUMBER: Final = 40
 _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12
 
@@ -273,17 +272,10 @@ def _numbers_of_column(values: Iterable[Value]) -> list[float]:
         if isinstance(value, str):
             if _SPELLED.fullmatch(value.strip()):
                 numbers.append(float(value))
-            elif not is_no_score(value) and not _is_infinite(value):
+            elif not is_no_score(value) and not _INFINITE.fullmatch(value.strip()):
                 return []
         elif isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE:
             numbers.append(float(value))
         elif value is not None and not isinstance(value, Unusable):
             return []
     return numbers
-
-
-def _is_infinite(text: str) -> bool:
-    try:
-        return len(text) < _LONGEST_NUMBER and math.isinf(float(text))
-    except ValueError:
-        return False

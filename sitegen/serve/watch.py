@@ -18,8 +18,6 @@ from time import perf_counter
 from typing import Final
 
 from sitegen.build import publish
-from sitegen.config.found_evals import with_found_evals
-from sitegen.config.found_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.config.searched_files import work_tree_search
@@ -33,9 +31,12 @@ from sitegen.engine.site_files import LayerFiles
 from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import Layout
-from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.repository import Repository
+from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES, Options, open_project
+from sitegen.recognition import with_proposed_evals
+from sitegen.recognition.places import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS, with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.update import build
 
@@ -70,7 +71,7 @@ class Followed(Frozen):
 
 def followed(place: RepositoryPlace, cache: Path) -> Followed:
     """The paths that the site of a project is built from, as far as its configuration can be read."""
-    configured = _configured_places(place.root) if place.root else ()
+    configured = _configured_places(place)
     project = frozenset((find_templates(), *configured))
     git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in _GIT_FILES)
     paths = project | git
@@ -87,8 +88,11 @@ def followed(place: RepositoryPlace, cache: Path) -> Followed:
     )
 
 
-def _configured_places(root: Path) -> list[Path]:
+def _configured_places(place: RepositoryPlace) -> list[Path]:
     """The paths of a work tree that a build reads under the present configuration and manifest."""
+    root = place.root
+    if root is None:
+        return []
     try:
         site = read_site(root).value
     except ConfigurationError:  # the build reports it; the file is followed, so that a correction is noticed
@@ -100,8 +104,9 @@ def _configured_places(root: Path) -> list[Path]:
         content = b""
     stated = read_manifest(content, site.evals_dir).value
     searched = work_tree_search(root, kind_of_case_file)
-    site, manifest = with_found_evals(site, stated or Manifest(), searched)
-    pathspecs = Layout(site, manifest).pathspecs or ("",)
+    layout = Layout(*with_found_evals(site, stated or Manifest(), searched))
+    layout, _ = with_proposed_evals(Repository(place), layout, searched, find_repository(root)[1])
+    pathspecs = layout.pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 

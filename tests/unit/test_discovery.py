@@ -13,10 +13,13 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
-from sitegen.recognition import Discovery, discover
+from sitegen.history.repository_place import find_repository
+from sitegen.questions.work_tree import WorktreeProject
+from sitegen.recognition.discovery import Discovery, discover
 from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
+from sitegen.serve.watch import followed
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, run
 
@@ -429,6 +432,9 @@ def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(nam
     assert content(site) == content(tmp_path / "cold")
     (proposed,) = _look(repo).proposed
     assert proposed.points == 2
+    repo.checkout()
+    assert WorktreeProject.open(repo.path).eval_ids == (proposed.id,)
+    assert followed(find_repository(repo.path)[0], memo).concerns(repo.path / next(iter(files)))
     told = re.sub(r"<[^>]+>", "", unescape((site / "problems.html").read_text()))
     assert f"No manifest names the eval {proposed.id!r}. {proposed.why}." in told
 

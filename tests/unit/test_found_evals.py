@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sitegen.config.found_evals import with_found_evals
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.engine.cached_kinds import TaskCache
@@ -18,6 +17,7 @@ from sitegen.history.files_at_commit import folders_of
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
+from sitegen.recognition.places import with_found_evals
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text
 

@@ -15,7 +15,7 @@ from sitegen import __version__
 from sitegen.commands.init import discovery_lines, init
 from sitegen.config.manifest import manifest_in_force
 from sitegen.history.repository import Repository
-from sitegen.recognition import Discovery
+from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import path_text

@@ -85,6 +85,8 @@ def test_templates_matter(repo):
 
 def test_the_configuration_says_what_is_followed(repo):
     (repo.path / "sitegen.toml").write_text('evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n')
+    (repo.path / "checks/a").mkdir(parents=True)
+    (repo.path / "checks/a/ground_truth.csv").write_text("id,total\n")
     found = follows(repo)
     paths = ("checks/a/extracted.json", "rules/a.txt", "CLAUDE.md", NEWEST, "sitegen.toml")
     assert [found.concerns(repo.path / path) for path in paths] == [True, True, False, False, True]

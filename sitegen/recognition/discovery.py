@@ -1,0 +1,285 @@
+"""Proposes evals and instructions from the files of a project and their history.
+
+A proposal is a guess from places, names and columns. A trial then folds and scores it as a build would, and only
+proposals that give numbers are taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from posixpath import relpath, splitext
+from types import MappingProxyType
+from typing import Any, Final
+from unicodedata import combining, normalize
+
+from msgspec.structs import replace
+
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.searched_files import Search
+from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.layout import Layout
+from sitegen.history.process import share_processes
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import advance
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import traits_of
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import Blob, EvalHistory
+from sitegen.recognition.files import Reader, TrackedFile, bounded, tracked_files
+from sitegen.recognition.initialising import manifest_text, site_text
+from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
+from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
+from sitegen.recognition.places import with_found_evals
+from sitegen.recognition.recognition import recognise
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
+from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.plain import counted
+from sitegen.text.values import metric_text
+
+_MOST: Final = 40
+"""The most evals that are proposed."""
+
+_MOST_SINGLE: Final = 10
+"""The most proposed evals with a single output, whose history shows nothing yet."""
+
+_MOST_BESIDE: Final = 6
+"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
+eval."""
+
+_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
+_UNINFORMATIVE_FOLDERS: Final = frozenset(
+    (
+        *("evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "reports"),
+        *("iterations", "iteration", "läufe"),
+        *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
+    )
+)
+"""Names of folders that do not describe their contents."""
+
+
+_OFTEN: Final = 3
+"""The least number of versions of an output whose path does not suggest results."""
+
+
+class Proposal(Frozen):
+    """An eval of the project, or one that its files could be, with the score of its newest output."""
+
+    id: str
+    entry: Mapping[str, Any] = MappingProxyType({})
+    """The keys of its entry in the manifest, in the order in which they are written; none of an eval that a build finds
+    without an entry."""
+    why: str = ""
+    """The evidence for it: its output, and why this may be that of an eval."""
+    points: int = 0
+    newest: str = ""
+    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
+    lacks: str = ""
+    """The reason for rejecting it; empty if it is accepted."""
+
+    @property
+    def summary(self) -> str:
+        """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        iterations = counted(self.points, "iteration")
+        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
+
+
+def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterable[str]) -> list[Proposal]:
+    """Return the evals that the files could hold, the most likely first.
+
+    Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
+    """
+    candidates = data_files(files)
+    truth_finder = TruthFinder(candidates, read)
+    ids, truths = set(existing_ids), set[str]()
+    proposals_in = Counter[str]()
+    single = 0
+    proposed: list[tuple[str, Proposal]] = []  # with the folder of the output, or of the glob of runs
+    for series in output_series(candidates):
+        if len(proposed) >= _MOST:
+            break
+        # A deleted output was moved, and is proposed under its new name, or is no eval any more.
+        if series.deleted or series.newest.path in truths:
+            continue
+        # An output was rewritten, or its path suggests results. Files named like expected values need both.
+        is_named_as_truth = is_truth_by_name(series.newest.path) and not series.is_glob
+        if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
+            continue
+        content = read(series.newest.path)
+        recognition = None if content is None else recognise(series, content, truth_finder)
+        if recognition is None:
+            continue
+        single += series.versions == 1
+        if series.versions == 1 and single > _MOST_SINGLE:
+            continue
+        folder = series.path.rpartition("/")[0]
+        proposals_in[folder] += 1
+        if proposals_in[folder] > _MOST_BESIDE:
+            continue
+        keys, why = recognition
+        truth = keys.pop("ground_truth", "")
+        entry = {**keys, "dir": series.folder or ".", "outputs": series.outputs}
+        if truth:
+            truths.add(truth)
+            entry["ground_truth"] = relpath(truth, entry["dir"])
+        eval_id = _free_id(series, ids)
+        ids.add(eval_id)
+        runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
+        proposed.append((folder, Proposal(id=eval_id, entry=entry, why=f"{series.path}, {runs}: {why}")))
+    recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
+    computed = {folder for folder, one in proposed if one.id not in recorded}
+    return [one for folder, one in proposed if not (one.id in recorded and folder in computed)]
+
+
+def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
+    """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
+    stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
+    folders = [*filter(None, series.folder.split("/"))]
+    informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
+    plain = ("".join(sign for sign in normalize("NFKD", part) if not combining(sign)) for part in (informative, stem))
+    folder, file = (_NOT_IN_AN_ID.sub("-", part).strip("-._") for part in plain)
+    candidates = [folder or file, "-".join(filter(None, (folder, file))), "-".join(filter(None, (*folders[-2:], file)))]
+    first = candidates[0] or "eval"
+    candidates += (f"{first}-{number}" for number in range(2, 10_000))
+    return next(name for name in candidates if name and name not in used_ids)
+
+
+_LEAST_ANSWERED: Final = 0.25
+"""The least share of expected values for which a structured output must have some value."""
+
+_LEAST_CORRECT: Final = 0.1
+"""The least share of these values that must be correct."""
+
+_LEAST_ROUGE: Final = 0.1
+"""The least ROUGE-1 of responses of which none is exactly as expected."""
+
+
+def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal:
+    """Score the newest output of an eval. If that is impossible, the eval lacks something. Never raises."""
+    points = sum(bool(snapshot.outputs) for snapshot in history.snapshots)
+    found, traits = Proposal(id=history.id, points=points), traits_of(history.kind)
+    if not points:
+        return replace(found, lacks="no output was found")
+    try:
+        card = _scorecard(repository, history)
+    except SitegenError as error:
+        return replace(found, lacks=error.message)
+    value = card.metrics[0].value if card.metrics else None
+    if card.status != "scored" or value is None:
+        errors = (finding.message for finding in card.findings if finding.severity == "error")
+        return replace(found, lacks=next(errors, "nothing can be scored"))
+    counts = card.counts
+    answered = counts.tp + counts.wrong_value + counts.format_error
+    is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
+    agrees = is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
+    if traits.is_structured and not agrees:
+        return replace(found, lacks="the output contains hardly any expected value")
+    if traits.answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
+        return replace(found, lacks="no output says what was expected")
+    nouns, documents = scorer(history.kind).nouns, len(card.documents)
+    sample = f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
+    if traits.answers_cases:
+        sample = counted(card.expected_values, "expected answer")
+    spec = specs_of(history.kind, [card])[0]
+    return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}")
+
+
+def _scorecard(repository: Repository, history: EvalHistory) -> Scorecard:
+    snapshot = next(snapshot for snapshot in reversed(history.snapshots) if snapshot.outputs)
+    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
+    contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
+
+    def file(blob: Blob) -> File:
+        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
+
+    outputs = tuple(map(file, snapshot.outputs))
+    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
+    return scored_with_own_metrics(
+        scorer(history.kind),
+        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings),
+    ).scorecard
+
+
+_ABOUT: Final = (
+    "These are guesses from names, columns and fields: look them over, and write thresholds, a mapping or a "
+    "description where they help."
+)
+_ABOUT_INSTRUCTIONS: Final = "Only edits of the files that `instructions` names can make an output stale."
+
+
+class Discovery(Frozen):
+    """The evals and instructions of a project."""
+
+    files: int
+    """Number of files that were examined."""
+    existing: tuple[Proposal, ...] = ()
+    """Evals that a build finds without further configuration."""
+    proposed: tuple[Proposal, ...] = ()
+    """Evals that the manifest below adds."""
+    rejected: tuple[Proposal, ...] = ()
+    """Proposals for which a build would compute no numbers."""
+    instructions: tuple[InstructionGlob, ...] = ()
+    manifest: str | None = None
+    """The text of a manifest with the proposed evals; None if there are none."""
+    site: str | None = None
+    """The text of ``sitegen.toml``; None if the configured globs match all instruction files."""
+
+
+@share_processes()
+def discover(repository: Repository, configured: Layout, head: str) -> Discovery:
+    """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
+    config, manifest = configured.site, configured.manifest
+    tracked, commits = tracked_files(repository, head, first_parent=config.first_parent)
+    files = FilesAt(repository.place, head)
+    read = bounded(files.read)
+    search = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
+    layout = Layout(*with_found_evals(config, manifest, search))
+    # Known are the evals that a manifest names, and the folders that have expected values by convention.
+    truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")
+    existing_ids = frozenset(
+        (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
+    )
+    unassigned = [
+        file for file in tracked if not any(place.eval_id in existing_ids for place in layout.places(file.path))
+    ]
+    proposals = {proposal.id: proposal for proposal in _proposals(unassigned, read, existing_ids)}
+    globs = instruction_globs(tracked, read, config.instructions)
+    is_site_needed = any(glob.glob not in config.instructions for glob in globs)
+    if is_site_needed:
+        config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in globs))
+    # The entries are read back from their text, so that the trial uses exactly what a build will read.
+    text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in proposals.values()], "")
+    entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
+    manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *entries))
+    layout, trials = Layout(*with_found_evals(config, manifest, search)), {}
+    with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
+        evals = advance(repository, layout, head=head).evals
+        trials = {one.id: _with_newest_score(repository, one) for one in evals}
+    # Without this, the instructions that init writes for agents of sitegen would make every output stale.
+    made_with = {"instructions": [glob.glob for glob in globs]} if globs else {}
+    judged = [
+        replace(
+            trials.get(name, Proposal(id=name, lacks="no commit wrote such a file")),
+            why=proposal.why,
+            entry={**proposal.entry, **made_with},
+        )
+        for name, proposal in proposals.items()
+    ]
+    accepted = tuple(proposed for proposed in judged if not proposed.lacks)
+    about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
+    written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
+    return Discovery(
+        files=len(tracked),
+        existing=tuple(found for name, found in trials.items() if name not in proposals),
+        proposed=accepted,
+        rejected=tuple(proposed for proposed in judged if proposed.lacks),
+        instructions=globs,
+        manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,
+        site=site_text(globs) if is_site_needed else None,
+    )
