@@ -41,7 +41,6 @@ from sitegen.llm.files import (
 )
 from sitegen.model.metrics import traits_of
 from sitegen.questions.comparison_files.prompts import evaluate, variant_name
-from sitegen.questions.verify import newest_outputs
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.plain import line
@@ -181,7 +180,7 @@ class AskedEval(NamedTuple):
             candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
         existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
         existing = existing or [
-            path for path in newest_outputs(place) if variant in (None, path.stem.partition("-")[2])
+            path for path in place.newest_outputs() if variant in (None, path.stem.partition("-")[2])
         ]
         if not existing:
             raise NothingToReportError(

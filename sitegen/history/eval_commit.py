@@ -19,13 +19,17 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob
+from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob, outputs_in
+from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import (
+    RESULTS,
     EntryRules,
     PathRole,
     canonical_settings,
     is_path,
+    iteration_number,
     normal,
+    records_of,
     required_statements,
     runs_of,
 )
@@ -115,6 +119,77 @@ class EvalCommit(Frozen):
                     state.first_with.setdefault(f"output {output}", file.oid),
                 )
         return state.sides[version]
+
+    def names_on_file(self) -> set[str]:
+        """Return the names of all iterations that the eval has after the commit."""
+        state, runs = self.state, runs_of(self.entry)
+        if runs is not None:
+            return set(runs.names(state.active or "", state.files))
+        results = state.files.folder(f"{state.active}/{RESULTS}")
+        return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
+
+    def committed_files(self, name: str) -> IterationFiles:
+        """Return the files of an iteration in a folder, or of a run that a glob matches."""
+        state, glob = self.state, runs_of(self.entry)
+        if glob is not None:
+            outputs = tuple(filter(self.belongs, glob.outputs(state.active or "", name, state.files)))
+            below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
+            return IterationFiles(
+                label=name,
+                outputs=outputs,
+                recorded=self.record_beside(outputs, below, in_own_folder=glob.is_folder),
+                stated_at=time_in(name, self.commit.committed_at),
+            )
+        folder = f"{state.active}/{RESULTS}/{name}"
+        files = files_of(self.kind)
+        outputs = outputs_in(folder, files.outputs, state.files, files.variants)
+        runs: list[Blob] = []
+        if name in state.with_runs:
+            start = f"{folder}/runs"
+            runs = sorted(
+                state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path)
+            )
+        recorded = self.record_beside(outputs, folder)
+        return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
+
+    def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
+        """Return the record in the folder of an output, which is no output itself."""
+        names = records_of(self.kind, in_own_folder=in_own_folder)
+        paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
+        return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], self.state.files)
+
+    def new_unit(self, name: str) -> SeriesIteration:
+        """Make a new iteration, with a slug that is unique in the series on every file system.
+
+        A run has the number in its name, otherwise its position among all runs so far.
+        """
+        state = self.state
+        if runs_of(self.entry) is not None:
+            stated = iteration_number(name.rpartition("/")[2])
+            position = len(state.iterations.units) + 1
+            if stated is None:
+                return state.iterations.new_iteration(position, slug_of_run(name, position))
+            return state.iterations.new_iteration(stated, f"{stated:04d}")
+        number = iteration_number(name) or 0
+        slug = f"{number:04d}"
+        if slug in state.iterations.slugs:
+            path = f"{state.active}/{RESULTS}/{name}"
+            self.report(problems.same_number(path, number))
+            slug = f"{slug}-{name.lower()}"
+        return state.iterations.new_iteration(number, slug)
+
+    def version_outputs(self) -> tuple[Blob, ...]:
+        """Return the files of the output that is overwritten from commit to commit."""
+        state = self.state
+        folder = state.active or ""
+        if is_path(self.entry.outputs):
+            return outputs_in(folder, (normal(self.entry.outputs),), state.files)
+        files = files_of(self.kind)
+        log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
+        if log:
+            return (log,)
+        results = f"{state.active}/{RESULTS}"
+        return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
 
     def start_snapshots(
         self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
@@ -244,6 +319,12 @@ class EvalCommit(Frozen):
             commit = edited.sha
         metrics = dict(islice(recorded.metrics.items(), _METRICS))
         return replace(recorded, timestamp=timestamp, git_commit=commit, metrics=metrics)
+
+
+def _run_number(path: str) -> int:
+    """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
+    name = path.partition("/")[0]
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
 class IterationFiles(Frozen):

@@ -17,19 +17,15 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles, keep_newest_run
-from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob, outputs_in
-from sitegen.history.globs import slug_of_run, time_in
+from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob
 from sitegen.history.layout import (
     RECORDED,
-    RESULTS,
     canonical_settings,
     is_glob,
     is_path,
     iteration_number,
     kind_of,
     normal,
-    records_of,
-    runs_of,
     truth_names,
 )
 from sitegen.history.snapshots import differences, same_contents, same_files
@@ -48,11 +44,11 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     places = (place for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active)
     names = {place.iteration for place in places} - {""}
     if everything:
-        names |= {*series.units, *_names_on_file(eval_commit)}
+        names |= {*series.units, *eval_commit.names_on_file()}
     if not names and not series.units:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-    files_by_name = {name: eval_commit.with_own_sides(_committed_files(eval_commit, name)) for name in in_order}
+    files_by_name = {name: eval_commit.with_own_sides(eval_commit.committed_files(name)) for name in in_order}
     # Only a run writes eval-results.json, so without an output it is a run that failed. Other records may lie anywhere.
     touched = [
         name
@@ -68,7 +64,7 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     for name in touched:
         iteration = series.units.get(name)
         if iteration is None:
-            series.units[name] = _new_unit(eval_commit, name)
+            series.units[name] = eval_commit.new_unit(name)
         elif not iteration.present:
             series.mark_present(name, True)
     newest = series.newest_scored()
@@ -77,53 +73,8 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
         untouched.append(newest)
     for name in untouched:
         if name not in files_by_name:
-            files_by_name[name] = eval_commit.with_own_sides(_committed_files(eval_commit, name))
+            files_by_name[name] = eval_commit.with_own_sides(eval_commit.committed_files(name))
     eval_commit.start_snapshots(series, touched, files_by_name)
-
-
-def _names_on_file(eval_commit: EvalCommit) -> set[str]:
-    state, runs = eval_commit.state, runs_of(eval_commit.entry)
-    if runs is not None:
-        return set(runs.names(state.active or "", state.files))
-    results = state.files.folder(f"{state.active}/{RESULTS}")
-    return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
-
-
-def _committed_files(eval_commit: EvalCommit, name: str) -> IterationFiles:
-    state, glob = eval_commit.state, runs_of(eval_commit.entry)
-    if glob is not None:
-        outputs = tuple(filter(eval_commit.belongs, glob.outputs(state.active or "", name, state.files)))
-        below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
-        return IterationFiles(
-            label=name,
-            outputs=outputs,
-            recorded=_record_beside(outputs, below, eval_commit, in_own_folder=glob.is_folder),
-            stated_at=time_in(name, eval_commit.commit.committed_at),
-        )
-    folder = f"{state.active}/{RESULTS}/{name}"
-    files = files_of(eval_commit.kind)
-    outputs = outputs_in(folder, files.outputs, state.files, files.variants)
-    runs: list[Blob] = []
-    if name in state.with_runs:
-        start = f"{folder}/runs"
-        runs = sorted(state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path))
-    recorded = _record_beside(outputs, folder, eval_commit)
-    return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
-
-
-def _record_beside(
-    outputs: tuple[Blob, ...], folder: str, eval_commit: EvalCommit, *, in_own_folder: bool = True
-) -> Blob | None:
-    """Return the record in the folder of an output, which is no output itself."""
-    names = records_of(eval_commit.kind, in_own_folder=in_own_folder)
-    paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
-    return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], eval_commit.state.files)
-
-
-def _run_number(path: str) -> int:
-    """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
-    name = path.partition("/")[0]
-    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
 def _continue_renamed_iterations(
@@ -147,31 +98,10 @@ def _continue_renamed_iterations(
                 break
 
 
-def _new_unit(eval_commit: EvalCommit, name: str) -> SeriesIteration:
-    """Make a new iteration, with a slug that is unique in the series on every file system.
-
-    A run has the number in its name, otherwise its position among all runs so far.
-    """
-    state = eval_commit.state
-    if runs_of(eval_commit.entry) is not None:
-        stated = iteration_number(name.rpartition("/")[2])
-        position = len(state.iterations.units) + 1
-        if stated is None:
-            return state.iterations.new_iteration(position, slug_of_run(name, position))
-        return state.iterations.new_iteration(stated, f"{stated:04d}")
-    number = iteration_number(name) or 0
-    slug = f"{number:04d}"
-    if slug in state.iterations.slugs:
-        path = f"{state.active}/{RESULTS}/{name}"
-        eval_commit.report(problems.same_number(path, number))
-        slug = f"{slug}-{name.lower()}"
-    return state.iterations.new_iteration(number, slug)
-
-
 def fold_overwritten(eval_commit: EvalCommit) -> None:
     """Fold one commit into the series of versions. The same content at another path is not a new version."""
     state = eval_commit.state
-    iteration_files = eval_commit.with_own_sides(IterationFiles("", _version_outputs(eval_commit)))
+    iteration_files = eval_commit.with_own_sides(IterationFiles("", eval_commit.version_outputs()))
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
@@ -192,7 +122,7 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
     iteration_files = replace(
         iteration_files,
         label=f"iteration-{number:03d}",
-        recorded=_record_beside(outputs, folder, eval_commit, in_own_folder=False),
+        recorded=eval_commit.record_beside(outputs, folder, in_own_folder=False),
     )
     eval_commit.start_snapshots(series, touched, {str(number): iteration_files})
 
@@ -209,19 +139,6 @@ def _report_runs_left_out(outputs: tuple[Blob, ...], eval_commit: EvalCommit) ->
     runs = appended_runs(before or b"", content or b"")
     if runs > 1:
         eval_commit.report(problems.runs_left_out(outputs[0].path, runs))
-
-
-def _version_outputs(eval_commit: EvalCommit) -> tuple[Blob, ...]:
-    state = eval_commit.state
-    folder = state.active or ""
-    if is_path(eval_commit.entry.outputs):
-        return outputs_in(folder, (normal(eval_commit.entry.outputs),), state.files)
-    files = files_of(eval_commit.kind)
-    log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
-    if log:
-        return (log,)
-    results = f"{state.active}/{RESULTS}"
-    return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
 
 
 def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInputs]) -> None:

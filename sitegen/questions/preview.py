@@ -25,7 +25,7 @@ from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page, SiteInfo
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.other_pages import methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
@@ -93,7 +93,7 @@ def write_preview(verified: Verified) -> Path:
     Raises ConfigurationError if a template of the project is wrong.
     """
     project = verified.place.project
-    page = _preview_page(verified, _worktree_snapshot(verified), limit=len(verified.result.judgements))
+    page = _preview_page(verified, verified.snapshot, limit=len(verified.result.judgements))
     cache = cache_folder(None, project.root)
     begin_cache_folder(cache)
     folder = named_place(cache / "preview", project.root)
@@ -122,7 +122,7 @@ def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
         committed_at="",
         subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
     )
-    snapshot = replace(_worktree_snapshot(verified), commit=scored, recorded_at=metadata.timestamp)
+    snapshot = replace(verified.snapshot, commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = replace(snapshot, iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
     if not metadata.dirty:
@@ -144,23 +144,6 @@ def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
 def _preview_renderer(project: WorktreeProject) -> Renderer:
     site = SiteInfo(project.config.title or project.root.name, __version__)
     return Renderer(template_folders(own_templates(project.root)), site)
-
-
-def _worktree_snapshot(verified: Verified) -> Snapshot:
-    root = verified.place.project.root
-    inside = (path.relative_to(root) for path in verified.outputs if path.is_relative_to(root))
-    return Snapshot(
-        iteration=verified.iteration or 0,
-        label=verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name,
-        slug="report",
-        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject="Work tree"),
-        cause=("outputs",),
-        outputs=tuple(Blob(str(path), "") for path in inside),
-        ground_truth=None,
-        mapping=None,
-        schema=None,
-        settings="{}",
-    )
 
 
 def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:

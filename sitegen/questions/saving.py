@@ -11,7 +11,6 @@ from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_insid
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.metrics import traits_of
-from sitegen.model.recorded import read_recorded
 from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import iterations
 from sitegen.scoring.documents import Document
@@ -63,7 +62,7 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
         number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
         for output in verified.outputs:
-            name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"
+            name = f"{RESULTS}/{folder.name}/{verified.saved_name(output)}"
             write_inside(place.folder, name, read_file(output, _LARGEST_COPIED), replace=False)
         document = replace(document, metadata=replace(document.metadata, iteration=number))
     else:
@@ -86,17 +85,9 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
         raise SitegenError(message, where=str(folder), fix="Name another folder.") from None
     for output in verified.outputs:
         if real(output.parent) != real(folder):
-            write_inside(folder, _saved_name(verified, output), read_file(output, _LARGEST_COPIED))
+            write_inside(folder, verified.saved_name(output), read_file(output, _LARGEST_COPIED))
     write_inside(folder, RECORDED, to_json_bytes(document))
     return folder / RECORDED
-
-
-def _saved_name(verified: Verified, output: Path) -> str:
-    """The name of an output in the folder of an iteration: its own name if the kind has files of that name."""
-    names = verified.place.files.outputs
-    if len(verified.outputs) > 1 or output.name in names:
-        return output.name
-    return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
 def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
@@ -113,7 +104,7 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
         body, earlier = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
     added = [
-        _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
+        _aggregate_line(iteration, iteration.iteration, iteration.recorded_time)
         for iteration in verify_iterations(place, without=there)
     ]
     lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
@@ -137,12 +128,3 @@ def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | 
         "total_errors": sum(errors.values()),
         "errors_by_type": errors,
     }
-
-
-def _recorded_time(verified: Verified) -> str | None:
-    folder = verified.outputs[0].parent.relative_to(verified.place.folder)
-    try:
-        recorded = read_recorded(read_inside(verified.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))
-    except OSError:
-        return None
-    return recorded.timestamp if recorded else None

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen import __version__
+from sitegen.data_files.project_files import LARGEST_FILE, read_inside
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import settings_with_grades
-from sitegen.history.layout import RESULTS, EntryRules, iteration_number, records_of, runs_of
+from sitegen.history.layout import RECORDED, RESULTS, EntryRules, iteration_number
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
-from sitegen.model.commits import WORKTREE
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
-from sitegen.model.usage import RunUsage
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
 from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.highlights_files import read_settings
@@ -47,6 +48,41 @@ class Verified(Frozen):
     """Number of the iteration's folder that holds the output, None if it lies elsewhere."""
     result: Result
 
+    @property
+    def snapshot(self) -> Snapshot:
+        """The output as a snapshot of the work tree."""
+        root = self.place.project.root
+        inside = (path.relative_to(root) for path in self.outputs if path.is_relative_to(root))
+        return Snapshot(
+            iteration=self.iteration or 0,
+            label=self.outputs[0].parent.name if self.iteration else self.outputs[0].name,
+            slug="report",
+            commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject="Work tree"),
+            cause=("outputs",),
+            outputs=tuple(Blob(str(path), "") for path in inside),
+            ground_truth=None,
+            mapping=None,
+            schema=None,
+            settings="{}",
+        )
+
+    def saved_name(self, output: Path) -> str:
+        """The name of an output in the folder of an iteration: its own name if the kind has files of that name."""
+        names = self.place.files.outputs
+        if len(self.outputs) > 1 or output.name in names:
+            return output.name
+        return next((name for name in names if Path(name).suffix == output.suffix), names[0])
+
+    @property
+    def recorded_time(self) -> str | None:
+        """The time that the record beside the output states."""
+        folder = self.outputs[0].parent.relative_to(self.place.folder)
+        try:
+            recorded = read_recorded(read_inside(self.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))
+        except OSError:
+            return None
+        return recorded.timestamp if recorded else None
+
 
 def verify(
     project: WorktreeProject, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
@@ -63,7 +99,7 @@ def verify(
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
         raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-    outputs = (output,) if output else newest_outputs(place)
+    outputs = (output,) if output else place.newest_outputs()
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
@@ -127,32 +163,6 @@ def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
     return File(earlier[-1].path, read.content, reason=read.reason)
 
 
-def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
-    """Return the files of the newest output of an eval, which a site of the work tree shows as the newest; often none.
-
-    Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
-    number; uncommitted ones come last. Without any commit, it is the last by number or by name.
-    """
-    several = place.each_output()
-    history = place.history if len(several) > 1 else None
-    if history is None:
-        return several[-1] if several else ()
-    ordered = {}
-    for outputs in several:
-        tops = (place.folder if path.is_relative_to(place.folder) else place.project.root for path in outputs)
-        names = (path.relative_to(top).as_posix() for path, top in zip(outputs, tops, strict=True))
-        ordered[tuple(names)] = outputs
-    for snapshot in history.snapshots:
-        # The folder of the eval may have had another name, or another place, when the output was made.
-        parts = [blob.path.split("/") for blob in snapshot.outputs]
-        for depth in range(min(map(len, parts), default=1)):
-            name = tuple("/".join(part[depth:]) for part in parts)
-            if name in ordered:
-                ordered[name] = ordered.pop(name)
-                break
-    return [*ordered.values()][-1]
-
-
 def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except those numbered in ``without``."""
     for number, outputs in place.outputs_of_iterations():
@@ -185,7 +195,7 @@ def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[st
         place=place,
         outputs=outputs,
         iteration=number,
-        result=with_stated(result, _recorded_usage(place, outputs) if outputs else None, place.kind),
+        result=with_stated(result, place.recorded_usage(outputs) if outputs else None, place.kind),
     )
 
 
@@ -219,18 +229,3 @@ def metadata_of(verified: Verified, *, timestamp: str | None) -> Metadata:
         instruction_hashes=hashes,
         sitegen=__version__,
     )
-
-
-def _recorded_usage(place: WorktreeEval, outputs: Sequence[Path]) -> RunUsage | None:
-    """Tokens, cost, time and judge of a run, from the record beside its output."""
-    folder, runs = outputs[0].parent, runs_of(place.entry)
-    inside = outputs[0].relative_to(place.folder).as_posix() if folder.is_relative_to(place.folder) else ""
-    run = runs.name(inside) if runs and runs.is_folder else None
-    if runs and run:
-        folder = place.folder / runs.start / run
-    is_iteration = folder.parent == place.folder / RESULTS and iteration_number(folder.name) is not None
-    names = records_of(place.kind, in_own_folder=is_iteration or run is not None)
-    record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
-    content = place.project.read(record).content if record else None
-    recorded = read_recorded(content) if content else None
-    return recorded.usage if recorded else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from os.path import lexists, normpath
@@ -56,6 +56,7 @@ from sitegen.history.layout import (
     is_path,
     iteration_number,
     kind_of,
+    records_of,
     required_statements,
     runs_of,
     truth_names,
@@ -65,8 +66,9 @@ from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.recorded import states
+from sitegen.model.recorded import read_recorded, states
 from sitegen.model.timeline import EvalHistory
+from sitegen.model.usage import RunUsage
 from sitegen.recognition import with_proposed_evals
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
@@ -94,6 +96,45 @@ class WorktreeEval(Frozen):
     def history(self) -> EvalHistory | None:
         """The history of the eval, as in ``WorktreeProject.histories``."""
         return self.project.histories.get(self.entry.id)
+
+    def newest_outputs(self) -> tuple[Path, ...]:
+        """Return the files of the newest output, which a site of the work tree shows as the newest; often none.
+
+        Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
+        number; uncommitted ones come last. Without any commit, it is the last by number or by name.
+        """
+        several = self.each_output()
+        history = self.history if len(several) > 1 else None
+        if history is None:
+            return several[-1] if several else ()
+        ordered = {}
+        for outputs in several:
+            tops = (self.folder if path.is_relative_to(self.folder) else self.project.root for path in outputs)
+            names = (path.relative_to(top).as_posix() for path, top in zip(outputs, tops, strict=True))
+            ordered[tuple(names)] = outputs
+        for snapshot in history.snapshots:
+            # The folder of the eval may have had another name, or another place, when the output was made.
+            parts = [blob.path.split("/") for blob in snapshot.outputs]
+            for depth in range(min(map(len, parts), default=1)):
+                name = tuple("/".join(part[depth:]) for part in parts)
+                if name in ordered:
+                    ordered[name] = ordered.pop(name)
+                    break
+        return [*ordered.values()][-1]
+
+    def recorded_usage(self, outputs: Sequence[Path]) -> RunUsage | None:
+        """Tokens, cost, time and judge of a run, from the record beside its output."""
+        folder, runs = outputs[0].parent, runs_of(self.entry)
+        inside = outputs[0].relative_to(self.folder).as_posix() if folder.is_relative_to(self.folder) else ""
+        run = runs.name(inside) if runs and runs.is_folder else None
+        if runs and run:
+            folder = self.folder / runs.start / run
+        is_iteration = folder.parent == self.folder / RESULTS and iteration_number(folder.name) is not None
+        names = records_of(self.kind, in_own_folder=is_iteration or run is not None)
+        record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
+        content = self.project.read(record).content if record else None
+        recorded = read_recorded(content) if content else None
+        return recorded.usage if recorded else None
 
     def each_output(self) -> list[tuple[Path, ...]]:
         """The outputs of each iteration by number, or of each run by name, or the overwritten output; often none.

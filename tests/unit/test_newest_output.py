@@ -7,7 +7,6 @@ import pytest
 
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.questions.verify import newest_outputs
 from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
@@ -95,7 +94,7 @@ def test_work_tree_and_site_have_one_newest_output(
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
         (repo.path / path).write_text(text)
     project = WorktreeProject.open(repo.path)
-    found = newest_outputs(project.place("e"))
+    found = project.place("e").newest_outputs()
     assert [newest in path.parts for path in found if newest] == [True] * (newest is not None)
     history = read_series(Options(repo=repo.path, worktree=True), "e").history
     assert history.without_output is (newest is None)
@@ -110,7 +109,7 @@ def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo: GitRepo)
     repo.commits([{**{path.replace("evals/e", "evals/former"): None for path in last}, **last}])
     repo.checkout()
     project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in newest_outputs(project.place("e"))] == ["iteration-001"]
+    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-001"]
     assert read_series(Options(repo=repo.path), "e").points[-1].snapshot.label == "iteration-001"
 
 
@@ -118,7 +117,7 @@ def test_an_iteration_that_is_deleted_is_passed_over(repo: GitRepo):
     repo.commits([TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))])
     repo.checkout()
     project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in newest_outputs(project.place("e"))] == ["iteration-001"]
+    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-001"]
 
 
 def test_without_a_commit_the_last_number_is_the_newest(repo: GitRepo):
@@ -126,7 +125,7 @@ def test_without_a_commit_the_last_number_is_the_newest(repo: GitRepo):
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
         (repo.path / path).write_text(text)
     project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in newest_outputs(project.place("e"))] == ["iteration-010"]
+    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-010"]
 
 
 def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo: GitRepo):

@@ -39,6 +39,7 @@ from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
+from sitegen.scoring.usage import USAGE
 from sitegen.stats.counts import errors, judged
 
 VARIANTS: Final = 6
@@ -229,6 +230,21 @@ class TrendView(Frozen):
             if newest and has_variants(self.info, newest.scorecard)
             else ""
         )
+
+    @property
+    def usage_places(self) -> list[int]:
+        """Indices of the usage metrics that any output states."""
+        return [index for index, spec in enumerate(self.specs) if spec.name in USAGE]
+
+    @property
+    def outputs(self) -> list[int]:
+        """Indices of the points with an output of their own, oldest first."""
+        return [index for index, point in enumerate(self.points) if "outputs" in point.snapshot.cause]
+
+    @property
+    def states_usage(self) -> bool:
+        """Whether any output states its usage or its model."""
+        return bool(self.usage_places) or any(made_by(self.points[index]) for index in self.outputs)
 
     @property
     def last_change(self) -> int | None:

@@ -11,7 +11,6 @@ from sitegen.pages.html.formats import NIL
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.trend.page import TrendView, made_by
 from sitegen.pages.variants import tone
-from sitegen.scoring.usage import USAGE
 from sitegen.text.values import amount, metric_text
 
 _AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
@@ -33,21 +32,6 @@ class Tradeoff(Frozen):
     up: tuple[Tick, ...]
 
 
-def places(view: TrendView) -> list[int]:
-    """Indices of the usage metrics that any output states."""
-    return [index for index, spec in enumerate(view.specs) if spec.name in USAGE]
-
-
-def outputs(view: TrendView) -> list[int]:
-    """Indices of the points with an output of their own, oldest first."""
-    return [index for index, point in enumerate(view.points) if "outputs" in point.snapshot.cause]
-
-
-def is_stated(view: TrendView) -> bool:
-    """Whether any output states its usage or its model."""
-    return bool(places(view)) or any(made_by(view.points[index]) for index in outputs(view))
-
-
 def columns(view: TrendView) -> list[Column]:
     """A column for each usage metric. A row is the index of a point; the unit is in the head."""
     return [
@@ -56,7 +40,7 @@ def columns(view: TrendView) -> list[Column]:
             head=f"{spec.label}, {spec.unit}" if spec.unit != "tokens" else spec.label,
             cell=lambda at, place=place, unit=spec.unit: _amount(view.values[at][place], unit),
         )
-        for place, spec in ((place, view.specs[place]) for place in places(view))
+        for place, spec in ((place, view.specs[place]) for place in view.usage_places)
     ]
 
 
@@ -75,8 +59,8 @@ def dot_text(view: TrendView, picture: Tradeoff, index: int) -> str:
 
 def tradeoff(view: TrendView) -> Tradeoff | None:
     """The newest outputs in a picture; None if there are none. The horizontal axis begins at 0, to show ratios."""
-    newest, unit = outputs(view), view.specs[0].unit
-    by_name = {view.specs[place].name: place for place in places(view)}
+    newest, unit = view.outputs, view.specs[0].unit
+    by_name = {view.specs[place].name: place for place in view.usage_places}
     stated = (
         by_name[name]
         for name in _AGAINST
