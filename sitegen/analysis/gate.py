@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 from msgspec.structs import replace
 
@@ -88,8 +88,7 @@ def check_metric(
     chance: ChanceTest | None = None,
     *,
     is_headline: bool = False,
-    regraded: bool = False,
-    same_output: bool = False,
+    excuse: Literal["same output", "another judge"] | None = None,
     strict_floors: bool = False,
 ) -> GateMetric:
     """Check a metric against its limits.
@@ -100,8 +99,9 @@ def check_metric(
 
     The headline may hide a loss: a field broke wherever it was right, or more broke than was fixed at the same or a
     better value. If that is more than chance, it fails however the value changed, unless drops are turned off.
-    ``regraded``: the metric is computed from grades, and another judge gave the grades at the head, so its change is
-    not judged. ``same_output``: no drop is the doing of the model. ``strict_floors`` as in ``GateReport``.
+    ``excuse``: no drop is the doing of the model, because the output is the same, or because the metric is computed
+    from grades that another judge gave at the head, so that its change is undefined. ``strict_floors`` as in
+    ``GateReport``.
     """
     reasons: list[Reason] = []
     verdict = None
@@ -111,14 +111,14 @@ def check_metric(
         dropped = limits.drop is not None and _worse_by(spec, delta.change, before) > limits.drop + ROUNDING
         if chance and (is_headline or dropped):
             verdict = chance(spec)
-        if dropped and same_output:
-            reasons.append("same output")
+        if dropped and excuse:
+            reasons.append(excuse)
         elif dropped:
             reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
         elif limits.drop is not None and limits.drop < OFF and verdict and _hides_loss(spec, delta.change, verdict):
             reasons.append("worse on these cases")
     elif delta is not None and limits.drop is not None:
-        reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
+        reasons += (excuse,) if excuse == "another judge" else _incomparable_reasons(before, after)
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
     return GateMetric(

@@ -175,8 +175,7 @@ class GatedPair:
             moved,
             chance,
             is_headline=spec == self._specs[0],
-            regraded=anew,
-            same_output=self._is_same_output,
+            excuse="another judge" if anew else "same output" if self._is_same_output else None,
             strict_floors=self._gate.strict_floors,
         )
 

@@ -111,6 +111,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             label = line(metric.label or metric.name, 60)
             spec = replace(metric.spec, label=label, unit=unit, recorded=traits_of(gate_eval.kind).is_recorded)
         verdict = metric.noise and replace(metric.noise, change=metric.change)
+        regraded = judge is not None and metric.name in judge.metrics
         check = check_metric(
             spec,
             metric.limits,
@@ -118,9 +119,8 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             metric.head,
             MetricDelta(metric.name, metric.change, metric.parts) if overlap else None,
             lambda _: verdict,
-            regraded=judge is not None and metric.name in judge.metrics,
             is_headline=metric is gate_eval.metrics[0],
-            same_output=gate_eval.same_output,
+            excuse="another judge" if regraded else "same output" if gate_eval.same_output else None,
             strict_floors=strict_floors,
         )
         if "worse by the repeats of the base" in metric.reasons:
