@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import structs
+
 from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, RESULTS, is_glob
@@ -104,20 +106,23 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
         body, earlier = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
     added = [
-        _aggregate_line(iteration, iteration.iteration, iteration.recorded_time)
-        for iteration in verify_iterations(place, without=there)
+        _aggregate_line(iteration, iteration.recorded_time) for iteration in verify_iterations(place, without=there)
     ]
-    lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
+    lines = [
+        *earlier,
+        *added,
+        _aggregate_line(structs.replace(verified, iteration=metadata.iteration), metadata.timestamp),
+    ]
     body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
 
 
-def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
+def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]:
     card = verified.result.scorecard
     errors = errors_by_type(card.counts)
     named_ratios = ratios(card.counts)
     return {
-        "iteration": iteration,
+        "iteration": verified.iteration,
         "timestamp": timestamp,
         **named_ratios,
         **{
