@@ -22,9 +22,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from sitegen.history.snapshots import moment_of
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
+from sitegen.model.recorded import moment_of
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 
 if TYPE_CHECKING:

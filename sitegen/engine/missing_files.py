@@ -20,8 +20,8 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.history.eval_state import FolderTree, outputs_in
 from sitegen.history.files_at_commit import Folders, source_files
+from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, EntryRules, Layout, is_glob, is_path, iteration_number, normal
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of

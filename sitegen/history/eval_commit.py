@@ -19,7 +19,17 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob, outputs_in
+from sitegen.history.eval_state import (
+    EvalInputs,
+    EvalState,
+    SeriesIteration,
+    SeriesState,
+    cause_since,
+    in_series_order,
+    same_file,
+    same_files,
+)
+from sitegen.history.folder_tree import first_blob, outputs_in
 from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import (
     RESULTS,
@@ -33,16 +43,14 @@ from sitegen.history.layout import (
     required_statements,
     runs_of,
 )
-from sitegen.history.snapshots import cause_since, in_series_order, moment_of, same_file, same_files
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded, read_recorded, states
+from sitegen.model.recorded import Recorded, moment_of, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
-from sitegen.scoring.run_statements import grades_in, recorded_in
-from sitegen.text.plain import natural_order
+from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
 
 _SHORT: Final = 12
 """The digits of a commit's id in the slug of a snapshot."""
@@ -190,6 +198,37 @@ class EvalCommit(Frozen):
             return (log,)
         results = f"{state.active}/{RESULTS}"
         return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
+
+    def update_files(self) -> None:
+        """Apply the changes of the eval's own files to its state."""
+        state = self.state
+        for place, change in self.changes:
+            if place.role == "stranger":
+                if change.new is not None and place.iteration not in state.strangers:
+                    state.strangers.add(place.iteration)
+                    self.report(problems.stranger_folder(place))
+                continue
+            if place.role == "run":
+                state.with_runs.add(place.iteration)
+            if change.new is None:
+                state.files.remove(change.path)
+            else:
+                state.files.put(change.path, change.new)
+            if place.role == "output":
+                state.keep_newest_run(place, change)
+
+    def report_runs_left_out(self, outputs: tuple[Blob, ...]) -> None:
+        """Report the runs that the commit appends to a file in addition to the last one."""
+        earlier = self.state.output
+        if not traits_of(self.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
+            return
+        if not outputs[0].path.lower().endswith((".jsonl", ".ndjson")):
+            return
+        before = self.read(earlier[0].oid).content if earlier else None
+        content = self.read(outputs[0].oid).content
+        runs = appended_runs(before or b"", content or b"")
+        if runs > 1:
+            self.report(problems.runs_left_out(outputs[0].path, runs))
 
     def start_snapshots(
         self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
@@ -355,32 +394,3 @@ def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
     if in_cases and "cases" in structure:
         settings["cases"] = structure["cases"]
     return replace(rules, settings=canonical_settings(settings))
-
-
-def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
-    """Return the current file that holds both sides; of several runs, the last by name."""
-    folder = state.active
-    if folder is None:
-        return None
-    runs = runs_of(entry)
-    if runs is None:
-        path = normal(f"{folder}/{entry.outputs}")
-        return first_blob((path,), state.files) if is_path(entry.outputs) else None
-    if state.newest_run is None:
-        state.newest_run = max(runs.names(folder, state.files), key=natural_order, default=None)
-    files = runs.outputs(folder, state.newest_run, state.files) if state.newest_run else ()
-    return files[0] if files else None
-
-
-def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> None:
-    """Update the last run by name after a change of a run's file.
-
-    If the last run lost a file, the last run is unknown until ``newest_case_file`` determines it again.
-    """
-    newest = state.newest_run
-    if newest is None or place.folder != state.active:
-        return
-    if change.new is None:
-        state.newest_run = None if place.iteration == newest else newest
-    else:
-        state.newest_run = max(newest, place.iteration, key=natural_order)

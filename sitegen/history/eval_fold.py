@@ -15,24 +15,11 @@ from posixpath import basename
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, files_of
-from sitegen.history import problems
-from sitegen.history.eval_commit import EvalCommit, IterationFiles, keep_newest_run
-from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, first_blob
-from sitegen.history.layout import (
-    RECORDED,
-    canonical_settings,
-    is_glob,
-    is_path,
-    iteration_number,
-    kind_of,
-    normal,
-    truth_names,
-)
-from sitegen.history.snapshots import differences, same_contents, same_files
-from sitegen.model.metrics import traits_of
+from sitegen.history.eval_commit import EvalCommit, IterationFiles
+from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, same_contents, same_files
+from sitegen.history.layout import RECORDED, canonical_settings, is_glob, is_path, iteration_number, kind_of
 from sitegen.model.recorded import GRADES
-from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
-from sitegen.scoring.run_statements import appended_runs
+from sitegen.model.timeline import EvalHistory, OutputLayout, Snapshot
 from sitegen.text.plain import natural_order
 
 
@@ -116,7 +103,7 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
         # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
         touched = [str(number)]
-        _report_runs_left_out(outputs, eval_commit)
+        eval_commit.report_runs_left_out(outputs)
     state.output = outputs
     folder = outputs[0].path.rpartition("/")[0] if outputs else ""
     iteration_files = replace(
@@ -127,20 +114,6 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
     eval_commit.start_snapshots(series, touched, {str(number): iteration_files})
 
 
-def _report_runs_left_out(outputs: tuple[Blob, ...], eval_commit: EvalCommit) -> None:
-    """Report the runs that the commit appends to a file in addition to the last one."""
-    earlier = eval_commit.state.output
-    if not traits_of(eval_commit.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
-        return
-    if not outputs[0].path.lower().endswith((".jsonl", ".ndjson")):
-        return
-    before = eval_commit.read(earlier[0].oid).content if earlier else None
-    content = eval_commit.read(outputs[0].oid).content
-    runs = appended_runs(before or b"", content or b"")
-    if runs > 1:
-        eval_commit.report(problems.runs_left_out(outputs[0].path, runs))
-
-
 def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInputs]) -> None:
     """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
@@ -149,8 +122,8 @@ def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInp
     """
     state = eval_commit.state
     folder_before, inputs_before = state.active, state.inputs
-    _update_files(eval_commit)
-    folder = next((name for name in state.folders if _has_files(state, name)), None)  # listed by precedence
+    eval_commit.update_files()
+    folder = next((name for name in state.folders if state.has_files(name)), None)  # listed by precedence
     state.active = folder_before if folder is None else folder
     moved = state.active != folder_before
     if moved:
@@ -162,7 +135,7 @@ def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInp
     eval_commit = replace(
         eval_commit,
         inputs=inputs,
-        inputs_changed=inputs_before is not None and differences(inputs_before, inputs) != (),
+        inputs_changed=inputs_before is not None and inputs_before.differences(inputs) != (),
         kind=_kind_scored(entry, inputs),
     )
     state.was_scorable = state.was_scorable or (eval_commit.scorable and bool(state.files))
@@ -172,15 +145,6 @@ def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInp
         fold_iterations(eval_commit, everything=moved or kind_changed)
     if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
         fold_overwritten(eval_commit)
-
-
-def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
-    """Return the current ground truth: the file that the commit's manifest names, otherwise the first by convention."""
-    names = truth_names(kind, stated)
-    if state.active is None or not names:
-        return None
-    paths = [f"{state.active}/{name}" for name in names] if stated is None else [normal(f"{state.active}/{stated}")]
-    return first_blob(paths, state.files) or first_blob(paths, shared)
 
 
 def layout_of(state: EvalState, entry: EvalConfig) -> OutputLayout:
@@ -242,29 +206,3 @@ def settings_with_grades(settings: str, grades: Collection[str]) -> str:
 
 def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
-
-
-def _update_files(eval_commit: EvalCommit) -> None:
-    state = eval_commit.state
-    for place, change in eval_commit.changes:
-        if place.role == "stranger":
-            if change.new is not None and place.iteration not in state.strangers:
-                state.strangers.add(place.iteration)
-                eval_commit.report(problems.stranger_folder(place))
-            continue
-        if place.role == "run":
-            state.with_runs.add(place.iteration)
-        if change.new is None:
-            state.files.remove(change.path)
-        else:
-            state.files.put(change.path, change.new)
-        if place.role == "output":
-            keep_newest_run(state, place, change)
-
-
-def _has_files(state: EvalState, folder: str) -> bool:
-    """Whether an eval's folder holds a file; for the top of the repository, one in no other folder of the eval."""
-    if folder:
-        return bool(state.files.folder(folder))
-    others = tuple(f"{other}/" for other in state.folders if other)
-    return any(not blob.path.startswith(others) for blob in state.files.blobs())

@@ -1,105 +1,22 @@
-"""The state of one eval in the fold: its files as a tree of folders, its series, and the inputs in force."""
+"""The state of one eval in the fold: files, series, and the inputs in force; and whether outputs or inputs differ."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from sys import intern
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from posixpath import basename, splitext
 from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sitegen.model.timeline import Blob, Snapshot
-
-
-class FolderTree(Struct):
-    """The files and folders in a folder. Paths are relative to it; no folder in it is empty."""
-
-    files: dict[str, str] = field(default_factory=dict)
-    """Name -> blob id."""
-    folders: dict[str, FolderTree] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, paths: Iterable[str]) -> FolderTree:
-        """Return a tree of files without their contents."""
-        tree = cls()
-        for path in paths:
-            tree.put(path, "")
-        return tree
-
-    def __bool__(self) -> bool:
-        return bool(self.files or self.folders)
-
-    def __len__(self) -> int:
-        return len(self.files) + sum(map(len, self.folders.values()))
-
-    def get(self, path: str) -> str | None:
-        """Return the blob id of a file; None if there is no such file."""
-        folder, _, name = path.rpartition("/")
-        return self.folder(folder).files.get(name)
-
-    def folder(self, path: str) -> FolderTree:
-        """Return a folder, empty if it does not exist. The empty path is this folder."""
-        tree = self
-        for name in path.split("/") if path else ():
-            if name not in tree.folders:
-                return FolderTree()
-            tree = tree.folders[name]
-        return tree
-
-    def put(self, path: str, oid: str) -> None:
-        """Set the content of a file."""
-        tree = self
-        *folders, name = path.split("/")
-        for folder in folders:
-            tree = tree.folders.setdefault(folder, FolderTree())
-        tree.files[name] = oid
-
-    def remove(self, path: str) -> None:
-        """Remove a file, if it exists, and the folders that become empty."""
-        first, slash, rest = path.partition("/")
-        if not slash:
-            self.files.pop(first, None)
-        elif first in self.folders:
-            self.folders[first].remove(rest)
-            if not self.folders[first]:
-                del self.folders[first]
-
-    def blobs(self, folder: str = "") -> Iterator[Blob]:
-        """Yield all files below a folder, with their whole paths."""
-        yield from self.folder(folder)._blobs(f"{folder}/" if folder else "")
-
-    def _blobs(self, start: str) -> Iterator[Blob]:
-        for name, oid in self.files.items():
-            yield Blob(start + name, oid)
-        for name, folder in self.folders.items():
-            yield from folder._blobs(f"{start}{name}/")
-
-
-def outputs_in(
-    folder: str, names: Iterable[str], files: FolderTree, variants: str = "", *, elsewhere: Iterable[str] = ()
-) -> tuple[Blob, ...]:
-    """Return the output files of a folder: the files of all variants, by path, otherwise the first of the names.
-
-    Variants may also lie ``elsewhere``, in other folders.
-    """
-    first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
-    if not variants:
-        return (first,) if first else ()
-    is_variant = re.compile(variants)
-    of_variants = [
-        Blob(f"{place}/{name}", oid)
-        for place in (folder, *elsewhere)
-        for name, oid in files.folder(place).files.items()
-        if is_variant.fullmatch(name)
-    ]
-    return tuple(sorted((*of_variants, *((first,) if first else ()))))
-
-
-def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
-    """Return the first of the paths at which a file exists. ``files`` maps paths to blob ids."""
-    return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)
+from sitegen.config.models import EvalConfig, Kind
+from sitegen.history.folder_tree import FolderTree, first_blob
+from sitegen.history.layout import PathRole, is_path, normal, runs_of, truth_names
+from sitegen.model.commits import ChangedPath
+from sitegen.model.recorded import moment_of
+from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.text.plain import natural_order
 
 
 class EvalInputs(NamedTuple):
@@ -109,6 +26,16 @@ class EvalInputs(NamedTuple):
     mapping: Blob | None = None
     schema: Blob | None = None
     settings: str = ""
+
+    def differences(self, new: EvalInputs) -> tuple[Cause, ...]:
+        """Return which inputs differ for a scorer."""
+        parts: tuple[tuple[Cause, bool], ...] = (
+            ("ground_truth", not same_file(self.ground_truth, new.ground_truth)),
+            ("mapping", not same_file(self.mapping, new.mapping)),
+            ("schema", not same_file(self.schema, new.schema)),
+            ("settings", self.settings != new.settings),
+        )
+        return tuple(name for name, differs in parts if differs)
 
 
 class SeriesIteration(Struct):
@@ -196,3 +123,92 @@ class EvalState(Struct):
     """For each version of a case file: the first blobs with the same expected values and with the same outputs."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""
+
+    def has_files(self, folder: str) -> bool:
+        """Whether an eval's folder holds a file; for the top of the repository, one in no other folder of the eval."""
+        if folder:
+            return bool(self.files.folder(folder))
+        others = tuple(f"{other}/" for other in self.folders if other)
+        return any(not blob.path.startswith(others) for blob in self.files.blobs())
+
+    def ground_truth(self, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
+        """Return the current ground truth: the file that the commit's manifest names, or the first by convention."""
+        names = truth_names(kind, stated)
+        if self.active is None or not names:
+            return None
+        paths = [f"{self.active}/{name}" for name in names] if stated is None else [normal(f"{self.active}/{stated}")]
+        return first_blob(paths, self.files) or first_blob(paths, shared)
+
+    def newest_case_file(self, entry: EvalConfig) -> Blob | None:
+        """Return the current file that holds both sides; of several runs, the last by name."""
+        folder = self.active
+        if folder is None:
+            return None
+        runs = runs_of(entry)
+        if runs is None:
+            path = normal(f"{folder}/{entry.outputs}")
+            return first_blob((path,), self.files) if is_path(entry.outputs) else None
+        if self.newest_run is None:
+            self.newest_run = max(runs.names(folder, self.files), key=natural_order, default=None)
+        files = runs.outputs(folder, self.newest_run, self.files) if self.newest_run else ()
+        return files[0] if files else None
+
+    def keep_newest_run(self, place: PathRole, change: ChangedPath) -> None:
+        """Update the last run by name after a change of a run's file.
+
+        If the last run lost a file, the last run is unknown until ``newest_case_file`` determines it again.
+        """
+        newest = self.newest_run
+        if newest is None or place.folder != self.active:
+            return
+        if change.new is None:
+            self.newest_run = None if place.iteration == newest else newest
+        else:
+            self.newest_run = max(newest, place.iteration, key=natural_order)
+
+
+def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = False) -> tuple[Cause, ...]:
+    """Return which inputs changed since the last snapshot was scored.
+
+    The result is empty if nothing was scored before, unless the outputs ``waited`` for the first ground truth.
+    """
+    if last is None:
+        return ("ground_truth",) if waited else ()
+    scored_with = EvalInputs(
+        ground_truth=last.ground_truth, mapping=last.mapping, schema=last.schema, settings=last.settings
+    )
+    return scored_with.differences(inputs)
+
+
+def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
+    """Whether two lists of files are the same for a scorer, regardless of their paths."""
+    return len(old) == len(new) and all(same_file(*pair) for pair in zip(old, new, strict=True))
+
+
+def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
+    """Whether two outputs have the same contents. Of several files the names count too, as they identify variants."""
+    if len(old) == len(new) == 1:
+        return old[0].oid == new[0].oid
+    return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
+
+
+def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+    """Sort (iteration's name, snapshot) of all snapshots that a commit started by recorded time, then by number.
+
+    A snapshot without a time follows the snapshot with the preceding number.
+    """
+    by_number = sorted(started, key=lambda pair: (pair[1].iteration, pair[1].label))
+    keyed = []
+    latest = datetime.min.replace(tzinfo=UTC)
+    for place, pair in enumerate(by_number):
+        time = moment_of(pair[1].recorded_at) if pair[1].recorded_at else None
+        latest = time or latest
+        keyed.append((latest, place, pair))
+    return [pair for _, _, pair in sorted(keyed, key=lambda row: row[:2])]
+
+
+def same_file(old: Blob | None, new: Blob | None) -> bool:
+    """Whether two files are the same for a scorer: their contents, and the suffix that determines the format."""
+    if old is None or new is None:
+        return old is new
+    return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])

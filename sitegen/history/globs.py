@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from sitegen.history.eval_state import FolderTree
+from sitegen.history.folder_tree import FolderTree
 from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Blob
 

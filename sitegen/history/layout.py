@@ -20,7 +20,7 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.history.eval_state import first_blob
+from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import RunGlob, compiled, literal_prefix, run_glob
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of

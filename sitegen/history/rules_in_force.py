@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_commit import EvalCommit, newest_case_file, with_built_sides
-from sitegen.history.eval_fold import ground_truth
-from sitegen.history.eval_state import EvalInputs, EvalState, first_blob
+from sitegen.history.eval_commit import EvalCommit, with_built_sides
+from sitegen.history.eval_state import EvalInputs, EvalState
+from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
@@ -81,7 +81,7 @@ class RulesInForce:
         if case_settings(rules.settings) is None:
             truth = self._own_file(eval_state, entry, rules)
         else:
-            file = newest_case_file(eval_state, entry)
+            file = eval_state.newest_case_file(entry)
             truth = file and file._replace(oid=eval_commit.sides_of(file, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
@@ -96,9 +96,9 @@ class RulesInForce:
         stated = rules.ground_truth
         if stated is None and entry.kind and not files_of(entry.kind).ground_truths:
             stated = entry.ground_truth  # no name by convention: the test cases beside responses with verdicts
-        truth = ground_truth(eval_state, entry.kind, stated, self._shared)
+        truth = eval_state.ground_truth(entry.kind, stated, self._shared)
         if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
-            truth = ground_truth(eval_state, entry.kind, None, self._shared)
+            truth = eval_state.ground_truth(entry.kind, None, self._shared)
         return truth
 
     def _update_rules(self, commit: Commit, change: ChangedPath) -> None:

@@ -10,8 +10,8 @@ import pytest
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.engine.scorecard_store import key_of_scorecards
-from sitegen.history.eval_commit import keep_newest_run, newest_case_file
-from sitegen.history.eval_state import EvalState, FolderTree
+from sitegen.history.eval_state import EvalState
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
 from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
@@ -942,8 +942,8 @@ def test_the_newest_run_is_known_whatever_comes_and_goes() -> None:
             state.files.remove(path)
         else:
             state.files.put(path, oid)
-        keep_newest_run(state, role, ChangedPath(path, None, oid))
-        newest = newest_case_file(state, entry)
+        state.keep_newest_run(role, ChangedPath(path, None, oid))
+        newest = state.newest_case_file(entry)
         return newest and newest.path
 
     assert [change(number, "1") for number in range(1, 41)] == [f"e/run-{number}.json" for number in range(1, 41)]
