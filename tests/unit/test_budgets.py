@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_544,
+    "lines of sitegen/": 59_498,
     "modules of sitegen/": 287,
-    "classes": 520,
+    "classes": 518,
     "classes in pages/": 70,
-    "fields of classes": 2_280,
-    "functions": 3_471,
-    "parameters": 5_236,
+    "fields of classes": 2_277,
+    "functions": 3_467,
+    "parameters": 5_200,
     "functions with more than 6 parameters": 6,
-    "private functions of at most 6 lines used once": 137,
+    "private functions of at most 6 lines used once": 133,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_615,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_692,
+    "lines of tests": 50_691,
     "patches of attributes in tests": 50,
     "constructions with over 3 positional values in tests": 19,
 }
