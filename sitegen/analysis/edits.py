@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.recorded import moment_of
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
+from sitegen.text.plain import moment_of
 
 if TYPE_CHECKING:
     from sitegen.model.gate import GateInstruction

@@ -47,10 +47,11 @@ from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded, moment_of, read_recorded, states
+from sitegen.model.recorded import Recorded, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
+from sitegen.text.plain import moment_of
 
 _SHORT: Final = 12
 """The digits of a commit's id in the slug of a snapshot."""

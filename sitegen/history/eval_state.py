@@ -14,9 +14,8 @@ from sitegen.config.models import EvalConfig, Kind
 from sitegen.history.folder_tree import FolderTree, first_blob
 from sitegen.history.layout import PathRole, is_path, normal, runs_of, truth_names
 from sitegen.model.commits import ChangedPath
-from sitegen.model.recorded import moment_of
 from sitegen.model.timeline import Blob, Cause, Snapshot
-from sitegen.text.plain import natural_order
+from sitegen.text.plain import moment_of, natural_order
 
 
 class EvalInputs(NamedTuple):

@@ -5,7 +5,6 @@ the versions show which instructions the output was made with.
 """
 
 import json
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen, field
@@ -156,12 +155,3 @@ def _hashes_by_path(value: Any) -> tuple[tuple[str, str], ...]:
 
 GRADES: Final = "grades"
 """The key of an eval's settings with the named scores that are grades, and neither right nor wrong."""
-
-
-def moment_of(iso: str) -> datetime | None:
-    """Parse an ISO 8601 time; without a zone it counts as UTC. None if it cannot be read."""
-    try:
-        time = datetime.fromisoformat(iso)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Final
 
 LONGEST_LINE: Final = 4_000
@@ -105,3 +106,12 @@ def web_address(url: str) -> str | None:
         return None
     address = f"{scheme}://{host}{port}/{path.rstrip('/').removesuffix('.git').rstrip('/')}"
     return address if is_web_address(address) else None
+
+
+def moment_of(iso: str) -> datetime | None:
+    """Parse an ISO 8601 time; without a zone it counts as UTC. None if it cannot be read."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
