@@ -129,7 +129,9 @@ class BuildFiles:
             history=None if by_path else packed(history),
             templates_place=str(own[0]) if own else "",
             templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
-            worktree=tuple(_worktree_file(oid, file, context.max_blob_bytes) for oid, file in context.overlay.items()),
+            worktree=tuple(
+                _worktree_file(oid, file, context.limits.max_blob_bytes) for oid, file in context.overlay.items()
+            ),
         )
 
     def __post_init__(self) -> None:

@@ -281,7 +281,7 @@ class _EvalJob:
                 "eval",
                 "report",
                 templates=self._context.templates,
-                discrepancies_per_type=self._context.discrepancies_per_type,
+                discrepancies_per_type=self._context.limits.discrepancies_per_type,
                 eval=self._info,
                 metrics=self._specs,
                 moved_files=moved,

@@ -102,7 +102,7 @@ class Reports:
             previous=before,
             result=result,
             past=past,
-            limit=self._context.discrepancies_per_type,
+            limit=self._context.limits.discrepancies_per_type,
             problems=problems_of_point(self._info, at, result.scorecard),
             instructions=self._edits.made_with[index],
             rules=partial(self._rules, at) if self._by_rules else None,
@@ -329,7 +329,7 @@ def newest_inputs(task: EvalTask) -> ScoringInputs | None:
 
 def number_of_short_reports(task: EvalTask) -> int:
     """Return how many of the oldest points have a short page in the place of a report (``limits.reports_kept``)."""
-    kept = task.context.reports_kept
+    kept = task.context.limits.reports_kept
     return 0 if kept is None else max(0, len(task.history.snapshots) - kept)
 
 

@@ -288,4 +288,4 @@ def _contents(edit: Edit, context: WorkerContext) -> str:
 
     The key contains no commit, so that counts survive a rewritten history.
     """
-    return f"{context.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
+    return f"{context.limits.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"

@@ -45,7 +45,7 @@ class EvalSources:
         self._context = context
         self._info = info
         self._folders = folders
-        largest = min(context.max_blob_bytes, LARGEST)
+        largest = min(context.limits.max_blob_bytes, LARGEST)
         self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
         self._scorer = FieldsScorer()
         """Compiles the ground truth of the eval, which names the documents, once for many outputs."""

@@ -337,15 +337,13 @@ def _worker_context(
     )
     return WorkerContext(
         place=project.place,
-        max_blob_bytes=config.limits.max_blob_bytes,
+        limits=config.limits,
         site=site,
         template_folders=template_folders(project.own_templates),
         overlay=overlay,
         templates=digest(project.templates, repr(site)),
         bytecode=bytecode_folder(),
         out=project.out,
-        discrepancies_per_type=config.limits.discrepancies_per_type,
-        reports_kept=config.limits.reports_kept,
         redact=config.redact,
     )
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sitegen.config.models import BuildLimits
 from sitegen.engine.memo import PageRow
 from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
 from sitegen.engine.writer import Writer
@@ -162,7 +163,7 @@ class WorkerContext(Frozen):
     place: RepositoryPlace
     overlay: Mapping[str, Path]
     """Files of the work tree whose contents are not in git, by the ids of these."""
-    max_blob_bytes: int
+    limits: BuildLimits
     site: SiteInfo
     template_folders: tuple[Path, ...]
     templates: str
@@ -170,9 +171,6 @@ class WorkerContext(Frozen):
     bytecode: Path | None
     out: Path | None
     """The output folder; None on a remote worker, which returns the contents of files as part of its results."""
-    discrepancies_per_type: int
-    reports_kept: int | None = None
-    """Number of the newest reports of an eval that are full; None: all."""
     redact: tuple[str, ...] = ()
     """Globs of the field paths whose values are hidden. ``Timeline.context_for`` adds those of one eval."""
     foreign: frozenset[str] = frozenset()
@@ -184,7 +182,7 @@ class WorkerContext(Frozen):
 
     def open(self) -> Repository:
         """Open the repository for reading."""
-        return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
+        return Repository(self.place, max_blob_bytes=self.limits.max_blob_bytes, overlay=dict(self.overlay))
 
     def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""

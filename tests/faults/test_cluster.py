@@ -20,6 +20,7 @@ import pytest
 
 from sitegen import __version__
 from sitegen import build as stages
+from sitegen.config.models import BuildLimits
 from sitegen.engine import cluster
 from sitegen.engine.cluster import BuildFiles, cluster_workers, result_of_task
 from sitegen.engine.pool import Pool
@@ -193,13 +194,12 @@ def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
     return WorkerContext(
         place=find_repository(project.path)[0],
         overlay={},
-        max_blob_bytes=1000,
         site=SiteInfo("", ""),
         template_folders=(find_templates(),),
         templates="",
         bytecode=None,
         out=tmp_path / "out",
-        discrepancies_per_type=1,
+        limits=BuildLimits(max_blob_bytes=1000, discrepancies_per_type=1),
         commits=(project.git("rev-parse", "HEAD"),),
     )
 

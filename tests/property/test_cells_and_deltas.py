@@ -16,6 +16,7 @@ from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
+from sitegen.config.models import BuildLimits
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.worker_context import WorkerContext
@@ -51,13 +52,12 @@ def _scorecards(cache: TaskCache, outputs: Sequence[int]) -> EvalScorecards:
     context = WorkerContext(
         place=RepositoryPlace(git_dir=Path(), common_dir=Path(), root=None, shallow=False),
         overlay={},
-        max_blob_bytes=0,
         site=SiteInfo("", ""),
         template_folders=(),
         templates="",
         bytecode=None,
         out=None,
-        discrepancies_per_type=1,
+        limits=BuildLimits(max_blob_bytes=0, discrepancies_per_type=1),
     )
     snapshots = tuple(sample.snapshot(number, sample.commit(number)) for number in outputs)
     return EvalScorecards(
