@@ -110,6 +110,8 @@ def discovery_lines(discovery: Discovery) -> Iterator[str]:
         yield f"is an eval already: {entry.id}, {entry.summary}{lacks}"
     for entry in discovery.proposed:
         yield f"found an eval: {entry.id}, {entry.summary} ({entry.why})"
+    for entry in discovery.doubtful:
+        yield f"perhaps an eval: {entry.why}; {entry.doubt}. If it is one, write into the manifest: {entry.line}"
     for entry in discovery.rejected:
         yield f"no eval: {entry.why}; {entry.lacks}"
     for glob in discovery.instructions:

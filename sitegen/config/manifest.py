@@ -28,7 +28,7 @@ from sitegen.config.findings import (
     without,
 )
 from sitegen.config.models import EVALUATION_FILE, KIND_FILES, EvalConfig, EvaluationConfig, Llm, Manifest
-from sitegen.config.searched_files import LARGEST_READ, Search
+from sitegen.config.searched_files import Search
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -237,6 +237,7 @@ def _with_text_keys(value: Any) -> Any:
     return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
+_LARGEST_READ: Final = 1_000_000
 _EVALUATION_KEYS: Final = names_of(EvaluationConfig)
 
 _METRICS: Final = (
@@ -255,7 +256,7 @@ def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
         if name not in search.names(folder):  # in most projects, the names in the root already show that there is none
             return Parsed(None)
         folder = join(folder, name)
-    content = search.read(EVALUATION_FILE, LARGEST_READ)
+    content = search.read(EVALUATION_FILE, _LARGEST_READ)
     return Parsed(None) if content is None else read_evaluation(content)
 
 

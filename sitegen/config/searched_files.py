@@ -18,9 +18,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.text.plain import natural_order
 
-LARGEST_READ: Final = 1_000_000
-"""The size of the largest configuration or file of numbers that is read, in bytes."""
-LARGEST_CASES: Final = 20_000_000
+_LARGEST: Final = 20_000_000
 """The size of the largest file of cases that is read, in bytes."""
 
 OTHER_KINDS: Final = frozenset(
@@ -103,14 +101,14 @@ class Search(Frozen, gc=True, dict=True):
             elif not rest and not names[name]:
                 yield join(folder, name)
 
-    def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
+    def answer(self, question: str, path: str, of: Callable[[bytes], str]) -> str:
         """Return the answer that ``of`` derives from a file's newest content that can be read; empty without any.
 
         The text of the question identifies ``of`` and all inputs of ``of`` besides the content.
         """
-        answer = self._answer(question, path, largest, of)
+        answer = self._answer(question, path, of)
         if answer is None and self.is_file(path):
-            answer = next(map(of, self.earlier(path, largest)), None)
+            answer = next(map(of, self.earlier(path, _LARGEST)), None)
         return answer or ""
 
     def kind_of_series(self, paths: Iterable[str]) -> Kind | None:
@@ -122,7 +120,7 @@ class Search(Frozen, gc=True, dict=True):
         """
         several = tuple(islice(paths, _MOST_OUTPUTS))
         versioned = several if len(several) == 1 else ()
-        versions = (self._kind_in(path, text) for path in versioned for text in self.earlier(path, LARGEST_CASES))
+        versions = (self._kind_in(path, text) for path in versioned for text in self.earlier(path, _LARGEST))
         kinds = filter(None, chain(map(self._kind_of_file, several), versions))
         newest = next(kinds, _NO_KIND)
         in_responses = any(basename(path) in files_of("responses").outputs for path in several[:1])
@@ -134,7 +132,7 @@ class Search(Frozen, gc=True, dict=True):
         name = basename(path)
         shown = name if name in files_of("responses").outputs else f"*{splitext(path)[1]}"
         question = f"kind of cases or results in {shown}"
-        return self._answer(question, path, LARGEST_CASES, lambda content: self._kind_in(path, content))
+        return self._answer(question, path, lambda content: self._kind_in(path, content))
 
     def _kind_in(self, path: str, content: bytes) -> str | None:
         """Return the kind that scores a content, ``_NO_KIND`` for one without cases; None if it cannot be read."""
@@ -143,11 +141,11 @@ class Search(Frozen, gc=True, dict=True):
         except UnreadableError:
             return None
 
-    def _answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str | None]) -> str | None:
+    def _answer(self, question: str, path: str, of: Callable[[bytes], str | None]) -> str | None:
         """Return the answer about the content of a file; None if there is none, which may be fetched later."""
 
         def examine() -> str | None:
-            content = self.read(path, largest)
+            content = self.read(path, _LARGEST)
             return None if content is None else of(content)
 
         return self.kept(question, path, examine)

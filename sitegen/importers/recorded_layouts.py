@@ -279,7 +279,7 @@ def _words_of(text: str) -> frozenset[str]:
 
 _AMOUNTS: Final = _words_of("""
     bits bpb byte bytes cost costs count counts distance distances duration elapsed gb kb latencies latency loss losses
-    mae mb memory milliseconds ms mse nll number perplexity ppl price regret rmse runtime sec second seconds secs size
+    mae mb memory milliseconds ms mse nll number perplexity ppl price regret rmse runtime s sec second seconds secs size
     time times token tokens total usd
 """)
 """Words that name amounts without a natural upper bound."""
@@ -294,8 +294,9 @@ _HIGHER: Final = _words_of("""
     reward rouge score scores similarity success successes
 """)
 _METRICS: Final = _HIGHER | _words_of("""
-    average avg brier cer faithful faithfulness hit kappa mape mean mrr ndcg relevance relevancy solve wer win
+    brier cer faithful faithfulness hit kappa mape mrr ndcg relevance relevancy solve wer win
 """)
+_MEANS: Final = _words_of("average avg mean")
 _PERCENT: Final = _HIGHER | _words_of("percent percentage pct rate")
 _HEADLINES: Final = (
     "f1",
@@ -323,8 +324,8 @@ _NO_MEASURES: Final = _words_of("""
     shots step steps timestamp version year
 """)
 _NO_RESULTS: Final = _words_of("""
-    args arguments config configuration env environment git hyperparameters metadata options parameters params settings
-    system versions
+    args arguments config configuration env environment git hyperparameters limits metadata options parameters params
+    range settings system thresholds versions
 """)
 
 
@@ -362,9 +363,13 @@ def is_headline(name: str) -> bool:
     return headline_rank(name) < len(_HEADLINES)
 
 
-def names_a_metric(name: str) -> bool:
-    """Whether any word of a name is that of a metric, such as ``overall_pass_rate`` or ``rougeL``."""
-    return bool(_name_words(name.rpartition(".")[2]) & _METRICS)
+def metric_rank(name: str) -> int:
+    """0 if any word of a name is that of a metric, as in ``overall_pass_rate`` or ``rougeL``; 1 for a mean of anything.
+
+    2 for another name.
+    """
+    words = _name_words(name.rpartition(".")[2])
+    return 0 if words & _METRICS else 1 if words & _MEANS else 2
 
 
 def is_amount(name: str) -> bool:

@@ -45,6 +45,14 @@ def with_proposed_evals(
         layout = Layout(config, manifest)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
     name = f"If it is one, name its files in {configured.manifest_path}."
+    perhaps = (
+        Problem(
+            "note",
+            f"Perhaps an eval: {one.why}; {one.doubt}.",
+            f"If it is one, write into {configured.manifest_path}: {one.line}",
+        )
+        for one in discovery.doubtful
+    )
     taken = (Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed)
     others = (Problem("note", f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected)
-    return layout, (*taken, *others)
+    return layout, (*taken, *perhaps, *others)

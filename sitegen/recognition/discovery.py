@@ -31,11 +31,11 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory
 from sitegen.recognition.files import Reader, TrackedFile, bounded, tracked_files
-from sitegen.recognition.initialising import manifest_text, site_text
+from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.recognition import recognise
+from sitegen.recognition.recognition import doubt_about, recognise
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -52,14 +52,19 @@ _MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
 eval."""
 
-_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
-_UNINFORMATIVE_FOLDERS: Final = frozenset(
-    (
-        *("evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "reports"),
-        *("iterations", "iteration", "läufe"),
-        *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
-    )
+_NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
+_NO_PART_OF_A_NAME = re.compile(
+    r"(?<![a-z0-9])(?:20\d{2}[-_]?\d{2}[-_]?\d{2}(?:T?[-_]?\d{2,6}(?:[-_]?\d{2}){0,2}Z?)?|(?=[a-f]*\d)[0-9a-f]{7,64}|"
+    r"\d+|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
+    r"(?![a-z0-9])",
+    re.IGNORECASE,
 )
+"""Matches what says in the name of a file when it was written, or that it has results, but not of what."""
+_OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
+_UNINFORMATIVE_FOLDERS: Final = _OF_EVALS | {
+    *("results", "result", "outputs", "output", "runs", "reports", "iterations", "iteration", "läufe"),
+    *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
+}
 """Names of folders that do not describe their contents."""
 
 
@@ -81,12 +86,19 @@ class Proposal(Frozen):
     """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
     lacks: str = ""
     """The reason for rejecting it; empty if it is accepted."""
+    doubt: str = ""
+    """Why it is not taken unless a user writes it into the manifest; empty if it is sure."""
 
     @property
     def summary(self) -> str:
         """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
         iterations = counted(self.points, "iteration")
         return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
+
+    @property
+    def line(self) -> str:
+        """The manifest that has it alone, in one line."""
+        return flow({"version": "2.0", "evals": {self.id: self.entry}})
 
 
 def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterable[str]) -> list[Proposal]:
@@ -111,8 +123,8 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content = read(series.newest.path)
-        recognition = None if content is None else recognise(series, content, truth_finder)
-        if recognition is None:
+        recognition = recognise(series, content, truth_finder) if content else None
+        if not content or recognition is None:
             continue
         single += series.versions == 1
         if series.versions == 1 and single > _MOST_SINGLE:
@@ -130,23 +142,40 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         eval_id = _free_id(series, ids)
         ids.add(eval_id)
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
-        proposed.append((folder, Proposal(id=eval_id, entry=entry, why=f"{series.path}, {runs}: {why}")))
+        proposed.append(
+            (
+                folder,
+                Proposal(
+                    id=eval_id, entry=entry, why=f"{series.path}, {runs}: {why}", doubt=doubt_about(series, content)
+                ),
+            )
+        )
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
     return [one for folder, one in proposed if not (one.id in recorded and folder in computed)]
 
 
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
-    """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
+    """Return an unused id: what its nearest informative folder or its file is called, then longer names."""
     stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
-    plain = ("".join(sign for sign in normalize("NFKD", part) if not combining(sign)) for part in (informative, stem))
-    folder, file = (_NOT_IN_AN_ID.sub("-", part).strip("-._") for part in plain)
-    candidates = [folder or file, "-".join(filter(None, (folder, file))), "-".join(filter(None, (*folders[-2:], file)))]
-    first = candidates[0] or "eval"
-    candidates += (f"{first}-{number}" for number in range(2, 10_000))
-    return next(name for name in candidates if name and name not in used_ids)
+    of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")
+    parts = (informative, re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", stem)), stem, of_evals)
+    folder, plain, file, above = (_NOT_IN_AN_ID.sub("-", _unaccented(part)).strip("-._ ") for part in parts)
+    longest = _NOT_IN_AN_ID.sub("-", _unaccented("-".join((*folders[-2:], file)))).strip("-._ ")
+    candidates = [folder or plain or above]
+    candidates += ["-".join(filter(None, (folder or above, part))) for part in (plain, file)]
+    candidates += [longest, *(f"{candidates[0]}-{number}" for number in range(2, 10_000))]
+    return next(name for name in candidates if name not in used_ids)
+
+
+def _unaccented(text: str) -> str:
+    """Return the text with Latin letters without accents; letters of other scripts stay as they are."""
+    parts = (normalize("NFKD", letter) for letter in normalize("NFC", text))
+    return normalize(
+        "NFC", "".join(part[0] if part[0].isascii() and all(map(combining, part[1:])) else part for part in parts)
+    )
 
 
 _LEAST_ANSWERED: Final = 0.25
@@ -222,6 +251,8 @@ class Discovery(Frozen):
     """Evals that a build finds without further configuration."""
     proposed: tuple[Proposal, ...] = ()
     """Evals that the manifest below adds."""
+    doubtful: tuple[Proposal, ...] = ()
+    """Evals that it does not add, because each may be something else."""
     rejected: tuple[Proposal, ...] = ()
     """Proposals for which a build would compute no numbers."""
     instructions: tuple[InstructionGlob, ...] = ()
@@ -268,16 +299,18 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
             trials.get(name, Proposal(id=name, lacks="no commit wrote such a file")),
             why=proposal.why,
             entry={**proposal.entry, **made_with},
+            doubt=proposal.doubt,
         )
         for name, proposal in proposals.items()
     ]
-    accepted = tuple(proposed for proposed in judged if not proposed.lacks)
+    accepted = tuple(proposed for proposed in judged if not (proposed.lacks or proposed.doubt))
     about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
     written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
     return Discovery(
         files=len(tracked),
         existing=tuple(found for name, found in trials.items() if name not in proposals),
         proposed=accepted,
+        doubtful=tuple(proposed for proposed in judged if proposed.doubt and not proposed.lacks),
         rejected=tuple(proposed for proposed in judged if proposed.lacks),
         instructions=globs,
         manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,

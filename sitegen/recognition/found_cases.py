@@ -17,7 +17,7 @@ from typing import Final
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
-from sitegen.config.searched_files import LARGEST_CASES, Search
+from sitegen.config.searched_files import Search
 from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
@@ -38,10 +38,17 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each file or series of runs, first those in folders of evals."""
     if not search.evals_dir:
         return
+
+    def is_free(folder: str) -> bool:
+        """Whether nothing in a folder makes it an eval of another kind."""
+        names = search.names(folder)
+        results = search.names(f"{folder}/results") if names.get("results") else {}
+        return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= _MAYBE_JUDGED
+
     examined = (
         (eval_id, folder, outputs, newest)
         for eval_id, folder in (*search.eval_folders.items(), ("", search.evals_dir))
-        if folder not in search.homes and (not eval_id or _is_free(search, folder))
+        if folder not in search.homes and (not eval_id or is_free(folder))
         for outputs, newest in _candidates_below(search, folder, _BELOW if eval_id else ())
         if splitext(newest)[1] in _ENDINGS
     )
@@ -49,7 +56,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
     for eval_id, folder, outputs, newest in islice(examined, _MOST_READ):
         path = f"{folder}/{newest}"
         if newest in _MAYBE_JUDGED and search.answer(
-            "scores", path, LARGEST_CASES, lambda content: "judged" if re.search(_JUDGED, content) else ""
+            "scores", path, lambda content: "judged" if re.search(_JUDGED, content) else ""
         ):
             continue
         kind = search.kind_of_series(search.newest_first(folder, outputs))
@@ -113,13 +120,6 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
                 entry, kind="judged", ground_truth=truth, outputs=outputs.replace("iteration-*", "*")
             )
     return entry
-
-
-def _is_free(search: Search, folder: str) -> bool:
-    """Whether nothing in a folder makes it an eval of another kind."""
-    names = search.names(folder)
-    results = search.names(f"{folder}/results") if names.get("results") else {}
-    return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= _MAYBE_JUDGED
 
 
 def _candidates_below(search: Search, folder: str, inner: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -188,7 +188,7 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
     for path in paths[:_MOST_FILES]:
         if dirname(path) in search.homes or path in stated:
             continue
-        if search.answer("test cases", path, LARGEST_CASES, _test_cases):
+        if search.answer("test cases", path, _test_cases):
             entry = case_file_entry(path, ids_in_use)
             ids_in_use.add(entry.id)
             yield evaluated_entry(entry, search.evaluation) if search.evaluation else entry

@@ -306,7 +306,7 @@ def manifest_text(entries: Iterable[tuple[str, Mapping[str, Any], Sequence[str]]
         rows.append(f"  {_yaml_text(eval_id)}:")
         for sentence in comment:
             rows += _comments(sentence, "    ")
-        rows += [f"    {_yaml_text(key)}: {_flow(value)}" for key, value in keys.items()]
+        rows += [f"    {_yaml_text(key)}: {flow(value)}" for key, value in keys.items()]
     return "\n".join(rows) + "\n"
 
 
@@ -334,11 +334,12 @@ def _comments(text: str, indent: str) -> list[str]:
     ]
 
 
-def _flow(value: object) -> str:
+def flow(value: object) -> str:
+    """Return a value as YAML in one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_yaml_text(str(key))}: {_flow(member)}" for key, member in value.items()) + "}"
+        return "{" + ", ".join(f"{_yaml_text(str(key))}: {flow(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow, value)) + "]"
     return _yaml_text(value) if isinstance(value, str) else json.dumps(value)
 
 

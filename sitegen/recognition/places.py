@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import project_evaluation, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
-from sitegen.config.searched_files import LARGEST_READ, OTHER_KINDS, Search
+from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.recognition.found_cases import (
@@ -48,7 +48,7 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
             continue
         path = join(folder, configuration)
         # A configuration that cannot be read names no prompts.
-        stated = json.loads(search.answer("prompts of promptfoo", path, LARGEST_READ, _stated_prompts) or "[]")
+        stated = json.loads(search.answer("prompts of promptfoo", path, _stated_prompts) or "[]")
         globs = (_prompt_glob(text, folder) for text in stated)
         yield EvalConfig(
             id=basename(folder) or "promptfoo",
@@ -232,7 +232,7 @@ def _measures(search: Search, path: str) -> bool:
     def mark(content: bytes) -> str:
         return "measured" if re.search(_MEASURE, content) else ""
 
-    return bool(search.answer("accuracy of highlights", path, LARGEST_READ, mark))
+    return bool(search.answer("accuracy of highlights", path, mark))
 
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"
@@ -255,9 +255,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     )
     prompts: dict[str, None] = {}
     for path in sorted(paths, reverse=True)[:_MOST_FILES]:
-        prompts |= dict.fromkeys(
-            json.loads(search.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
-        )
+        prompts |= dict.fromkeys(json.loads(search.answer("prompts of results", path, _prompts_of) or "[]"))
     ids_in_use: set[str] = set()
     for prompt in sorted(prompts):
         stem = basename(prompt).rpartition(".")[0] or basename(prompt)

@@ -13,9 +13,10 @@ from sitegen.importers import LINES, importer_of, read_results
 from sitegen.importers.case import VERDICTS, is_no_score
 from sitegen.importers.recorded_layouts import (
     headline_rank,
+    is_amount,
     is_headline,
     is_measure,
-    names_a_metric,
+    metric_rank,
     numbers_of_layout,
     read_record,
 )
@@ -33,7 +34,7 @@ from sitegen.importers.usual_names import (
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.recognition.files import FoundTable, table_of, value_of
+from sitegen.recognition.files import FoundTable, leaf_paths, table_of, value_of
 from sitegen.recognition.output_series import OutputSeries, TruthFinder
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
@@ -67,6 +68,21 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         return cases
     graded = _tool_results(path, content) or _graded_table(series, content) or cases
     return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
+
+
+_EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
+_PEOPLE = re.compile(r"(?:^|[^a-z])(?:humans?(?![_-]?eval)|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE)
+_OFTEN: Final = 3
+"""The least number of versions of an output in a folder of examples."""
+
+
+def doubt_about(series: OutputSeries, content: bytes) -> str:
+    """Return why an output that was recognised may be something else; empty if there is no doubt."""
+    if _EXAMPLES.search(series.path) and series.versions < _OFTEN:
+        return "it may be an example, as its folder says"
+    paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
+    of_people = next((path for path in (series.newest.name, *paths) if _PEOPLE.search(path)), "")
+    return f"its grades may be those of people, as {of_people[:80]} says" if of_people else ""
 
 
 def _tool_results(path: str, content: bytes) -> Recognition | None:
@@ -137,14 +153,14 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     except UnreadableError:
         return None
     values = {
-        number.name: number.value
+        number.name: not is_amount(number.name) and 0 <= number.value <= _HIGHEST
         for number in numbers
         if number.value is not None and not number.is_sample and is_measure(number.name)
     }
     names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
     headline = min(names, key=headline_rank, default="")
     if not is_headline(headline):
-        headline = next((name for name in names if names_a_metric(name) and 0 <= values[name] <= _HIGHEST), "")
+        headline = min((name for name in names if values[name] and metric_rank(name) < 2), key=metric_rank, default="")
     if not headline or len(values) > _MOST_NUMBERS:
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
@@ -156,7 +172,7 @@ _NAMED_SCORE = re.compile(
     r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)(?: \[\w+\])?$", re.IGNORECASE
 )
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
-_INFINITE = re.compile(r"[-+]?inf(?:inity)?", re.IGNORECASE)
+_INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12
 _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12

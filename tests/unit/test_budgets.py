@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_498,
+    "lines of sitegen/": 59_560,
     "modules of sitegen/": 287,
     "classes": 518,
     "classes in pages/": 70,
-    "fields of classes": 2_277,
-    "functions": 3_467,
+    "fields of classes": 2_279,
+    "functions": 3_470,
     "parameters": 5_200,
     "functions with more than 6 parameters": 6,
     "private functions of at most 6 lines used once": 133,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_615,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_691,
+    "lines of tests": 50_750,
     "patches of attributes in tests": 50,
     "constructions with over 3 positional values in tests": 19,
 }

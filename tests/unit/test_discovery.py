@@ -468,3 +468,62 @@ def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(tmp_path
     repo.commit({"prompts/a.md": "Read the order."})
     repo.checkout()
     assert run("build", cwd=repo.path).stdout.splitlines()[-1] == "sitegen init"
+
+
+@pytest.mark.parametrize(
+    ("path", "rows", "doubt"),
+    [
+        ("evals/ratings.json", {"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}}, "those of people"),
+        ("evals/rated.csv", "id,rater,output,score\n1,Ann,a,4\n2,Bob,b,5\n", "those of people, as [].rater says"),
+        ("evals/examples/results.json", {"accuracy": 0.5}, "an example, as its folder says"),
+    ],
+)
+def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_not_taken(
+    path: str, rows: object, doubt: str, tmp_path: Path
+):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({path: rows if isinstance(rows, str) else json.dumps(rows), "CLAUDE.md": "Read."})
+    assert build_site(repo.path, tmp_path / "site").evals == 0
+    told = re.sub(r"<[^>]+>", "", unescape((tmp_path / "site/problems.html").read_text()))
+    (perhaps,) = re.findall(r"Perhaps an eval: (.+?)\n?If it is one, write into evals/manifest\.yaml: (\{.+\})", told)
+    assert doubt in perhaps[0]
+    look = _look(repo)
+    assert (look.proposed, look.manifest, len(look.doubtful)) == ((), None, 1)
+    repo.commit({"evals/manifest.yaml": perhaps[1]})
+    assert build_site(repo.path, tmp_path / "written").iterations == 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "headline"),
+    [
+        ({"p95_latency_ms": 4, "cold_mean_s": 43.7, "range": {"start": 10, "score": 1}, "win_rate": 0.4}, "win_rate"),
+        ({"mean_words": 10.9, "thresholds": {"f1": 0.5}, "hit_rate": 0.3}, "hit_rate"),
+        ({"meanReduction": 65.6, "kept": 3}, "meanReduction"),
+        ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
+    ],
+)
+def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, headline: str | None, tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/speed.json": json.dumps(numbers)})
+    evals = yaml.safe_load(_look(repo).manifest or "{evals: {}}")["evals"].values()
+    assert [entry["settings"]["headline"] for entry in evals] == ([headline] if headline else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("evals/results/latest.json", "evals"),
+        ("results/results.json", "evals"),
+        ("billing/results/latest.json", "billing"),
+        ("evals/clause_results.json", "clause"),
+        ("evals/report-20260817.json", "evals"),
+        ("evals/cache-578a083dddd35c32.json", "evals"),
+        ("eval/results/critic-slim-4aa87f2f-results.json", "critic-slim"),
+        ("evals/Prüfung Süd.json", "Prufung-Sud"),
+        ("evals/合同审查/results.json", "合同审查"),
+    ],
+)
+def test_an_eval_has_the_name_that_tells_it_from_others(path: str, name: str, tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commits([{path: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
+    assert [found.id for found in _look(repo).proposed] == [name]
