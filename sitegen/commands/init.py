@@ -10,7 +10,7 @@ from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.recognition.initialising import copy_templates, skeletons, workflows, write_files, write_schema
+from sitegen.recognition.initialising import copy_templates, skeleton_files, workflows, write_files, write_schema
 from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:
@@ -25,12 +25,19 @@ _LOOKED_FOR: Final = (
 
 
 def init(
-    repo: Path, templates: Sequence[str] = (), *, schema: str | None = None, dry_run: bool = False, vendor: bool = False
+    repo: Path,
+    templates: Sequence[str] = (),
+    *,
+    schema: str | None = None,
+    skeletons: bool = False,
+    dry_run: bool = False,
+    vendor: bool = False,
 ) -> None:
-    """Look for evals and instructions, write the configuration and the skeletons, and list which files are new.
+    """Look for evals and instructions, write the configuration of them, and list which files are new.
 
     With ``templates``, only copy the templates of these names; with ``schema``, only write the schema of this model.
-    With ``dry_run``, print the configuration instead of writing anything. With ``vendor``, write a wheel of sitegen.
+    With ``skeletons``, write files to begin with as well. With ``dry_run``, print the configuration instead of writing
+    anything. With ``vendor``, write a wheel of sitegen.
     """
     place, head = find_repository(repo)
     root = place.root
@@ -50,7 +57,8 @@ def init(
     discovery, contents = _discover(place, head) if head else (None, {})
     publishing = {} if dry_run else workflows(Repository(place), vendor=vendor)
     texts = {name: text.encode() for name, text in contents.items()}
-    files = {} if dry_run else write_files(root, skeletons() | publishing | texts)
+    begun = skeleton_files() if skeletons else {}
+    files = {} if dry_run else write_files(root, begun | publishing | texts)
     for row in discovery_lines(discovery) if discovery else ():
         print_line(row)
     if dry_run:
@@ -66,9 +74,10 @@ def init(
         print_line("in .gitlab-ci.yml, include {local: .gitlab/sitegen.yml}")
     if new_files and (contents or (discovery and discovery.existing)):
         print_line("next: review these files, commit them, then run sitegen build")
-    elif new_files:
+    elif not contents and not (discovery and discovery.existing):
         print_line(
-            "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME"
+            "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME; "
+            "init --skeletons writes files to begin with"
         )
 
 

@@ -134,6 +134,12 @@ def init(
             help="Only write the JSON Schema of this pydantic model. Imports its module from the installed packages.",
         ),
     ] = None,
+    skeletons: Annotated[
+        bool,
+        typer.Option(
+            "--skeletons", help="Also write files to begin with: a manifest, a mapping, a verifier with instructions."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what was found and what would be written, and write nothing.")
     ] = False,
@@ -143,12 +149,12 @@ def init(
 ) -> None:
     """Look for evals and instructions, and write a manifest of them.
 
-    Also writes a mapping, what publishes the site (workflows for GitHub or GitLab, else a script) and a verifier with
-    its instructions. Existing files are never changed.
+    Also writes what publishes the site: workflows for GitHub or GitLab, else a script. Existing files are never
+    changed.
     """
     from sitegen.commands.init import init as command
 
-    command(repo, templates or (), schema=schema, dry_run=dry_run, vendor=vendor)
+    command(repo, templates or (), schema=schema, skeletons=skeletons, dry_run=dry_run, vendor=vendor)
 
 
 def export(

@@ -68,7 +68,7 @@ _COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets that can be copied."""
 
 
-def skeletons() -> dict[str, bytes]:
+def skeleton_files() -> dict[str, bytes]:
     """Every skeleton by its path in the project."""
     return {path: (_SKELETONS / name).read_bytes() for name, path in SKELETONS}
 
@@ -293,7 +293,6 @@ def requirement() -> str | None:
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_OWN: Final = (".claude/instructions/**/*.md", ".claude/agents/*.md")
 _COMMENT: Final = 110
 """The length of a comment's lines, in characters."""
 
@@ -311,11 +310,8 @@ def manifest_text(entries: Iterable[tuple[str, Mapping[str, Any], Sequence[str]]
 
 
 def site_text(globs: Sequence[InstructionGlob]) -> str:
-    """Return the text of ``sitegen.toml``: the globs of the instruction files, including files that ``init`` writes."""
-    patterns = {glob.glob for glob in globs}
-    rows = [(glob.glob, glob.summary) for glob in globs]
-    rows += [(pattern, "what init writes itself") for pattern in _OWN if pattern not in patterns]
-    keys = [(f"  {_quoted(pattern)},", f"# {comment}") for pattern, comment in rows]
+    """Return the text of ``sitegen.toml``: the globs of the instruction files."""
+    keys = [(f"  {_quoted(glob.glob)},", f"# {glob.summary}") for glob in globs]
     width = min(60, max(len(key) for key, _ in keys))
     lines = [
         "# Which files instruct the model: sitegen follows every edit of them.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from glob import escape
 from typing import Final
 
 from sitegen.history.globs import compiled
@@ -158,9 +159,9 @@ def _globs_by_content(files: Iterable[TrackedFile], read: Reader) -> list[tuple[
         certain = [file for file in members if certainty.get(file.path) == _CERTAIN]
         likely = sum(certainty.get(file.path, 0) > 0 for file in members)
         if folder and len(certain) >= 2 and likely * 2 >= len(members):
-            globs.append((f"{_escaped_glob(folder)}/*.{ending}", "texts that instruct, by what they say"))
+            globs.append((f"{escape(folder)}/*.{ending}", "texts that instruct, by what they say"))
         else:
-            globs += [(_escaped_glob(file.path), "a text that instructs, by what it says") for file in certain]
+            globs += [(escape(file.path), "a text that instructs, by what it says") for file in certain]
     return globs
 
 
@@ -173,8 +174,3 @@ def _certainty(content: bytes | None) -> int:
     if len(text) < _LEAST_CHARACTERS or imperatives < 4 or imperatives * _WORDS_PER_IMPERATIVE < len(text.split()):
         return 0
     return _CERTAIN if _ADDRESSED.search(text) else 1
-
-
-def _escaped_glob(path: str) -> str:
-    """Return a glob that matches only this path."""
-    return re.sub(r"([*?\[\\])", r"\\\1", path)

@@ -229,10 +229,8 @@ def _holds_runs(search: Search, folder: str) -> bool:
 
 
 def _measures(search: Search, path: str) -> bool:
-    def mark(content: bytes) -> str:
-        return "measured" if re.search(_MEASURE, content) else ""
-
-    return bool(search.answer("accuracy of highlights", path, mark))
+    question = "accuracy of highlights"
+    return bool(search.answer(question, path, lambda content: "measured" if re.search(_MEASURE, content) else ""))
 
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"

@@ -167,11 +167,9 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     assert found.site == (
         "# Which files instruct the model: sitegen follows every edit of them.\n"
         "instructions = [\n"
-        '  ".cursor/rules/**/*.mdc",        # 1 file, 1 version: rules of Cursor\n'
-        '  "**/prompts/**/*.txt",           # 1 file, 2 versions: files in a folder of prompts\n'
-        '  "assistant/clerk.txt",           # 1 file, 1 version: a text that instructs, by what it says\n'
-        '  ".claude/instructions/**/*.md",  # what init writes itself\n'
-        '  ".claude/agents/*.md",           # what init writes itself\n'
+        '  ".cursor/rules/**/*.mdc",  # 1 file, 1 version: rules of Cursor\n'
+        '  "**/prompts/**/*.txt",     # 1 file, 2 versions: files in a folder of prompts\n'
+        '  "assistant/clerk.txt",     # 1 file, 1 version: a text that instructs, by what it says\n'
         "]\n"
     )
 
@@ -223,7 +221,7 @@ def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, foun
 def test_instructions_that_init_writes_make_no_output_stale(project, tmp_path):
     clone, out = tmp_path / "clone", tmp_path / "site"
     project.git("clone", "-q", str(project.path), str(clone))
-    run("init", clone)
+    run("init", "--skeletons", clone)
     project.git("-C", str(clone), "add", "--all")
     project.git("-C", str(clone), "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "Begin")
     build_site(clone, out)

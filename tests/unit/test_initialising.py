@@ -28,6 +28,10 @@ Done: TypeAlias = CompletedProcess[str]
 PATHS = [path for _, path in SKELETONS]
 NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(files=1)))
 """What is said of a project that has neither evals nor instructions."""
+NEXT = (
+    "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME; "
+    "init --skeletons writes files to begin with\n"
+)
 NO_WORKFLOW = "no workflow: others cannot install this sitegen. init --vendor writes workflows and a wheel of it\n"
 
 
@@ -45,13 +49,15 @@ def installed_from(monkeypatch) -> Callable[[str | None], None]:
     return lambda address: monkeypatch.setattr("sitegen.recognition.initialising.source", lambda: address)
 
 
-def test_everything_is_written_into_a_project_that_has_nothing(project):
-    done = run("init", cwd=project.path)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_in_a_project_that_has_nothing_files_to_begin_with_are_written_if_they_are_asked_for(project):
     found = list(workflows(Repository.open(project.path), vendor=False))
-    assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in (*PATHS, *found)) + (
-        "" if found else NO_WORKFLOW
-    ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME\n")
+    alone = run("init", cwd=project.path).stdout
+    assert alone == NOTHING + "".join(f"wrote  {path}\n" for path in found) + ("" if found else NO_WORKFLOW) + NEXT
+    assert not {*PATHS} & {*content(project.path)}
+    done = run("init", "--skeletons", cwd=project.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    files = [f"wrote  {path}\n" for path in PATHS] + [f"kept   {path}\n" for path in found]
+    assert done.stdout == NOTHING + "".join(files) + ("" if found else NO_WORKFLOW) + NEXT
     assert set(content(project.path)) >= {*PATHS, *found}
 
 
@@ -163,7 +169,7 @@ def test_what_is_there_is_left_as_it_is(project):
     (project.path / PATHS[0]).write_text("evals: {own: {}}\n")
     (project.path / ".claude" / "agents").mkdir(parents=True)
     (project.path / PATHS[2]).symlink_to("nowhere")
-    done = run("init", project.path)
+    done = run("init", "--skeletons", project.path)
     assert done.stdout.removeprefix(NOTHING).splitlines()[:3] == [
         f"kept   {PATHS[0]}",
         f"wrote  {PATHS[1]}",
@@ -174,18 +180,18 @@ def test_what_is_there_is_left_as_it_is(project):
 
 
 def test_a_second_time_changes_nothing(project):
-    run("init", "--vendor", project.path)
+    run("init", "--vendor", "--skeletons", project.path)
     before = content(project.path)
-    done = run("init", "--vendor", project.path)
+    done = run("init", "--vendor", "--skeletons", project.path)
     (wheel,) = (f".github/sitegen/{path.name}" for path in (project.path / ".github/sitegen").iterdir())
     workflows_ = [f".github/workflows/{name}.yml" for name in ("pages", "gate", "gate-comment")]
-    assert done.stdout == NOTHING + "".join(f"kept   {path}\n" for path in (*PATHS, wheel, *workflows_))
+    assert done.stdout == NOTHING + "".join(f"kept   {path}\n" for path in (*PATHS, wheel, *workflows_)) + NEXT
     assert content(project.path) == before
 
 
 def test_a_file_where_a_folder_is_needed_is_an_error_that_says_so(project):
     (project.path / "evals").write_text("not a folder")
-    done = run("init", project.path)
+    done = run("init", "--skeletons", project.path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "sitegen: A file stands where a folder is needed.\n"
@@ -195,14 +201,14 @@ def test_a_file_where_a_folder_is_needed_is_an_error_that_says_so(project):
 
 
 def test_the_skeletons_are_read_without_a_complaint(project):
-    run("init", project.path)
+    run("init", "--skeletons", project.path)
     manifest = manifest_in_force((project.path / PATHS[0]).read_bytes(), PATHS[0], "evals").value
     _, findings = compile_rules((project.path / PATHS[1]).read_bytes(), "{}")
     assert (manifest.evals, findings) == ((), ())
 
 
 def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(project):
-    run("init", project.path)
+    run("init", "--skeletons", project.path)
     texts = [(project.path / path).read_text() for path in PATHS[:2]]
     manifest, mapping = (text.replace(": {}\n#", ":\n#").replace(": []\n", ": []\n") for text in texts)
     read = manifest_in_force(manifest.replace("\n#  ", "\n  ").encode(), PATHS[0], "evals").value
@@ -218,7 +224,7 @@ def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(proje
     ],
 )
 def test_an_agent_is_thin_and_points_to_files_that_are_written_with_it(project, agent, read):
-    run("init", project.path)
+    run("init", "--skeletons", project.path)
     text = (project.path / f".claude/agents/{agent}.md").read_text()
     named = [path for path in PATHS if path.startswith(".claude/instructions/") and path in text]
     assert len(text.splitlines()) < 50
@@ -227,7 +233,7 @@ def test_an_agent_is_thin_and_points_to_files_that_are_written_with_it(project, 
 
 
 def test_the_settings_keep_agents_from_editing_agents_and_ground_truth(project):
-    run("init", project.path)
+    run("init", "--skeletons", project.path)
     settings = json.loads((project.path / ".claude/settings.json").read_bytes())
     assert settings["permissions"]["deny"] == ["Edit(.claude/agents/**)", "Edit(evals/**/ground_truth.*)"]
     assert (project.path / ".claude/instructions/extractors/instructions.md").read_text().startswith("# Extracting, v1")
