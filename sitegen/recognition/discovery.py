@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from posixpath import relpath, splitext
 from types import MappingProxyType
@@ -22,13 +22,13 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.searched_files import Search
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory
 from sitegen.recognition.files import Reader, TrackedFile, bounded, tracked_files
 from sitegen.recognition.initialising import flow, manifest_text, site_text
@@ -194,10 +194,21 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
     found, traits = Proposal(id=history.id, points=points), traits_of(history.kind)
     if not points:
         return replace(found, lacks="no output was found")
+    snapshot = next(snapshot for snapshot in reversed(history.snapshots) if snapshot.outputs)
+    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
     try:
-        card = _scorecard(repository, history)
+        contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
     except SitegenError as error:
         return replace(found, lacks=error.message)
+
+    def file(blob: Blob) -> File:
+        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
+
+    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
+    outputs, settings = tuple(map(file, snapshot.outputs)), snapshot.settings
+    inputs = ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
+    card = scored_with_own_metrics(scorer(history.kind), inputs).scorecard
     value = card.metrics[0].value if card.metrics else None
     if card.status != "scored" or value is None:
         errors = (finding.message for finding in card.findings if finding.severity == "error")
@@ -218,21 +229,20 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
     return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}")
 
 
-def _scorecard(repository: Repository, history: EvalHistory) -> Scorecard:
-    snapshot = next(snapshot for snapshot in reversed(history.snapshots) if snapshot.outputs)
-    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
-    contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
+_PACKAGES: Final = frozenset(("package.json", "pyproject.toml", "Cargo.toml", "composer.json"))
+"""Files that make their folder a package of a repository with several."""
 
-    def file(blob: Blob) -> File:
-        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
 
-    outputs = tuple(map(file, snapshot.outputs))
-    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
-    return scored_with_own_metrics(
-        scorer(history.kind),
-        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings),
-    ).scorecard
+def _of_its_package(folder: str, globs: Sequence[str], tracked: Iterable[TrackedFile]) -> list[str]:
+    """Return globs of the instructions in the package that has a folder; all globs if the package has none."""
+    paths = [file.path for file in tracked if not file.deleted]
+    packages = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in _PACKAGES}
+    parts = folder.split("/")
+    above = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+    package = next((folder for folder in above if folder in packages), "")
+    inside = (f"{package}/{glob}" if glob.startswith("**/") else glob for glob in globs)
+    own = [glob for glob in inside if package and glob.startswith(f"{package}/")]
+    return [glob for glob in own if any(map(compiled((glob,)).fullmatch, paths))] or [*globs]
 
 
 _ABOUT: Final = (
@@ -292,17 +302,13 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
         evals = advance(repository, layout, head=head).evals
         trials = {one.id: _with_newest_score(repository, one) for one in evals}
-    # Without this, the instructions that init writes for agents of sitegen would make every output stale.
-    made_with = {"instructions": [glob.glob for glob in globs]} if globs else {}
-    judged = [
-        replace(
-            trials.get(name, Proposal(id=name, lacks="no commit wrote such a file")),
-            why=proposal.why,
-            entry={**proposal.entry, **made_with},
-            doubt=proposal.doubt,
-        )
-        for name, proposal in proposals.items()
-    ]
+    judged = []
+    for name, proposal in proposals.items():
+        trial = trials.get(name, Proposal(id=name, lacks="no commit wrote such a file"))
+        # Without this, the instructions that init writes for agents of sitegen would make every output stale.
+        instructions = _of_its_package(proposal.entry["dir"], [glob.glob for glob in globs], tracked)
+        entry = {**proposal.entry, "instructions": instructions} if globs else proposal.entry
+        judged.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
     accepted = tuple(proposed for proposed in judged if not (proposed.lacks or proposed.doubt))
     about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
     written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]

@@ -41,7 +41,12 @@ _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
 )
-_CODE_OF_PROMPTS = re.compile(r"(?:^|[/_-])prompts?\.(?:py|ts|js)$", re.IGNORECASE)
+MAY_HOLD_PROMPTS = re.compile(
+    r"(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|extract|summar|classif|generat)[^/]*(?:/[^/]+)?"
+    r"\.(?:py|[cm]?js|tsx?|ya?ml|json)$",
+    re.IGNORECASE,
+)
+"""Matches code and data, named after what a model does in it, that may hold prompts as texts."""
 _RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules", ".goosehints"})
 
 
@@ -100,7 +105,7 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
                 files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
                 new_file = TrackedFile(path=change.path, oid=change.new, versions=1, deleted=False)
-                is_text = new_file.name in _RULE_FILES or _CODE_OF_PROMPTS.search(change.path)
+                is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
                 matters = new_file.ending in _SUFFIXES or is_text
                 if matters and change.path.isprintable() and not _SKIPPED.search(change.path):
                     files[change.path] = new_file
@@ -180,17 +185,15 @@ def value_of(ending: str, content: bytes) -> Value:
 
 def table_of(value: Value) -> FoundTable | None:
     """Return the value itself if it is a list of objects, or the longest such list under one of its keys."""
-    if isinstance(value, list):
-        return _table("", value)
-    if not isinstance(value, dict):
-        return None
-    tables = [table for key, below in value.items() if isinstance(below, list) and (table := _table(key, below))]
+    lists = value if isinstance(value, dict) else {"": value}
+    tables = []
+    for key, values in lists.items():
+        if not isinstance(values, list):
+            continue
+        rows = [row for row in values if isinstance(row, dict) and row]
+        if rows and len(rows) * 10 >= len(values) * 9:
+            tables.append(FoundTable(key, tuple(rows[:_ROWS]), len(rows)))
     return max(tables, key=lambda table: table.size, default=None)
-
-
-def _table(key: str, values: list[Value]) -> FoundTable | None:
-    rows = [value for value in values if isinstance(value, dict) and value]
-    return FoundTable(key, tuple(rows[:_ROWS]), len(rows)) if rows and len(rows) * 10 >= len(values) * 9 else None
 
 
 def leaf_paths(value: Value) -> frozenset[str]:

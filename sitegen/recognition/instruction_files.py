@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Final
 
 from sitegen.history.globs import compiled
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import Reader, TrackedFile
+from sitegen.recognition.files import MAY_HOLD_PROMPTS, Reader, TrackedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
 from sitegen.text.plain import counted
 
@@ -90,6 +90,15 @@ _ADDRESSED = re.compile(
 )
 """Phrases that rarely occur outside instructions for a model."""
 
+_HOLDS_A_PROMPT = re.compile(
+    rb"\b(?:\w+_)?(?:PROMPT|prompt|\w+Prompt)(?:_\w+)?\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n|[\"'][^\n]{80})|"
+    rb"(?m:^)[ \t-]*[\"']?(?:\w+[_-])?(?:prompt|Prompt)[\"']?[ \t]*:[ \t]*(?:[|>][-+]?[ \t]*\n|[\"'][^\n]{80})"
+)
+"""Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system_prompt``."""
+
+_MOST_CODE: Final = 60
+"""The most files of code and data in which prompts are looked for."""
+
 _CERTAIN: Final = 2
 _LEAST_CHARACTERS: Final = 600
 _LARGEST: Final = 200_000
@@ -141,8 +150,11 @@ def instruction_globs(
     return tuple(globs)
 
 
-def _globs_by_content(files: Iterable[TrackedFile], read: Reader) -> list[tuple[str, str]]:
-    """Return (glob, meaning) for long texts full of imperatives: a glob for a file or a folder of mostly such texts."""
+def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[str, str]]:
+    """Return (glob, meaning) for long texts full of imperatives, and for code and data that hold prompts.
+
+    It is a glob for a file, or for a folder of mostly such texts.
+    """
     candidates = [
         file
         for file in files
@@ -162,6 +174,11 @@ def _globs_by_content(files: Iterable[TrackedFile], read: Reader) -> list[tuple[
             globs.append((f"{escape(folder)}/*.{ending}", "texts that instruct, by what they say"))
         else:
             globs += [(escape(file.path), "a text that instructs, by what it says") for file in certain]
+    holders = [file for file in files if MAY_HOLD_PROMPTS.search(file.path) and not _NOT_INSTRUCTIONS.search(file.path)]
+    holders.sort(key=lambda file: ("prompt" not in file.name.casefold(), -file.versions, file.path))
+    for file in holders[:_MOST_CODE]:
+        if _HOLDS_A_PROMPT.search(read(file.path) or b""):
+            globs.append((escape(file.path), "prompts, by the names of texts in it"))
     return globs
 
 

@@ -525,3 +525,46 @@ def test_an_eval_has_the_name_that_tells_it_from_others(path: str, name: str, tm
     repo = GitRepo(tmp_path / "repo")
     repo.commits([{path: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
+
+
+LONG = "Read the lease, and write each party with its address and the date on which it signed; leave out witnesses."
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_found"),
+    [
+        ("app/judge.py", f'JUDGE_PROMPT: Final = """{LONG}"""\n', True),
+        ("app/agent.py", f'SYSTEM_PROMPT = (\n    "{LONG}"\n)\n', True),
+        ("src/extract.ts", f"export const EXTRACT_PROMPT = `{LONG}`;\n", True),
+        ("src/llm/client.mjs", f"const systemPrompt = '{LONG}';\n", True),
+        ("config/llm.yaml", f"model: m\nsystem_prompt: |\n  {LONG}\n", True),
+        ("config/agents.json", json.dumps({"reader": {"prompt": LONG}}, indent=1), True),
+        ("app/judge.py", 'PROMPT_FILE = "prompts/judge.md"\n', False),
+        ("app/agent.py", "prompt = read(path)\n", False),
+        ("tests/agent.py", f'SYSTEM_PROMPT = """{LONG}"""\n', False),
+        ("config/llm.yaml", "prompt: short\n", False),
+    ],
+)
+def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(
+    path: str, text: str, is_found: bool, tmp_path: Path
+):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({path: text, "README.md": "Ours."})
+    found = [(each.glob, each.meaning) for each in _look(repo).instructions]
+    assert found == ([(path, "prompts, by the names of texts in it")] if is_found else [])
+
+
+def test_an_eval_of_a_package_has_the_instructions_of_the_package(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    packages = {f"packages/{name}/package.json": "{}" for name in ("billing", "search", "bare")}
+    prompts = {f"packages/{name}/prompts/ask.md": "Ask." for name in ("billing", "search")}
+    repo.commit({**packages, **prompts, "CLAUDE.md": "Be brief."})
+    for accuracy in (0.5, 0.6):
+        numbers = json.dumps({"accuracy": accuracy})
+        repo.commit({f"packages/{name}/evals/latest.json": numbers for name in ("billing", "search", "bare")})
+    evals = yaml.safe_load(_look(repo).manifest or "")["evals"]
+    assert {name: entry["instructions"] for name, entry in evals.items()} == {
+        "billing": ["packages/billing/**/prompts/**/*.md"],
+        "search": ["packages/search/**/prompts/**/*.md"],
+        "bare": ["CLAUDE.md", "**/prompts/**/*.md"],
+    }
