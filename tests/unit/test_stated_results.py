@@ -40,7 +40,7 @@ def numbers(repo: GitRepo, eval_id: str, *names: str) -> list[tuple[float | None
 def initialised(repo: GitRepo) -> GitRepo:
     """The project with the manifest that ``init`` proposes for it."""
     repo.git("checkout", "-q", "-f", "main")
-    done = run("init", cwd=repo.path)
+    done = run("init", "--skeletons", cwd=repo.path)
     assert done.returncode == 0, done.stderr
     repo.commit({"evals/manifest.yaml": (repo.path / "evals/manifest.yaml").read_text("utf-8")}, message="Add evals")
     return repo
