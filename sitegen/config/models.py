@@ -5,7 +5,7 @@ Beside the tables stand the conventional file names of each kind, by which files
 
 import json
 from dataclasses import dataclass, field
-from posixpath import normpath
+from posixpath import normpath, splitext
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -313,6 +313,7 @@ class EvalConfig(ConfigTable):
     instructions: tuple[str, ...] = ()
     """Globs of the instruction files that drive this eval. Default: all of them."""
     aliases: tuple[str, ...] = ()
+    """Earlier names of the folder, and earlier paths with the same ending of the file that ``outputs`` names."""
     redact: tuple[str, ...] = ()
     """Globs of field paths whose values no file of the site may hold, in addition to those of the site."""
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -322,6 +323,12 @@ class EvalConfig(ConfigTable):
     """The documents that outputs were made from: the path of texts or pictures, relative to ``dir``. In it,
     ``{document}`` stands for the id of a document and ``{page}`` for the number of a page."""
     metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def earlier_outputs(self) -> tuple[str, ...]:
+        """The aliases that are earlier paths of the file of outputs, relative to the repository."""
+        ending = splitext(self.outputs)[1]
+        return tuple(alias.strip("/") for alias in self.aliases if ending and splitext(alias)[1] == ending)
 
     @property
     def in_cases(self) -> bool:

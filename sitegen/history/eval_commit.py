@@ -192,7 +192,8 @@ class EvalCommit(Frozen):
         state = self.state
         folder = state.active or ""
         if is_path(self.entry.outputs):
-            return outputs_in(folder, (normal(self.entry.outputs),), state.files)
+            earlier = first_blob(self.entry.earlier_outputs, state.files)
+            return outputs_in(folder, (normal(self.entry.outputs),), state.files) or ((earlier,) if earlier else ())
         files = files_of(self.kind)
         log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
         if log:

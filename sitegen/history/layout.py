@@ -199,6 +199,7 @@ class Layout:
             )
             for entry in recorded
         }
+        self._earlier = {path: entry for entry in manifest.evals for path in entry.earlier_outputs}
         self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
@@ -220,7 +221,7 @@ class Layout:
         """Return the folders where the eval may be, by precedence: its own, its earlier names, the folder of its id."""
         entry = self.entry(eval_id)
         stated = [folder_path(entry.dir)] if entry.dir else []
-        aliases = (self._alias(alias) for alias in entry.aliases)
+        aliases = (self._alias(alias) for alias in entry.aliases if alias not in entry.earlier_outputs)
         lone = [self._evals_dir] if eval_id == LONE and self._evals_dir else []
         return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
 
@@ -241,6 +242,9 @@ class Layout:
         """Return a path's role in each eval that it belongs to: several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
+        if path in self._earlier:
+            entry = self._earlier[path]
+            return (PathRole(eval_id=entry.id, folder=home_of(entry, self._evals_dir), role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
             candidates = [(eval_id, *self._role(eval_id, inside)) for eval_id in eval_ids]
@@ -313,7 +317,14 @@ class Layout:
     @property
     def pathspecs(self) -> tuple[str, ...]:
         """Return the folders and files that hold everything that is read; empty for the whole repository."""
-        paths = {self._evals_dir, *self._owners, *self._shared, *_LONE_AT_ROOT, *map(literal_prefix, self._globs)}
+        paths = {
+            self._evals_dir,
+            *self._owners,
+            *self._shared,
+            *self._earlier,
+            *_LONE_AT_ROOT,
+            *map(literal_prefix, self._globs),
+        }
         roots = {path for path in paths if not f"{path}/".startswith("../")}  # git refuses paths outside the repository
         if "" in roots:
             return ()
@@ -333,7 +344,9 @@ class Layout:
                 owners[home] = (*owners[home], eval_id)
         aliases: dict[str, tuple[str, ...]] = {}
         for entry in manifest.evals:
-            for alias in dict.fromkeys(map(self._alias, entry.aliases)):
+            for alias in dict.fromkeys(
+                self._alias(each) for each in entry.aliases if each not in entry.earlier_outputs
+            ):
                 eval_ids = aliases.get(alias, ())
                 # If evals in different folders share an alias, the first eval owns the files under it.
                 if not eval_ids or homes[eval_ids[0]] == homes[entry.id]:

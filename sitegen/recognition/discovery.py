@@ -136,6 +136,8 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         keys, why = recognition
         truth = keys.pop("ground_truth", "")
         entry = {**keys, "dir": series.folder or ".", "outputs": series.outputs}
+        if series.newest.earlier and not series.is_glob:
+            entry["aliases"] = [*series.newest.earlier]
         if truth:
             truths.add(truth)
             entry["ground_truth"] = relpath(truth, entry["dir"])

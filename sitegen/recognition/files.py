@@ -15,7 +15,7 @@ from sitegen.data_files.reading import UnreadableError, each_line, read_json, te
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import commits_up_to, walk
+from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Parsed
@@ -23,6 +23,9 @@ from sitegen.project import MARKER
 
 _MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""
+
+_MOST_RENAMED: Final = 1_000
+"""The most changes of a commit in which renamed files are looked for."""
 
 MOST_FILES: Final = 50_000
 """The most files that are listed; further files are ignored."""
@@ -57,8 +60,10 @@ class TrackedFile(Frozen):
     oid: str
     """Blob id of the newest content."""
     versions: int
-    """Number of commits that wrote the file."""
+    """Number of commits that wrote the file, under this path and earlier ones."""
     deleted: bool
+    earlier: tuple[str, ...] = ()
+    """Paths that it had before, the newest last."""
 
     @property
     def folder(self) -> str:
@@ -96,6 +101,8 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
         repository.place, commits_up_to(repository.place, head, since=since, first_parent=first_parent)
     ):
         number += 1
+        several = len(revision.changes) > _MOST_RENAMED
+        renames = {} if several else file_renames(revision.changes, lambda oid: None)  # without a change of content
         for change in revision.changes:
             file = files.get(change.path)
             if change.new is None:
@@ -104,7 +111,11 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
             elif file is not None:
                 files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
-                new_file = TrackedFile(path=change.path, oid=change.new, versions=1, deleted=False)
+                old = files.get(renames[change.path].path) if change.path in renames else None
+                earlier, versions = ((*old.earlier, old.path), old.versions) if old else ((), 1)
+                new_file = TrackedFile(
+                    path=change.path, oid=change.new, versions=versions, deleted=False, earlier=earlier
+                )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
                 matters = new_file.ending in _SUFFIXES or is_text
                 if matters and change.path.isprintable() and not _SKIPPED.search(change.path):

@@ -568,3 +568,16 @@ def test_an_eval_of_a_package_has_the_instructions_of_the_package(tmp_path: Path
         "search": ["packages/search/**/prompts/**/*.md"],
         "bare": ["CLAUDE.md", "**/prompts/**/*.md"],
     }
+
+
+@pytest.mark.parametrize("renamed", ["evals/results/second.json", "checks/accuracy.json"])
+def test_a_renamed_file_is_one_eval(renamed: str, tmp_path: Path):
+    repo, first = GitRepo(tmp_path / "repo"), "evals/results/first.json"
+    repo.commits([{first: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
+    repo.commit({first: None, renamed: json.dumps({"accuracy": 0.6})})
+    repo.commit({renamed: json.dumps({"accuracy": 0.7})})
+    (found,) = _look(repo).proposed
+    assert (found.entry["aliases"], found.points) == ([first], 3)
+    build_site(repo.path, tmp_path / "site")
+    series = json.loads((tmp_path / f"site/data/evals/{found.id}.json").read_text())
+    assert [point["then"]["metrics"]["accuracy"] for point in series["points"]] == [0.5, 0.6, 0.7]
