@@ -157,7 +157,7 @@ class _FieldsScoring:
                 stated = root if key is None else {k: v for k, v in root.items() if k != key}
                 root = without_evidence(stated, self._truth) if is_in_the_way else stated
                 judge.document(branch, root)
-                if has_evidence:
+                if self._output.has_evidence:
                     judge.judgements = with_evidence(
                         judge.judgements, stated, judge.panels, beside_values=is_in_the_way
                     )
@@ -183,7 +183,7 @@ class _FieldsScoring:
         by_field = [stats.f1(field.counts) for field in fields]
         readable = any(document.status == "scored" for document in documents)
         # A whole list with a format error is no expected value.
-        whole_lists = sum(one.outcome == "format_error" and one.expected is None for one in self._judgements)
+        whole_lists = [one.expected for one in self._judgements if one.outcome == "format_error"].count(None)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
