@@ -223,7 +223,7 @@ POINTS: Final = 20
 """Number of the newest points in a field's trend."""
 MOVES: Final = 2
 """Number of outputs after an edit that are listed for a field: the ones at which most of its cells flipped."""
-FAILING: Final = 2
+_FAILING: Final = 2
 """Number of values that are listed for a field: the ones that were wrong for most outputs."""
 _LONGEST: Final = 60
 """Largest number of characters of a listed value."""
@@ -247,7 +247,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
             continue
         now = columns[-1].get(attribute, Counts())
         streaks = [(since, cell) for cell in of_field if (since := cell.wrong_since(last)) is not None]
-        oldest = nsmallest(FAILING, streaks, key=lambda streak: (streak[0], streak[1].label))
+        oldest = nsmallest(_FAILING, streaks, key=lambda streak: (streak[0], streak[1].label))
         summaries.append(
             FieldSummary(
                 attribute=attribute,

@@ -105,7 +105,7 @@ def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(pattern, pattern)] if "." in pattern and pattern.partition(".")[0] in names else []
 
 
-LM_EVAL: Final = ColumnMap(
+_LM_EVAL: Final = ColumnMap(
     parts={
         "id": ("doc_id",),
         "variant": ("filter",),
@@ -131,7 +131,7 @@ PRESETS: Final[dict[str, ColumnMap]] = {
         },
         scores=(("feedback.*", ""),),
     ),
-    "lm-eval": LM_EVAL,
+    "lm-eval": _LM_EVAL,
     "mlflow": ColumnMap(
         parts={
             "id": ("request_id",),
@@ -220,7 +220,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
         scores=(("scores.*", ""), ("assertions.*", "")),
         list_at=("cases", "failures"),
     ),
-    "lm-eval": LM_EVAL,
+    "lm-eval": _LM_EVAL,
 }
 """The rows of reports that are recognised by their beginning, by the name of their importer: ``benchmark.json`` of the
 evals of a skill, evalite's JSON, that of ``gh models eval``, the output items of OpenAI's API of evals, pydantic-evals'

@@ -30,7 +30,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.serve.watch import Board
 
 ADDRESS: Final = "127.0.0.1"
-PORT: Final = 8000
+_PORT: Final = 8000
 _HOSTS: Final = (ADDRESS, "localhost", "[::1]")
 """Host names that a browser may use. Any other name that resolves to this machine is refused."""
 
@@ -108,7 +108,7 @@ class Server(uvicorn.Server):
 
 def listen(port: int | None) -> socket.socket:
     """A socket on the loopback address at this port, or at a free port if it is taken."""
-    for number in (PORT if port is None else port, 0):
+    for number in (_PORT if port is None else port, 0):
         bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
