@@ -1,17 +1,18 @@
-"""What the benchmark measures by, and the table it prints; no time is tested."""
+"""The repositories of the benchmark, what it measures by, and the table it prints; no time is tested."""
 
+import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.bench import processes, reference
+from tests.bench import content, processes, reference
 from tests.bench.bench import growth_rows, noise, size_rows
 from tests.bench.generate import SIZES, generate, git
 from tests.bench.measures import WEIGHTS, OneMore, SizeResult, Weight
-from tests.bench.processes import Measured, Samples, run
-from tests.bench.ready import Load, largest_pages, least
+from tests.bench.processes import Measured, run
+from tests.bench.ready import Load, least
 from tests.bench.table import KINDS, Row, table, verdict
 
 README = Path(processes.__file__).with_name("README.md").read_text(encoding="utf-8")
@@ -55,12 +56,6 @@ def test_the_time_of_the_first_page_is_when_the_process_said_so() -> None:
     assert measured.messages == "index.html can be opened; more\n"
     silent = run([sys.executable, "-c", "pass"])
     assert silent.first_page_seconds == silent.seconds
-
-
-def test_samples_have_a_median_a_least_value_and_a_spread() -> None:
-    samples = Samples((4.0, 1.0, 2.0))
-    assert (samples.median, samples.spread, str(samples)) == (2.0, 1.5, "2 s, least 1 of 3")
-    assert (Samples((7.0,)).spread, str(Samples((7.0,)))) == (0.0, "7 s, once")
 
 
 def test_a_row_reaches_its_goal_or_misses_it_or_its_limit() -> None:
@@ -115,21 +110,6 @@ def test_of_every_number_of_a_page_the_least_counts() -> None:
     assert str(loads(100.0)[0]) == "painted 100, parsed 30, loaded 50; CPU 200"
 
 
-def test_the_largest_page_of_each_sort_is_opened(tmp_path: Path) -> None:
-    sizes = {
-        "index.html": 5,
-        "evals/a/index.html": 7,
-        "evals/b/index.html": 9,
-        "evals/b/0001.html": 2,
-        "evals/b/0001-tree.html": 3,
-    }
-    for path, size in sizes.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("x" * size)
-    names = {"overview": "index.html", "trend": "evals/b/index.html", "report": "evals/b/0001.html"}
-    assert largest_pages(tmp_path) == {name: tmp_path / path for name, path in names.items()}
-
-
 def test_every_number_of_a_size_is_in_the_table() -> None:
     small = SizeResult(
         name="S",
@@ -171,3 +151,32 @@ def test_every_number_of_a_size_is_in_the_table() -> None:
         "Noise: a loop that uses one core took 0.4 s, once, and got at least 200% of the core. "
         "Largest minus smallest time of repeated builds, as a part of the median: between 7% and 200%."
     )
+
+
+def flattened(value: object, path: str = "") -> dict[str, object]:
+    if isinstance(value, dict):
+        inner = [flattened(item, f"{path}.{key}" if path else key) for key, item in value.items()]
+    elif isinstance(value, list):
+        inner = [flattened(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    else:
+        return {path: value}
+    return {key: leaf for part in inner for key, leaf in part.items()}
+
+
+def test_the_same_seed_gives_the_same_head(repository: Path, tmp_path: Path) -> None:
+    assert generate(tmp_path / "again.git", SIZES["tiny"]) == git(repository, "rev-parse", "main").strip()
+
+
+def test_every_path_of_an_output_stands_in_its_ground_truth_or_is_ignored(repository: Path) -> None:
+    tiny = SIZES["tiny"]
+    listed = git(repository, "ls-tree", "-r", "--name-only", "main").splitlines()
+    outputs = [path for path in listed if path.endswith("extracted.json")]
+    assert len(outputs) > tiny.evals
+    for path in outputs:
+        document = json.loads(git(repository, "show", f"main:{path}"))
+        assert document.pop("eval_id") == path.split("/")[1]
+        assert document.pop("run") >= 1
+        confidences = flattened(document.pop("confidence"))
+        expected = set(content.field_paths(tiny.fields, tiny.line_items))
+        assert flattened(document).keys() <= expected
+        assert confidences.keys() == flattened(document).keys()
