@@ -27,7 +27,6 @@ from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.history.globs import literal_prefixes
-from sitegen.history.layout import Layout
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -64,8 +63,7 @@ class CommitList:
     def __init__(self, build: Build) -> None:
         timeline, site_files = build.timeline, build.files
         self._listed = timeline.before.listed if timeline.before else ()
-        older = timeline.before.older_commits if timeline.before else 0
-        self._commits = older + len(self._listed) + len(timeline.update.records)
+        self._commits = timeline.listed_commits
         self._end = self._commits
         """Number of commits up to the newest one that is not on a page yet."""
         self._rows: list[ListedCommit] = []
@@ -151,7 +149,7 @@ def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[tu
     for index in range(first_new, len(history.snapshots)):
         at, original = history.snapshots[index], originals[index]
         copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
-        entry = partial(iteration_entry, info, at, copied)
+        entry = partial(iteration_entry, info, at.label, at.slug, at.commit, copied)
         yield (at.commit.position, False, info.id, index), entry
 
 
@@ -269,7 +267,7 @@ def _inputs_again(build: Build, effects: EffectIndex) -> Iterator[CommitPageInpu
 def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:
     """Yield the new commits, newest first."""
     timeline = build.timeline
-    layout = Layout(timeline.config, timeline.manifest)
+    layout = timeline.layout
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}

@@ -3,9 +3,6 @@
 It is safe to delete at any time (the next build is a cold one), and several processes can use it: SQLite's write-ahead
 log separates readers and writers, scorecards are content-addressed, and the rows of one output folder are replaced in
 one transaction. A file that cannot be read is thrown away and made again; it never ends a build.
-
-
-Handles faults of the memo's file: it cannot be read, the disk is full, or another program holds a lock.
 """
 
 from __future__ import annotations
@@ -310,10 +307,6 @@ class Memo:
     def count_pages(self, site: str) -> int:
         """Return the number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
-
-    def bytes_of_pages(self, site: str) -> int:
-        """Return the sum of the sizes of all files of a site."""
-        return int(self._db.execute("SELECT total(size) FROM pages WHERE site = ?", (site,)).fetchone()[0])
 
     def folders(self, site: str) -> dict[str, int]:
         """Return the modification time of each folder of a site, in ns, after the last finished build."""

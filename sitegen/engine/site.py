@@ -1,7 +1,4 @@
-"""Writes the pages and files that a site has once: the overview and what else all pages lead to.
-
-Lists the pages and files that a site has once, with the inputs of each.
-"""
+"""Writes the pages and files that a site has once: the overview and what else all pages lead to."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.commit import COMMITS
+from sitegen.pages.commit import COMMITS, older_than_page
 from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
@@ -244,10 +241,7 @@ class SiteWriter:
     def _write_other_files(self, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
         """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
         key = digest_of_inputs("site", "assets", templates=self._timeline.context.templates)
-        if rows := self._writer.up_to_date_rows(key):  # they are read only if any of them, or a template, changed
-            for row in rows:
-                self._writer.is_fresh(row.path, key)
-        else:
+        if not self._writer.are_fresh(links.asset("app.css"), key):
             for asset in self._renderer.assets():
                 self._writer.write(asset.path, asset.content, key)
         files = attempt("the files for machines and for search", lambda: tuple(self.other_files(causes)))
@@ -284,8 +278,6 @@ class SiteWriter:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
         limit, complete = self._timeline.config.limits.site_bytes, self._timeline.update.complete
         size = sum(row.size for row in self._writer.files.rows)
-        if size + self._build.files.most_bytes() <= limit:
-            return ()
         files = [row for row in self._build.files.files(complete=complete) if row.owner != OWNER]
         size += sum(row.size for row in files)
         if size <= limit:
@@ -334,7 +326,8 @@ class SiteWriter:
             yield from self._timeline.context.pages_of(file)
         for record in self._timeline.update.records:
             yield links.commit(record.commit.sha)
-        for number in range(self._timeline.commits // COMMITS):
+        listed = self._timeline.listed_commits
+        for number in range(older_than_page(listed, listed) // COMMITS):
             yield links.older_commits(number + 1)
 
     def _outcome(self, problems: tuple[Problem, ...], failures: tuple[Problem, ...]) -> Site:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
@@ -36,8 +35,6 @@ class SiteFiles:
         self._whole: set[str] = set()
         """Owners whose files were all recorded."""
         self._written = 0
-        self._reserved: list[bytes] = []
-        """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
 
     def _files_not_in_memo(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
@@ -50,10 +47,6 @@ class SiteFiles:
     def foreign(self) -> tuple[str, ...]:
         """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
         return () if self._force else self._foreign
-
-    def most_bytes(self) -> int:
-        """Return at least the bytes of all files: those that this build replaces count twice, but none is read."""
-        return self._memo.bytes_of_pages(self._site) + sum(row.size for row in self._recorded())
 
     def files(self, *, complete: bool) -> Iterator[PageRow]:
         """Yield the files that are recorded, and unless the build is ``complete`` those that stay from earlier ones."""
@@ -90,15 +83,7 @@ class SiteFiles:
 
     def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
-        reserved = Writer(self._into, foreign=self.foreign).reserve(paths, make)
-        if reserved:
-            self._reserved.append(zlib.compress(encode(reserved), 1))
-
-    def _unfinished(self) -> Iterator[str]:
-        """Yield the paths that have a placeholder and no page."""
-        recorded = set(self._paths()) if self._reserved else set()
-        for paths in self._reserved:
-            yield from (path for path in decode(zlib.decompress(paths), list[str]) if path not in recorded)
+        Writer(self._into, foreign=self.foreign).reserve(paths, make)
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the site no longer has, and store the list of files, in the build's transaction.
@@ -111,7 +96,6 @@ class SiteFiles:
         added, outdated = self._changes(complete)
         stale = {row.path: row.size for row in self._stale(outdated)}
         removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
-        remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, outdated)
         memo.keep_pages(name, added)
         foreign = self._warn_of_foreign(changed)

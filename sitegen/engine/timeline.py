@@ -94,6 +94,12 @@ class Timeline(Frozen):
         snapshots = sum(len(changed.history.snapshots) - changed.first_new for changed in update.evals)
         return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
 
+    @property
+    def listed_commits(self) -> int:
+        """Number of commits in the list of commits."""
+        earlier = self.before.older_commits + len(self.before.listed) if self.before else 0
+        return earlier + len(self.update.records)
+
     def info(self, history: EvalHistory) -> EvalInfo:
         """Return the description of an eval for pages."""
         eval_id = history.id
@@ -226,13 +232,12 @@ def fold(
         kept=answers.answer,
         evals_dir=folder_path(config.evals_dir),
     )
+    evaluation = Parsed[EvaluationConfig | None](None)
     if project.options.worktree and root is not None:  # uncommitted files take precedence
         on_disk = replace(work_tree_search(root, kind_of_case_file), earlier=files.versions)
         config, manifest = with_found_evals(config, manifest, on_disk)
         evaluation = project_evaluation(on_disk)
-        if evaluation == Parsed(None):
-            evaluation = project_evaluation(searched)
-    else:
+    if evaluation == Parsed(None):
         evaluation = project_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
     answers.keep()

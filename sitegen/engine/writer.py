@@ -120,10 +120,6 @@ class Writer:
         row = self._present.get(path)
         return row if row and row.key == key else None
 
-    def up_to_date_rows(self, key: str) -> list[PageRow]:
-        """The records of all files that the folder is known to have and that were made from these inputs."""
-        return [row for row in self._present.values() if row.key == key]
-
     def is_fresh(self, path: str, key: str) -> bool:
         """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
         row = self.up_to_date_row(path, key)
@@ -137,7 +133,7 @@ class Writer:
         """``is_fresh`` for a page and all files that were made from the same inputs."""
         if self.up_to_date_row(path, key) is None:
             return False
-        self.rows.extend(self.up_to_date_rows(key))
+        self.rows.extend(row for row in self._present.values() if row.key == key)
         return True
 
     def write(self, path: str, content: bytes, key: str | None = None) -> None:
