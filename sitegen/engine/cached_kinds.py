@@ -239,7 +239,6 @@ _Parts: TypeAlias = tuple[
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _PARTS: Final = msgspec.json.Decoder(_Parts, float_hook=Decimal)
 _JUDGEMENT: Final = msgspec.json.Decoder(Judgement, float_hook=Decimal)
-_NESTED: Final = (list, dict, Unusable)
 
 
 def encoded_result(result: Result) -> bytes | None:
@@ -264,7 +263,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
         nonlocal known
         raw, panels, answers, data, questions, agreement = _PARTS.decode(zlib.decompress(content))
         encoded = list(map(bytes, raw))
-        known = {each: known.get(each) or _decoded_judgement(each) for each in encoded}
+        known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
             scorecard=scorecard,
             judgements=tuple(map(known.__getitem__, encoded)),
@@ -278,13 +277,10 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
     return decoded
 
 
-def _decoded_judgement(content: bytes) -> Judgement:
-    return _with_values(_JUDGEMENT.decode(content), _from_json)
-
-
 def _with_values(judgement: Judgement, form: Any) -> Judgement:
     """Bring both values of a judgement into another form."""
-    if type(judgement.expected) in _NESTED or type(judgement.actual) in _NESTED:
+    nested = (list, dict, Unusable)
+    if isinstance(judgement.expected, nested) or isinstance(judgement.actual, nested):
         return replace(judgement, expected=form(judgement.expected), actual=form(judgement.actual))
     return judgement
 

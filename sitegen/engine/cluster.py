@@ -3,9 +3,6 @@
 Everything that tasks read from that machine is sent to each worker once. The files that they make come back with their
 results, and are written here, by the rules that hold for every file of a site.
 
-
-The files that the tasks of a build read, in the form in which they are sent to the workers of a cluster.
-
 A worker takes part only if everything that decides the bytes of a site has the same version there.
 """
 

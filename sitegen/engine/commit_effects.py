@@ -54,7 +54,7 @@ def effects_of_commits(
         earlier, later = series.points[before], series.points[after]
         sha = later.snapshot.commit.sha
         other_edits = earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha)
-        effect = commit_effect(series, earlier, later, changes[before, after])
+        effect = commit_effect(series.info, series.specs, earlier, later, changes[before, after])
         other = other_edit(edits.made_with[after])
         effect = replace(effect, edits=other_edits, or_edit=other.short if other else "")
         effects[sha] = zlib.compress(encode(effect), 1)
@@ -97,6 +97,7 @@ def moves_of_commit(
         summary = summaries[eval_id]
         start = bisect_left(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
         end = bisect_right(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
+        effect = effects.get(eval_id, {}).get(record.commit.sha)
         causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
         moves.append(
             EvalMove(
@@ -105,7 +106,7 @@ def moves_of_commit(
                 before=summary.headlines[start - 1] if start else None,
                 points=summary.headlines[start:end],
                 causes=tuple(cause for cause in get_args(Cause) if cause in causes),
-                effect=_decoded(effects.get(eval_id, {}).get(record.commit.sha)),
+                effect=None if effect is None else decode(zlib.decompress(effect), CommitEffect),
                 originals=tuple(
                     None if point.first_with_output is None else summary.headlines[point.first_with_output].label
                     for point in summary.headlines[start:end]
@@ -114,7 +115,3 @@ def moves_of_commit(
             )
         )
     return tuple(moves)
-
-
-def _decoded(effect: bytes | None) -> CommitEffect | None:
-    return None if effect is None else decode(zlib.decompress(effect), CommitEffect)

@@ -7,9 +7,9 @@ no link is broken. Nothing of a failed part is cached, so that the next build tr
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -73,8 +73,6 @@ def attempt(
     except _ENDS_THE_BUILD:
         raise
     except Exception as error:
-        import traceback
-
         traceback.print_exception(error, file=sys.stderr)
         return _problem(part, error, Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id))
 
@@ -109,17 +107,9 @@ def _place(error: Exception) -> str:
     """
     if isinstance(error, RecursionError):
         return ""
-    places = [place for place in map(_function, _frames(error.__traceback__)) if place]
-    return f" in {places[-1]}" if places else ""
-
-
-def _frames(step: TracebackType | None) -> Iterator[TracebackType]:
-    while step is not None:
-        yield step
-        step = step.tb_next
-
-
-def _function(step: TracebackType) -> str:
-    module = step.tb_frame.f_globals.get("__name__", "")
-    ours = isinstance(module, str) and module.partition(".")[0] == _PACKAGE
-    return f"{module}.{step.tb_frame.f_code.co_qualname}" if ours else ""
+    place = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] == _PACKAGE:
+            place = f" in {module}.{frame.f_code.co_qualname}"
+    return place

@@ -34,6 +34,7 @@ _SHOWN: Final = 5
 _TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _WITHOUT_OUTPUT: Final = "The eval {!r} has ground truth and no output."
+_SETTINGS: Final = (".yaml", ".yml", ".json", ".toml")
 _DATA: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
 _NO_OUTPUT: Final = frozenset({RECORDED, "aggregate.json", "field_mapping.yaml", *GROUND_TRUTHS})
 _IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
@@ -69,7 +70,8 @@ class MissingFiles(Frozen):
                 continue
             stem = splitext(name)[0]
             for near in names:
-                if not names[near] and misspelt(splitext(near.lstrip("."))[0], (stem,)) and _is_settings(near):
+                is_settings = not names[near] and splitext(near)[1].lower() in _SETTINGS
+                if is_settings and misspelt(splitext(near.lstrip("."))[0], (stem,)):
                     yield Problem("warning", f"{near!r} is not read.", f"Call it {name!r}.", path=_below(folder, near))
         own = [path for path in self.config.mapping if path not in MAPPINGS]
         if own and not any(self._is_mapping(path) for path in own):
@@ -277,10 +279,6 @@ def _near_truths(names: Mapping[str, bool]) -> list[str]:
         for name, is_folder in names.items()
         if not is_folder and name not in GROUND_TRUTHS and misspelt(splitext(name)[0], _TRUTH_STEMS)
     ]
-
-
-def _is_settings(name: str) -> bool:
-    return splitext(name)[1].lower() in (".yaml", ".yml", ".json", ".toml")
 
 
 def _data(names: Mapping[str, bool]) -> list[str]:

@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,9 +31,6 @@ from sitegen.project import MARKER, PLACEHOLDERS, Project
 
 if TYPE_CHECKING:
     from sitegen.engine.memo import PageRow
-
-
-import stat
 
 
 def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> bytes | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer, current_thread, get_ident, main_thread
+from traceback import walk_tb
 from types import FrameType, GeneratorType, ModuleType
 from typing import Any, Final
 
@@ -224,11 +225,9 @@ def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenErro
     place = None
     if isinstance(error, jinja2.TemplateSyntaxError) and error.filename in files:
         place = f"{error.filename}:{error.lineno}"
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename in files:
-            place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
+    for frame, line in walk_tb(error.__traceback__):
+        if frame.f_code.co_filename in files:
+            place = f"{frame.f_code.co_filename}:{line}"
     if place is None:
         # The bound on time can end the handling of another error, and only that one has passed the template.
         return own_template_error(error.__context__, own) if isinstance(error.__context__, Exception) else None

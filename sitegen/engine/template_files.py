@@ -35,15 +35,10 @@ def template_folders(own: Path | None) -> tuple[Path, ...]:
     return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
 
 
-def shipped_files(folder: Path) -> dict[str, Path]:
-    """Map names to files, for every template and asset in a folder of ours."""
-    return {name: folder / name for name in _shipped_names(folder)}
-
-
 def template_digest(folder: Path) -> str:
     """A digest of the version of sitegen and of all templates and assets in a folder of ours, of 16 hex digits."""
     digest = hashlib.sha256(__version__.encode())
-    for name in sorted(_shipped_names(folder)):
+    for name in sorted(shipped_names(folder)):
         with open(f"{folder}/{name}", "rb") as file:
             content = file.read()
         digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
@@ -51,8 +46,11 @@ def template_digest(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _shipped_names(folder: Path) -> list[str]:
-    """The names without making a path of each, which takes longer than finding them: every build begins with this."""
+def shipped_names(folder: Path) -> list[str]:
+    """The names of all templates and assets in a folder of ours.
+
+    No path is made of each, which takes longer than finding them: every build begins with this.
+    """
     parents = ((f"{parent}/"[len(f"{folder}/") :], names) for parent, _, names in os.walk(folder))
     return [f"{parent}{name}" for parent, names in parents for name in names if os.path.splitext(name)[1] in KINDS]
 

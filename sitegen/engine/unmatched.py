@@ -46,16 +46,14 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         summaries=summaries,
         set_aside=frozenset({*shadowed, *failed}),
     )
-    of_files = tuple(missing.problems())
-    of_instructions = tuple(_instructions(timeline, folders))
     return (
         *timeline.remarks,
-        *of_instructions,
+        *_instructions(timeline, folders),
         *_unknown_metrics(timeline, summaries),
         *_aliases(shadowed, layout),
         *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
-        *of_files,
+        *missing.problems(),
         *_unused_entries(evals, layout),
     )
 

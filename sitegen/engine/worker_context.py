@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.config.models import BuildLimits
 from sitegen.engine.memo import PageRow
-from sitegen.engine.template_files import THEME, own_files, read_template, shipped_files
+from sitegen.engine.template_files import THEME, own_files, read_template, shipped_names
 from sitegen.engine.writer import Writer
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
@@ -116,7 +116,7 @@ class Renderer:
         assembled = {file.path for file in files}
         pictures = (
             name
-            for name in sorted(self._files())
+            for name in sorted({*shipped_names(self._ours), *self._own})
             if name.startswith("assets/") and name.count("/") == 1 and name not in assembled
         )
         files.extend(RawFile(name, self._read(name)) for name in pictures)
@@ -128,9 +128,6 @@ class Renderer:
     def _read(self, name: str) -> bytes:
         own = self._own.get(name)
         return read_template(own) if own else (self._ours / name).read_bytes()
-
-    def _files(self) -> dict[str, Path]:
-        return {**shipped_files(self._ours), **self._own}
 
     def _load(self) -> jinja2.Environment:
         if self._environment is None:

@@ -302,11 +302,9 @@ class EvalCommit(Frozen):
         """Return the snapshot with the current files beside its output. Another path alone does not change it."""
         if not same_file(snapshot.recorded, iteration_files.recorded):
             snapshot = self._with_origin(snapshot, iteration_files)
-        return (
-            snapshot
-            if same_files(snapshot.runs, iteration_files.runs)
-            else replace(snapshot, runs=iteration_files.runs)
-        )
+        if not same_files(snapshot.runs, iteration_files.runs):
+            snapshot = replace(snapshot, runs=iteration_files.runs)
+        return snapshot
 
     def _with_origin(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
         """Return the snapshot with its run's statements, from the record beside the output or else from the output."""

@@ -19,7 +19,7 @@ from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, same_contents, same_files
 from sitegen.history.layout import RECORDED, canonical_settings, is_glob, is_path, iteration_number, kind_of
 from sitegen.model.recorded import GRADES
-from sitegen.model.timeline import EvalHistory, OutputLayout, Snapshot
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.text.plain import natural_order
 
 
@@ -147,24 +147,21 @@ def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInp
         fold_overwritten(eval_commit)
 
 
-def layout_of(state: EvalState, entry: EvalConfig) -> OutputLayout:
-    """Return the layout of an eval's outputs: iterations if it ever had any, unless the manifest states another."""
-    if entry.outputs == "iterations" or is_glob(entry.outputs):
-        return "iterations"
-    return "iterations" if entry.outputs == "auto" and state.iterations.units else "overwritten"
-
-
 def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
-    """Return the history of the eval, with the layout and the kind according to the built manifest's entry."""
-    layout = layout_of(state, entry)
-    series = state.iterations if layout == "iterations" else state.overwritten
+    """Return the history of the eval, with the layout and the kind according to the built manifest's entry.
+
+    Unless the manifest states another layout, it is that of iterations if there ever were any.
+    """
+    named = entry.outputs == "iterations" or is_glob(entry.outputs)
+    has_iterations = named or (entry.outputs == "auto" and bool(state.iterations.units))
+    series = state.iterations if has_iterations else state.overwritten
     last = series.snapshots[-1] if series.snapshots else None
     kind = _kind_scored(entry, state.inputs if state.inputs and state.inputs.ground_truth else last)
     self_judged = not files_of(kind).ground_truths
     history = EvalHistory(
         id=state.id,
         kind=kind,
-        layout=layout,
+        layout="iterations" if has_iterations else "overwritten",
         snapshots=tuple(series.snapshots),
         renamed_from=tuple(state.renamed_from),
         deleted=not (state.files if self_judged else state.inputs and state.inputs.ground_truth),

@@ -3,8 +3,7 @@
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
 the user's configuration. Therefore git's processes are read as streams; GitPython only starts them.
 
-
-Transfers the history that a build reads to another machine, as one git pack, unless it is there already.
+To workers on another machine the history that a build reads is sent as one git pack, unless it is there already.
 """
 
 from __future__ import annotations
@@ -180,15 +179,11 @@ class Repository:
         """Return the output of a short command; empty if it fails."""
         with Process(self.place, arguments, ()) as process:
             printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()
-            return "" if self._failed(process) else printed
-
-    @staticmethod
-    def _failed(process: Process) -> bool:
-        try:
-            process.finish()
-        except RepositoryError:
-            return True
-        return False
+            try:
+                process.finish()
+            except RepositoryError:
+                return ""
+            return printed
 
 
 class HistoryRead(Frozen):
