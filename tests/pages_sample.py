@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, change_between
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.effects import peak
+from sitegen.analysis.effects import best_output
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
@@ -475,14 +475,14 @@ def view_of(page: Page) -> Any:
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
     heads = tuple(headline(p) for p in one.points)
-    best = peak(one, [(commit(0),)] * len(one.points))
+    best = best_output(one, [(commit(0),)] * len(one.points))
     return EvalSummary(
         info=one.info,
         specs=one.specs[:3],
         headlines=heads,
         deleted=one.history.deleted,
         steps=steps_of(one),
-        peak=best,
+        best_output=best,
         best=best_points(one.points, one.specs[0]),
     )
 

@@ -1,8 +1,8 @@
 """Effects of instruction edits: how each eval changed from before an edit until the next. Association, not cause.
 
 A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the change
-of the eval across the edit, for the pages. A *peak* is the best output of an eval, and the *best version* of a file is
-the version in force when that output was made. The *best instructions* are the files to restore for it, with the values
+of the eval across the edit, for the pages. The *best version* of a file is the one in force when the best output of an
+eval was made. The *best instructions* are the files to restore for it, with the values
 of every eval: all by the newest ground truth and rules. No test is computed for them: a verdict is given only if an
 existing test compared the same two outputs.
 """
@@ -23,7 +23,7 @@ from sitegen.model.changes import Change, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import HEADLINES, Effect, EvalSummary, Headline, Peak, Point, Series, Window
+from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
 
 
@@ -36,7 +36,7 @@ class BestVersion(Frozen):
     """The headline metric."""
     point: Headline
     """The best output of the eval."""
-    peak: Peak
+    best_output: BestOutput
     edit: int
     """Index of the edit that made the version."""
     or_edit: Commit | None = None
@@ -83,7 +83,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
     return tuple(sorted(ordered))
 
 
-def peak(series: Series, made_with: Sequence[Sequence[Commit]]) -> Peak | None:
+def best_output(series: Series, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
     """Return the best output of an eval, by ``best_points``; None if no output has a headline.
 
     ``made_with`` as for ``windows``.
@@ -96,7 +96,7 @@ def peak(series: Series, made_with: Sequence[Sequence[Commit]]) -> Peak | None:
     value = card.metric(spec.name)
     if value is None:
         return None
-    return Peak(
+    return BestOutput(
         at=best,
         value=value,
         edit=attributed_to(made_with[best]),
@@ -165,17 +165,17 @@ class EffectIndex:
         positions = [edit.commit.position for edit in file.edits]
         found = []
         for summary in self._summaries.values():
-            peak = summary.peak
-            if peak is None or not self.drives(file.path, summary.info.id):
+            best = summary.best_output
+            if best is None or not self.drives(file.path, summary.info.id):
                 continue
-            at = bisect_right(positions, peak.edit) - 1
-            other = bisect_right(positions, peak.or_edit.position) - 1 if peak.or_edit else at
+            at = bisect_right(positions, best.edit) - 1
+            other = bisect_right(positions, best.or_edit.position) - 1 if best.or_edit else at
             version = BestVersion(
                 eval_id=summary.info.id,
                 name=summary.info.name,
                 spec=summary.specs[0],
-                point=summary.headlines[peak.at],
-                peak=peak,
+                point=summary.headlines[best.at],
+                best_output=best,
                 edit=at,
                 or_edit=file.edits[other].commit if 0 <= other < at else None,
             )
@@ -184,9 +184,11 @@ class EffectIndex:
 
     def best_instructions(self, files: Sequence[InstructionHistory]) -> tuple[BestInstructions, ...]:
         """Return the versions that are the best for at least one eval, newest first."""
-        alive = [summary for summary in self._summaries.values() if not summary.deleted and summary.peak]
+        alive = [summary for summary in self._summaries.values() if not summary.deleted and summary.best_output]
         commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
-        positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
+        positions = {
+            summary.best_output.edit for summary in alive if summary.best_output and summary.best_output.edit in commits
+        }
         return tuple(
             version
             for position in sorted(positions, reverse=True)
@@ -198,7 +200,9 @@ class EffectIndex:
     ) -> Iterator[BestInstructions]:
         """Yield a version for the evals whose instructions differ from it now, and one for those that still have it."""
         position = commit.position
-        best_for = [summary.info.id for summary in summaries if summary.peak and summary.peak.edit == position]
+        best_for = [
+            summary.info.id for summary in summaries if summary.best_output and summary.best_output.edit == position
+        ]
         driving = [file for file in files if any(self.drives(file.path, eval_id) for eval_id in best_for)]
         changed = [(file, change) for file in driving if (change := _file_then(file, position))]
         moved = {
@@ -287,7 +291,7 @@ class EvalThen(Frozen):
     is_best: bool
     """Whether the version is the best one for this eval."""
     or_edit: Commit | None = None
-    """As in ``Peak``, if this is the best version."""
+    """As in ``BestOutput``, if this is the best version."""
 
     @property
     def better(self) -> float:
@@ -322,10 +326,10 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     """Compare an eval; None without an output made with these instructions, or without a value."""
     windows, values = summary.windows, values_of_summary(summary)
     number = bisect_right(windows, position, key=attrgetter("edit"))
-    if not number or not values or not summary.peak:
+    if not number or not values or not summary.best_output:
         return None
-    is_best = summary.peak.edit == position
-    at = summary.peak.at if is_best else windows[number - 1].after
+    is_best = summary.best_output.edit == position
+    at = summary.best_output.at if is_best else windows[number - 1].after
     then, now = values[at], values[-1]
     if then is None or now is None:
         return None
@@ -338,7 +342,7 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
         change=then - now,
         decision=_decision(summary, at, position, windows[number:]),
         is_best=is_best,
-        or_edit=summary.peak.or_edit if is_best else None,
+        or_edit=summary.best_output.or_edit if is_best else None,
     )
 
 
@@ -352,7 +356,7 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
         return "same"
     if later and later[-1].or_edit and later[-1].or_edit.position == position:
         return None  # the newest output may have been made with this very version
-    if summary.peak and summary.peak.at == at and summary.since_best:
+    if summary.best_output and summary.best_output.at == at and summary.since_best:
         return _reversed(summary.since_best.decision)
     window = later[0] if len(later) == 1 else None
     # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.

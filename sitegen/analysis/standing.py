@@ -68,15 +68,15 @@ class EvalStanding(Frozen):
     @property
     def best(self) -> Headline | None:
         """The best output; None if no output has a headline."""
-        return self.summary.headlines[self.summary.peak.at] if self.summary.peak else None
+        return self.summary.headlines[self.summary.best_output.at] if self.summary.best_output else None
 
     @property
     def behind_over_common(self) -> bool:
         """Whether the distance is measured over fewer documents than one of the two values."""
         value = self.newest.values[0]
-        if not self.behind or self.summary.peak is None or value is None:
+        if not self.behind or self.summary.best_output is None or value is None:
             return False
-        return abs(abs(self.summary.peak.value - value) - self.behind) > ROUNDING
+        return abs(abs(self.summary.best_output.value - value) - self.behind) > ROUNDING
 
     @property
     def size(self) -> float:
@@ -100,9 +100,9 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
     value = newest.values[0] if newest else None
     behind = None
-    if summary.peak and value is not None:
+    if summary.best_output and value is not None:
         judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
-        change = value - summary.peak.value if judged is None else judged
+        change = value - summary.best_output.value if judged is None else judged
         behind = max(0.0, -change if spec.higher_is_better else change)
         behind = 0.0 if behind < ROUNDING else behind
     target = spec.target(summary.info.thresholds)
@@ -165,7 +165,7 @@ def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     if newest is None:
         return "no outputs"
     is_missing = newest.values[0] is None and not standing.spec.recorded  # a run need not record every number
-    if newest.status != "scored" or standing.summary.without_output or (is_missing and standing.summary.peak):
+    if newest.status != "scored" or standing.summary.without_output or (is_missing and standing.summary.best_output):
         return "unscored"
     if standing.worse:
         return "too new" if all(step.status == "new" for step in standing.worse) else "worse"
@@ -238,11 +238,11 @@ def _regained_losses(series: Series, best: Sequence[int | None]) -> Iterator[Ste
             )
             if until is not None:
                 yield _ended(series, fall, _share_regained(series, fall.before, newest, until), until)
-        peak = best[newest]
-        regained = 0.0 if peak is None else _share_regained(series, peak, newest, newest + 1)
-        if peak is not None and regained >= REGAINED:
-            verdict = change(series, peak, newest).verdict if points[newest].scorecard.status == "scored" else None
-            distance = _distance_from_best(series, peak, newest, verdict)
+        at = best[newest]
+        regained = 0.0 if at is None else _share_regained(series, at, newest, newest + 1)
+        if at is not None and regained >= REGAINED:
+            verdict = change(series, at, newest).verdict if points[newest].scorecard.status == "scored" else None
+            distance = _distance_from_best(series, at, newest, verdict)
             if distance:
                 yield _ended(series, distance, regained, newest + 1)
 

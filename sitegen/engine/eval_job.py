@@ -13,7 +13,7 @@ from sitegen.analysis.blame import by_attribute, field_summaries
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, values_now
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
-from sitegen.analysis.effects import peak, windows
+from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
@@ -136,7 +136,7 @@ class _EvalJob:
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-        best, known = peak(series, self._edits.made_with), self._known
+        best, known = best_output(series, self._edits.made_with), self._known
         summary = EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
@@ -152,7 +152,7 @@ class _EvalJob:
             suspects=suspects,
             steps=steps,
             windows=windows,
-            peak=best,
+            best_output=best,
             now=() if now == then else tuple(now),
             best=best_points(series.points, series.specs[0]),
             interval=point.interval if point else None,
@@ -162,7 +162,7 @@ class _EvalJob:
             if point and not series.info.recorded
             else None,
             since_best=known.summary.since_best
-            if known and known.summary.peak == best
+            if known and known.summary.best_output == best
             else since_best(series, best.at if best else None, self._cards.results),
             iterations=series.iterations,
             outputs=series.outputs,

@@ -58,7 +58,7 @@ class Evals(Frozen):
     """Number of outputs whose contents this clone lacks. They are among the problems."""
     commit_effects: Mapping[str, EncodedEffects]
     """For each scored eval, by id, the effects of commits with new points."""
-    new_peaks: frozenset[str]
+    new_best: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
 
@@ -76,7 +76,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     tasks = (task_for(build, update, edits) for update in updates)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
-    new_peaks: set[str] = set()
+    new_best: set[str] = set()
     commit_effects: dict[str, EncodedEffects] = {}
     lost_contents = 0
     for task, done in _scored_evals(tasks, build.pool, sum(len(update.history.snapshots) for update in updates)):
@@ -90,8 +90,8 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         memo.put_rows(done.cached)
         lost_contents += done.lost_contents
         commit_effects[eval_id] = done.commit_effects
-        if before is None or before.summary.peak != done.record.summary.peak:
-            new_peaks.add(eval_id)
+        if before is None or before.summary.best_output != done.record.summary.best_output:
+            new_best.add(eval_id)
         record = replace(done.record, summary=_sharing(done.record.summary, done.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
@@ -105,7 +105,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_contents=lost_contents,
         commit_effects=commit_effects,
-        new_peaks=frozenset(new_peaks),
+        new_best=frozenset(new_best),
     )
     to_write.sort(key=lambda task: task.info.id)
     to_write.sort(key=lambda task: [at.commit.position for at in task.history.snapshots[-1:]], reverse=True)

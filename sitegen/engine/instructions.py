@@ -255,7 +255,7 @@ def _touched(timeline: Timeline, evals: Evals, effects: EffectIndex) -> list[Ins
         if timeline.update.complete
         or file.path in edited
         or any(edit.commit.position in positions for edit in file.edits)
-        or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
+        or any(effects.drives(file.path, eval_id) for eval_id in evals.new_best)
     ]
     return sorted(touched, key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)
 

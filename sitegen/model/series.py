@@ -284,7 +284,7 @@ class Window(NamedTuple):
     """The cells that were fixed and broken in between; None without a point before."""
 
 
-class Peak(Frozen):
+class BestOutput(Frozen):
     """The best output of an eval when all outputs are scored by the newest ground truth and rules."""
 
     at: int
@@ -323,7 +323,7 @@ class EvalSummary(Frozen):
     """Changes of its level, oldest first."""
     windows: tuple[Window, ...] = ()
     """Sorted by edit."""
-    peak: Peak | None = None
+    best_output: BestOutput | None = None
     """None if no output has a headline."""
     now: tuple[float | None, ...] = ()
     """The headline metric of each point by the newest ground truth and rules; empty if these are the values of

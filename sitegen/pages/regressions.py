@@ -142,8 +142,8 @@ def parts(listed: ListedStep) -> dict[str, float]:
 
 def outputs_since_best(standing: EvalStanding) -> int:
     """Number of different outputs after the best one."""
-    headlines, peak = standing.summary.headlines, standing.summary.peak
-    return len(first_of_each_output(headlines, range(peak.at + 1, len(headlines)))) if peak else 0
+    headlines, best = standing.summary.headlines, standing.summary.best_output
+    return len(first_of_each_output(headlines, range(best.at + 1, len(headlines)))) if best else 0
 
 
 def step_chart(listed: ListedStep) -> tuple[int, float, ChartLine, str, str]:

@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
-from sitegen.analysis.effects import EffectIndex, peak
+from sitegen.analysis.effects import EffectIndex, best_output
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
-from sitegen.model.series import EvalSummary, Peak, Series
+from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
@@ -38,7 +38,7 @@ def summary(one: Series) -> EvalSummary:
         one.info,
         one.specs[:3],
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
-        peak=peak(one, [(sample.commit(index),) for index in range(len(one.points))]),
+        best_output=best_output(one, [(sample.commit(index),) for index in range(len(one.points))]),
         now=tuple(values_now(one.points, "f1")),
         best=best_points(one.points, one.specs[0]),
     )
@@ -71,12 +71,12 @@ def test_every_page_and_file_names_the_same_output(
     assert of_trend is not None
     assert (of_trend.snapshot.label, best_value, trend.best_so_far[-1]) == (label, value, value)
     (at,) = sample.view_of(regressions_page([stored], (), {})).standings
-    assert (at.best.label, at.summary.peak.value) == (label, value)
+    assert (at.best.label, at.summary.best_output.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
     assert one.points[compared.earlier[-1]].snapshot.label == label
     edits = tuple(Edit(sample.commit(index), "CLAUDE.md", "modified", None, None) for index in range(len(one.points)))
     (of_file,) = EffectIndex([stored], {}).best_versions(InstructionHistory("CLAUDE.md", edits))
-    assert (of_file.point.label, of_file.peak.value, of_file.edit) == (label, value, best)
+    assert (of_file.point.label, of_file.best_output.value, of_file.edit) == (label, value, best)
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
     newest_entry = feed.split("<entry>")[1]
     assert "New best" in newest_entry
@@ -104,18 +104,18 @@ def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, 
     assert best_before_newest(series(*values)) == best
 
 
-def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
+def test_the_best_output_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
     one = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None))
     assert comparable_since([point.scorecard for point in one.points], "f1") == [0] * 4
     made_with = [(sample.commit(position),) for position in (1, 4, 4, 5)]
-    found = peak(one, made_with)
+    found = best_output(one, made_with)
     assert found
-    assert replace(found, interval=None) == Peak(1, 0.75, 4)
-    lowest = peak(replace(one, specs=(replace(sample.SPECS[0], higher_is_better=False),)), made_with)
+    assert replace(found, interval=None) == BestOutput(1, 0.75, 4)
+    lowest = best_output(replace(one, specs=(replace(sample.SPECS[0], higher_is_better=False),)), made_with)
     assert lowest
-    assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
-    assert peak(replace(one, points=one.points[3:]), made_with[3:]) is None
-    assert peak(replace(one, points=()), []) is None
+    assert replace(lowest, interval=None) == BestOutput(0, 0.5, 1)
+    assert best_output(replace(one, points=one.points[3:]), made_with[3:]) is None
+    assert best_output(replace(one, points=()), []) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sitegen.analysis.effects import BestVersion, EffectIndex
 from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak
+from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.html.charts import track
@@ -67,7 +67,7 @@ def best_versions(file: InstructionHistory, **made_with: int) -> tuple[BestVersi
     after = effect("a", 0.9).after
     assert after is not None
     evals = [
-        EvalSummary(EvalInfo(name, name.title()), (F1,), (after,), peak=Peak(0, 0.9, edit))
+        EvalSummary(EvalInfo(name, name.title()), (F1,), (after,), best_output=BestOutput(0, 0.9, edit))
         for name, edit in made_with.items()
     ]
     return EffectIndex(evals, {}).best_versions(file)

@@ -9,7 +9,7 @@ from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Headline, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.instruction import MOST_FILES, go_back_command
 from sitegen.pages.instructions import FileRecord, instructions_page
@@ -35,7 +35,7 @@ def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
     return Edit(commit(position), path, "modified", *blobs)
 
 
-def summary(eval_id: str, values: tuple[float, ...], peak: int, *windows: Window) -> EvalSummary:
+def summary(eval_id: str, values: tuple[float, ...], best_output: int, *windows: Window) -> EvalSummary:
     """Point 1 was made with the edit at 1, and so on."""
     points = tuple(
         Headline(
@@ -49,8 +49,8 @@ def summary(eval_id: str, values: tuple[float, ...], peak: int, *windows: Window
         )
         for at, value in enumerate(values)
     )
-    best = Peak(at=peak, value=values[peak], edit=windows[peak].edit)
-    return EvalSummary(EvalInfo(eval_id, eval_id.title()), (F1,), points, windows=windows, peak=best)
+    best = BestOutput(at=best_output, value=values[best_output], edit=windows[best_output].edit)
+    return EvalSummary(EvalInfo(eval_id, eval_id.title()), (F1,), points, windows=windows, best_output=best)
 
 
 FILES = (
@@ -84,9 +84,9 @@ def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
 
 def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_there_is_one():
     best = replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS), since_best=WORSE)
-    near = replace(summary("near", (0.5, 0.25, 0.5), 0, *WINDOWS), peak=None)
+    near = replace(summary("near", (0.5, 0.25, 0.5), 0, *WINDOWS), best_output=None)
     far = summary("far", (0.75, 0.25, 0.5), 0, *WINDOWS)
-    near = replace(near, peak=Peak(at=2, value=0.5, edit=3))
+    near = replace(near, best_output=BestOutput(at=2, value=0.5, edit=3))
     (version,) = [version for version in versions(best, near, far) if version.commit.position == 2]
     assert [
         (effect.eval_id, effect.value, effect.change, effect.decision, effect.is_best) for effect in version.evals
@@ -179,8 +179,8 @@ def test_there_is_no_verdict_on_going_back_to_what_the_newest_output_may_have_be
 
 def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_earlier_edit():
     best = summary("x", (0.5, 0.25, 0.75), 2, *WINDOWS)
-    assert best.peak
-    doubtful = replace(best, peak=replace(best.peak, or_edit=commit(1)))
+    assert best.best_output
+    doubtful = replace(best, best_output=replace(best.best_output, or_edit=commit(1)))
     record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
     page = instructions_page([record], [], versions(doubtful))
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())

@@ -13,7 +13,7 @@ from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalSummary, PatternSummary, Peak, WeakSection
+from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts
@@ -40,7 +40,7 @@ def case(
     defined = [value for value in values if value is not None]
     result = summary(name, *values, **more)
     if defined:
-        result = replace(result, peak=Peak(values.index(max(defined)), max(defined), 0))
+        result = replace(result, best_output=BestOutput(values.index(max(defined)), max(defined), 0))
     if len(defined) > 1 and values[-1] is not None:
         change = defined[-1] - defined[-2]
         parts = DeltaParts(change - by_rules, 0.0, by_rules)
@@ -55,7 +55,7 @@ def recorded(*values: float) -> EvalSummary:
         one,
         info=replace(one.info, kind="recorded"),
         specs=(SECONDS,),
-        peak=Peak(values.index(min(values)), min(values), 0),
+        best_output=BestOutput(values.index(min(values)), min(values), 0),
         change=Change(Overlap(1), (MetricDelta("seconds", change, None),)),
     )
 

@@ -10,7 +10,7 @@ from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Streak, WeakSection
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Headline, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
@@ -79,9 +79,9 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
 
 
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
-    worse = replace(_summary("b", 0.9, 0.5), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
-    past = replace(_summary("d", 0.9, 0.6, 0.7), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
-    lower = replace(_summary("c", 0.9, 0.8), peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
+    worse = replace(_summary("b", 0.9, 0.5), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
+    past = replace(_summary("d", 0.9, 0.6, 0.7), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
+    lower = replace(_summary("c", 0.9, 0.8), best_output=BestOutput(0, 0.9, 0), since_best=verdict("cannot tell"))
     page = sample.overview_page(
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, COUNTS
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points
-from sitegen.analysis.effects import peak
+from sitegen.analysis.effects import best_output
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep, mute_of, unmatched_mutes
@@ -19,7 +19,7 @@ from sitegen.config.models import Mute
 from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
-from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.html.charts import ChartLine
@@ -463,14 +463,14 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
         points=points,
     )
     heads = tuple(map(sample.headline, points))
-    best = peak(one, [(sample.commit(0),)] * len(points))
+    best = best_output(one, [(sample.commit(0),)] * len(points))
     return EvalSummary(
         info=one.info,
         specs=one.specs,
         headlines=heads,
         deleted=deleted,
         steps=steps_of(one),
-        peak=best,
+        best_output=best,
         best=best_points(points, one.specs[0]),
     )
 
@@ -569,7 +569,13 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
     best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
     page = regressions_page(
-        [replace(summary("a", 0.8, 0.7), peak=Peak(at=0, value=0.8, edit=0, interval=best), interval=newest)], (), {}
+        [
+            replace(
+                summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best), interval=newest
+            )
+        ],
+        (),
+        {},
     )
     html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")

@@ -24,7 +24,7 @@ from sitegen.analysis.standing import (
 from sitegen.config.models import Mute
 from sitegen.model.changes import ChangeVerdict, Decision, StepStatus
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalSummary, Peak, Series
+from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.pages.overview.page import target_of
@@ -56,7 +56,7 @@ def verdict(decision: Decision) -> ChangeVerdict:
 
 
 def fallen(name: str, best: float, newest: float | None, decision: Decision, **more: Any) -> EvalSummary:
-    return summary(name, best, newest, peak=Peak(0, best, 0), since_best=verdict(decision), **more)
+    return summary(name, best, newest, best_output=BestOutput(0, best, 0), since_best=verdict(decision), **more)
 
 
 def stepped(name: str, status: StepStatus, fall: float = 0.4) -> EvalSummary:
@@ -65,9 +65,9 @@ def stepped(name: str, status: StepStatus, fall: float = 0.4) -> EvalSummary:
 
 CASES: list[tuple[EvalSummary, Trouble]] = [
     (summary("empty"), "no outputs"),
-    (summary("first", 0.5, peak=Peak(0, 0.5, 0)), "none"),
+    (summary("first", 0.5, best_output=BestOutput(0, 0.5, 0)), "none"),
     (summary("undefined", None), "none"),
-    (summary("lost", 0.5, None, peak=Peak(0, 0.5, 0)), "unscored"),
+    (summary("lost", 0.5, None, best_output=BestOutput(0, 0.5, 0)), "unscored"),
     (replace(summary("unread"), headlines=(headline(1, None, status="unreadable"),)), "unscored"),
     (stepped("behind", "behind", 0.2), "worse"),
     (stepped("fell", "fell", 0.3), "worse"),
@@ -132,7 +132,7 @@ def test_what_is_muted_is_not_worse() -> None:
 
 
 def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
-    one = summary("slow", 2.0, 5.0, peak=Peak(0, 2.0, 0))
+    one = summary("slow", 2.0, 5.0, best_output=BestOutput(0, 2.0, 0))
     one = replace(one, specs=(replace(one.specs[0], higher_is_better=False), *one.specs[1:]))
     assert standing_of(one, ()).behind == 3.0
 

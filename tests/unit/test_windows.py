@@ -4,12 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change, peak, windows
+from sitegen.analysis.effects import BestVersion, EffectIndex, best_output, mean_change, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Series, Window
+from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, InstructionHistory, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
@@ -110,14 +110,14 @@ def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit
     one = Series(
         info=EvalInfo("x", "X"), history=EvalHistory("x", "fields", "iterations", ()), specs=(F1,), points=tuple(points)
     )
-    best = peak(one, made_with)
+    best = best_output(one, made_with)
     assert best
     assert (best.edit, best.or_edit) == (5, commit(1))
 
 
 @pytest.mark.parametrize(("edited", "in_doubt"), [((1, 5), True), ((1, 3), False), ((5,), False)])
 def test_the_version_of_a_file_is_in_doubt_only_if_the_file_was_edited_with_the_output(edited, in_doubt):
-    best = replace(summary("x"), peak=Peak(0, 0.5, 5, or_edit=commit(3)))
+    best = replace(summary("x"), best_output=BestOutput(0, 0.5, 5, or_edit=commit(3)))
     file = InstructionHistory("a.md", tuple(edit(position) for position in edited))
     (version,) = EffectIndex([best], {}).best_versions(file)
     assert (version.or_edit is not None) is in_doubt
@@ -254,11 +254,11 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
 
 
 def test_best_versions_are_those_of_the_evals_that_a_file_drives():
-    best = Peak(1, 0.75, 5)
-    index = EffectIndex([replace(summary("a"), peak=best), summary("b")], {"a": frozenset({"a.md"})})
+    best = BestOutput(1, 0.75, 5)
+    index = EffectIndex([replace(summary("a"), best_output=best), summary("b")], {"a": frozenset({"a.md"})})
     first, second = (InstructionHistory(path, (edit(4),)) for path in ("a.md", "b.md"))
     assert index.best_versions(first) == (
-        BestVersion(eval_id="a", name="a", spec=F1, point=headline(0.75), peak=best, edit=0),
+        BestVersion(eval_id="a", name="a", spec=F1, point=headline(0.75), best_output=best, edit=0),
     )
     assert index.best_versions(second) == ()
 
