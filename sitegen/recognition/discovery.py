@@ -109,7 +109,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     candidates = data_files(files)
     truth_finder = TruthFinder(candidates, read)
     ids, truths = set(existing_ids), set[str]()
-    proposals_in = Counter[str]()
+    proposals_in, left_out = Counter[str](), dict[str, Proposal]()
     single = 0
     proposed: list[tuple[str, Proposal]] = []  # with the folder of the output, or of the glob of runs
     for series in output_series(candidates):
@@ -132,6 +132,9 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         folder = series.path.rpartition("/")[0]
         proposals_in[folder] += 1
         if proposals_in[folder] > _MOST_BESIDE:
+            more = counted(proposals_in[folder] - _MOST_BESIDE, "file")
+            why, lacks = f"{more} beside {_MOST_BESIDE} others in {folder}", "each may be one document of an eval"
+            left_out[folder] = Proposal(id=folder, why=why, lacks=lacks)
             continue
         keys, why = recognition
         truth = keys.pop("ground_truth", "")
@@ -154,7 +157,8 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         )
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
-    return [one for folder, one in proposed if not (one.id in recorded and folder in computed)]
+    kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
+    return [*kept, *left_out.values()]
 
 
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
@@ -291,7 +295,8 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
     unassigned = [
         file for file in tracked if not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
-    proposals = {proposal.id: proposal for proposal in _proposals(unassigned, read, existing_ids)}
+    found = _proposals(unassigned, read, existing_ids)
+    proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
     globs = instruction_globs(tracked, read, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
     if is_site_needed:
@@ -319,7 +324,7 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
         existing=tuple(found for name, found in trials.items() if name not in proposals),
         proposed=accepted,
         doubtful=tuple(proposed for proposed in judged if proposed.doubt and not proposed.lacks),
-        rejected=tuple(proposed for proposed in judged if proposed.lacks),
+        rejected=tuple(proposed for proposed in (*judged, *found) if proposed.lacks),
         instructions=globs,
         manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,
         site=site_text(globs) if is_site_needed else None,

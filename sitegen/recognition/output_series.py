@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from sitegen.importers.usual_names import EXPECTED, OUTPUT, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import DATA, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.text.plain import natural_order
@@ -39,6 +40,8 @@ _PLACE = re.compile(
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)
 _TRUTH_NAME = re.compile(r"label|reference|annotat|correct", re.IGNORECASE)
 """Words that suggest expected values in the name of a file, but not in the name of a folder."""
+_DATA_SET = re.compile(r"data[_-]?set|questions|test[_-]?(?:cases|set)", re.IGNORECASE)
+"""Words in the name of a file that may hold questions, with what is expected or without."""
 
 _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
@@ -211,6 +214,7 @@ _NO_TRUTH = re.compile(
 _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
 
+_QUESTIONS: Final = ("input", "question", "prompt", "query", "instruction")
 _IDS: Final = (
     "id",
     "case_id",
@@ -236,23 +240,34 @@ class Shape(Frozen):
     list_at: str = ""
     """Key of the list of documents; empty if the file is the list itself, or a single document."""
     is_list: bool = False
+    sides: tuple[str, ...] = ("", "", "")
+    """The columns of the question, of what is expected, and of an output, in a list that has them."""
+
+    def is_answered_by(self, actual: Shape) -> bool:
+        """Whether this list states what is expected, and the other one an output under the same ids."""
+        sides = self.sides[1] and actual.sides[2] and not actual.sides[1]
+        return bool(sides and self._common_key(actual))
 
     def agreement(self, actual: Shape) -> float:
         """Return the share of these expected fields that an output has; 0 if the documents cannot be the same."""
+        if self.is_answered_by(actual):
+            return 1.0
         common = len(self.fields & actual.fields)
         if self.is_list != actual.is_list or common < 2 or (self.is_list and not self._common_key(actual)):
             return 0.0
         return common / len(self.fields)
 
-    def settings(self, actual: Shape) -> dict[str, Any]:
-        """Return the settings for the list of documents and the field with their ids, unless the defaults apply."""
+    def keys_of_entry(self, actual: Shape) -> dict[str, Any]:
+        """Return the kind, and the settings for the list of documents and the field with their ids, unless usual."""
+        if self.sides[0] and self.is_answered_by(actual):
+            return {"kind": "responses"}
         where: dict[str, str] = {}
         if self.is_list and (actual.list_at or self.list_at):
             where["path"] = actual.list_at or self.list_at
         key = self._common_key(actual)
         if self.is_list and (where or key != "id"):
             where["key"] = key
-        return {"documents": where} if where else {}
+        return {"settings": {"documents": where}} if where else {}
 
     def _common_key(self, actual: Shape) -> str:
         """Return the first unique field of both sides with half of its expected values in common; else empty."""
@@ -269,7 +284,7 @@ class TruthFinder:
         self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
 
     def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
-        """Return the file with the expected values of an output, and the settings that match their documents."""
+        """Return the file with the expected values of an output, and keys of an entry that match their documents."""
         actual = self._shape(series.newest)
         if actual is None:
             return None
@@ -277,13 +292,15 @@ class TruthFinder:
         for file in self._truths(series):
             expected = self._shape(file)
             agreement = expected.agreement(actual) if expected else 0.0
+            if _DATA_SET.search(file.name) and expected and not expected.is_answered_by(actual):
+                continue
             if expected and agreement >= _LEAST_AGREEMENT:
                 scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
         if not scored:
             return None
         # Of equally good files, this is the first, which is the nearest.
         _, file, expected = max(scored, key=lambda row: row[0])
-        return file, expected.settings(actual)
+        return file, expected.keys_of_entry(actual)
 
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
@@ -297,7 +314,7 @@ class TruthFinder:
             and series.may_have(file)
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
-        by_name = [file for file in eligible if is_truth_by_name(file.path)]
+        by_name = [file for file in eligible if is_truth_by_name(file.path) or _DATA_SET.search(file.name)]
         stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
         if series.versions <= 2:  # too few versions for another file to be relatively stable
             stable = []
@@ -318,6 +335,7 @@ class TruthFinder:
                     keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
                     list_at=table.key,
                     is_list=True,
+                    sides=tuple(usual_key(table.rows, names) for names in (_QUESTIONS, EXPECTED, OUTPUT)),
                 )
             self._shapes[file.path] = shape
         return self._shapes[file.path]

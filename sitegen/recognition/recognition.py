@@ -49,7 +49,7 @@ _LARGEST_SUMS: Final = 300_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
 
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
-_OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
+_OUTPUT_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
@@ -138,15 +138,14 @@ def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | N
     pair = truths.paired(series)
     if pair is None:
         return None
-    file, settings = pair
-    keys = {"settings": settings} if settings else {}
+    file, keys = pair
     why = f"expected values in {file.path}, with the fields of these outputs"
     return {**keys, "ground_truth": file.path}, why
 
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
-    if not series.hinted or series.newest.ending not in (*_OUTPUT_IN, "csv") or len(content) > _LARGEST_SUMS:
+    if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
         return None
     try:
         numbers = list(numbers_of_layout(read_record(series.newest.path, content).value, {}))

@@ -286,7 +286,11 @@ def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
     repo.commits([{f"results/case{chr(97 + n)}/out.xml": report for n in range(9)} | {"results/a.xml": report}])
     assert len(_look(repo).proposed) == 10  # each in a folder of its own
     repo.commits([{f"more/results/{chr(97 + n)}.xml": report for n in range(9)}])
-    assert sum(each.why.startswith("more/") for each in _look(repo).proposed) == 6
+    look = _look(repo)
+    assert sum(each.why.startswith("more/") for each in look.proposed) == 6
+    assert [f"{each.why}: {each.lacks}" for each in look.rejected] == [
+        "3 files beside 6 others in more/results: each may be one document of an eval"
+    ]
 
 
 def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
