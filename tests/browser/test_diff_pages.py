@@ -50,6 +50,14 @@ def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
     assert page.locator(".view.ren").is_visible()
 
 
+def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit: Callable[..., Page]):
+    page = visit(FILE, viewport=PHONE)
+    shown = """row => [row, Object.assign(row.cloneNode(true), { className: "more" }),
+        Object.assign(row.cloneNode(true), { className: "more on" })].map(each => {
+        row.parentNode.append(each); return getComputedStyle(each).display; })"""
+    assert page.locator(".edits tbody tr").first.evaluate(shown) == ["grid", "none", "grid"]
+
+
 def test_on_a_phone_removed_and_added_lines_stand_below_each_other(visit: Callable[..., Page]):
     page = visit(EDIT, viewport=PHONE)
     above = page.locator("td.d:has(del)").first.bounding_box()
