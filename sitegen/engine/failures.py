@@ -58,23 +58,22 @@ def attempt(
     ``part`` names what is made, as the end of a sentence: ``the pages of this eval``. The path, the commit and the eval
     are those that the part is about. Exceptions of ``_ENDS_THE_BUILD`` pass through.
     """
+    problem = Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id)
     try:
         return make()
     except MissingObjectsError as error:
-        return Problem(
-            severity="error",
-            message=f"sitegen could not make {part}. {error.message}",
-            fix=error.fix or FIX,
-            path=error.path or path,
-            line=None,
-            commit=error.commit or commit,
-            eval_id=eval_id,
-        )
+        message, fix = f"sitegen could not make {part}. {error.message}", error.fix or FIX
+        return replace(problem, message=message, fix=fix, path=error.path or path, commit=error.commit or commit)
     except _ENDS_THE_BUILD:
         raise
     except Exception as error:
         traceback.print_exception(error, file=sys.stderr)
-        return _problem(part, error, Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id))
+        if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
+            snapshot, error = error.snapshot, error.__cause__
+            path = snapshot.outputs[0].path if snapshot.outputs else None
+            problem = replace(problem, path=path, commit=snapshot.commit.sha)
+        message = f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}."
+        return replace(problem, message=message)
 
 
 def if_possible(make: Callable[[], R]) -> R | None:
@@ -88,15 +87,6 @@ def if_possible(make: Callable[[], R]) -> R | None:
         raise
     except Exception:
         return None
-
-
-def _problem(part: str, error: Exception, problem: Problem) -> Problem:
-    """Add the text to a problem that has only the place of the part."""
-    if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
-        snapshot, error = error.snapshot, error.__cause__
-        path = snapshot.outputs[0].path if snapshot.outputs else None
-        problem = replace(problem, path=path, commit=snapshot.commit.sha)
-    return replace(problem, message=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
 
 
 def _place(error: Exception) -> str:

@@ -99,7 +99,8 @@ class SiteFiles:
         memo.forget_pages(name, outdated)
         memo.keep_pages(name, added)
         foreign = self._warn_of_foreign(changed)
-        list_size = 0 if site.must_be_made_again else self._shorten_list()
+        before = self.last.state.list_size if self.last.state and self.last.is_trusted else None
+        list_size = 0 if site.must_be_made_again else shorten_list(folder, lambda: memo.each_page(name), before)
         memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
         outcome = self._with_counts(site, removed + unrecorded)
         if not site.must_be_made_again:
@@ -121,10 +122,8 @@ class SiteFiles:
 
     def _left(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
-        left = dict.fromkeys(self._unlisted)
-        for path in self._paths() if left else ():
-            left.pop(path, None)
-        return list(left)
+        recorded = set(self._paths()) if self._unlisted else ()
+        return [path for path in self._unlisted if path not in recorded]
 
     def _remove_unrecorded(self, complete: bool) -> int:
         """Delete files that a failed part wrote, according to the list in the folder, and that were not recorded."""
@@ -143,10 +142,6 @@ class SiteFiles:
                 text = f"{self._into} holds what no build wrote, and it {fate}: {number_and_first(new)}"
                 warnings.warn(text, Notice, stacklevel=1)
         return staying
-
-    def _shorten_list(self) -> int:
-        before = self.last.state.list_size if self.last.state and self.last.is_trusted else None
-        return shorten_list(self._into, lambda: self._memo.each_page(self._site), before)
 
     def _changes(self, complete: bool) -> tuple[list[PageRow], list[PageRow]]:
         """Compare the recorded files with the memo: with all files of the last build, if this one is ``complete``.

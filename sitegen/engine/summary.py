@@ -1,9 +1,6 @@
 """``summary.md``: the state of the project for readers without a browser who change instructions, such as programs.
 
 At most ``LINES`` lines of limited length. Text of the project is quoted as code, and declared to be data.
-
-
-The parts of ``summary.md`` on what changed: what is worse than it was, and the latest edits of instructions.
 """
 
 from __future__ import annotations
@@ -79,7 +76,8 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         files = first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {code(commit.committed_at[:10])} {code(commit.subject, NAME)}: {files}"
-        moved = sorted((effect for effect in commit_edits.effects if effect.by_outputs is not None), key=_effect_size)
+        measured = (effect for effect in commit_edits.effects if effect.by_outputs is not None)
+        moved = sorted(measured, key=lambda effect: (-abs(effect.by_outputs or 0.0), effect.eval_id))
         confounded = [effect for effect in commit_edits.effects if effect.window.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
             exchanged = name(exchange("model", effect.window.model))
@@ -95,10 +93,6 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         if not moved and not confounded and not regraded:
             yield "  - no eval has outputs from before and after it"
     yield ""
-
-
-def _effect_size(effect: Effect) -> tuple[float, str]:
-    return -abs(effect.by_outputs or 0.0), effect.eval_id
 
 
 def _effect_sentence(effect: Effect) -> str:

@@ -200,14 +200,14 @@ class Writer:
             self._real_folders.add(parent)
         return f"{self._folder}/{parent}" if parent else str(self._folder)
 
-    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> list[str]:
-        """Give one content to those of these paths that are free, as one file with many names. Returns the paths.
+    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
+        """Give one content to those of these paths that are free, as one file with many names.
 
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
         free = [path for path in paths if not self._is_foreign(path) and not self._exists(path)]
         if not free:
-            return free
+            return
         content, source = make(), None
         self._add_to_list(free, content_digest(content))
         for path in free:
@@ -220,7 +220,6 @@ class Writer:
                 pass
             self._put(f"{self._parent_of(path)}/{self._temporary}", target, content)
             source = target
-        return free
 
     def _exists(self, path: str) -> bool:
         self._parent_of(path)  # makes it, and refuses a link
