@@ -10,7 +10,7 @@ from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import PairedBy, Result, Status
-from sitegen.model.usage import RunUsage
+from sitegen.model.usage import RunUsage, UsageRow
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
 
@@ -53,29 +53,6 @@ class ProblemRow:
     fix: str
     line: int | None
     about: str
-
-
-@dataclass(frozen=True, slots=True)
-class UsageRow:
-    """Usage of the output, and the models that made and graded it; None where no file states it."""
-
-    answers: int
-    """Number of calls that gave an answer; 0 if a record beside the output states only totals."""
-    models: tuple[str, ...]
-    parameters: str
-    """JSON; empty if none are stated, or if they differ among the answers."""
-    tokens_in: int | None
-    """Input tokens, including tokens from a cache."""
-    tokens_out: int | None
-    cost: float | None
-    """US dollars, unless the tool that wrote the file counts in another currency."""
-    latency_median: float | None
-    """Seconds."""
-    latency_p95: float | None
-    """Seconds."""
-    judges: tuple[str, ...]
-    graded: tuple[str, ...]
-    """Metrics that depend on grades of these judges."""
 
 
 @dataclass(frozen=True, kw_only=True)

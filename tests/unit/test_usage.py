@@ -9,14 +9,14 @@ from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
-from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
+from sitegen.model.usage import Call, Exchange, RunUsage, Usage, UsageRow, exchanged, stated
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights import HighlightsScorer
 from sitegen.scoring.judged import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
-from sitegen.scoring.results_file import Metadata, UsageRow
+from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank

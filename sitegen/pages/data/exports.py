@@ -26,9 +26,9 @@ from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary, VariantSpread
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Cause, Snapshot
+from sitegen.model.usage import UsageRow
 from sitegen.pages import links
 from sitegen.pages.labels import STATUSES
-from sitegen.scoring.results_file import UsageRow
 from sitegen.text.plain import encodable, line
 from sitegen.text.values import metric_text, to_json_bytes
 
