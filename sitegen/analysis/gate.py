@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
-from typing import Final, Literal, get_args
+from operator import attrgetter
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit
-from sitegen.model.changes import ChangeVerdict, MetricDelta
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalInfo
+from sitegen.model.usage import regraded
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -44,7 +46,10 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 OFF: Final = 100.0
 """The drop from which on no change of a metric fails."""
 
-ChanceTest = Callable[[MetricSpec], ChangeVerdict | None]
+GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
+"""Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
+
+ChanceTest = Callable[[GateMetric], ChangeVerdict | None]
 """Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
@@ -79,60 +84,19 @@ def case_limits(gate: GateSettings, eval_id: str) -> tuple[int | None, int | Non
     )
 
 
-def check_metric(
-    spec: MetricSpec,
-    limits: MetricLimits,
-    before: float | None,
-    after: float | None,
-    delta: MetricDelta | None,
-    chance: ChanceTest | None = None,
-    *,
-    is_headline: bool = False,
-    excuse: Literal["same output", "another judge"] | None = None,
-    strict_floors: bool = False,
-) -> GateMetric:
-    """Check a metric against its limits.
-
-    ``before`` and ``after`` are its values at the base and at the head, and ``delta`` the change over common documents;
-    None if there is nothing to compare with. ``chance`` judges whether the change of the headline, or a drop beyond the
-    limit, may be chance; without it, any such drop fails.
-
-    The headline may hide a loss: a field broke wherever it was right, or more broke than was fixed at the same or a
-    better value. If that is more than chance, it fails however the value changed, unless drops are turned off.
-    ``excuse``: no drop is the doing of the model, because the output is the same, or because the metric is computed
-    from grades that another judge gave at the head, so that its change is undefined. ``strict_floors`` as in
-    ``GateReport``.
-    """
-    reasons: list[Reason] = []
-    verdict = None
-    if limits.floor is not None:
-        reasons += _floor_reasons(spec, limits.floor, before, after, strict=strict_floors)
-    if delta is not None and delta.change is not None:
-        dropped = limits.drop is not None and _worse_by(spec, delta.change, before) > limits.drop + ROUNDING
-        if chance and (is_headline or dropped):
-            verdict = chance(spec)
-        if dropped and excuse:
-            reasons.append(excuse)
-        elif dropped:
-            reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
-        elif limits.drop is not None and limits.drop < OFF and verdict and _hides_loss(spec, delta.change, verdict):
-            reasons.append("worse on these cases")
-    elif delta is not None and limits.drop is not None:
-        reasons += (excuse,) if excuse == "another judge" else _incomparable_reasons(before, after)
-    unique = tuple(dict.fromkeys(reasons))
-    change, parts = (delta.change, delta.parts) if delta else (None, None)
+def gate_metric(spec: MetricSpec, limits: MetricLimits) -> GateMetric:
+    """Return a metric with its limits, without values."""
     return GateMetric(
         name=spec.name,
-        base=before,
-        head=after,
-        change=change,
-        points=None if change is None else _points(spec, change, before),
-        parts=None if spec.recorded else parts,
+        base=None,
+        head=None,
+        change=None,
+        points=None,
+        parts=None,
         floor=limits.floor,
         drop=limits.drop,
-        verdict=_worst_verdict(unique),
-        reasons=unique,
-        noise=verdict,
+        verdict="pass",
+        reasons=(),
         higher_is_better=spec.higher_is_better,
         range=(spec.low, None if isinf(spec.high) else spec.high),
         label=spec.label,
@@ -140,22 +104,20 @@ def check_metric(
     )
 
 
-def without_excuse(check: GateMetric) -> GateMetric:
-    """Fail a metric that is worse by the repeats of the base, though not by those that the branch added to them."""
-    reasons: tuple[Reason, ...] = tuple(reason for reason in check.reasons if reason != "may be chance")
-    return replace(check, reasons=(*reasons, "worse by the repeats of the base"), verdict="fail")
+def stranger(name: str, limits: MetricLimits) -> GateMetric:
+    """Return the metric for limits on a metric that the eval's kind does not have."""
+    return replace(gate_metric(MetricSpec(name, name, ""), limits), reasons=("no such metric",))
 
 
-def check_stranger(name: str, limits: MetricLimits) -> GateMetric:
-    """Make the failed check of a limit on a metric that the eval's kind does not have."""
-    check = check_metric(MetricSpec(name, name, ""), MetricLimits(), None, None, None)
-    reason: Reason = "no such metric"
-    return replace(check, floor=limits.floor, drop=limits.drop, verdict=VERDICT_OF_REASON[reason], reasons=(reason,))
+def check_eval(draft: GateEval, chance: ChanceTest = attrgetter("noise"), *, strict_floors: bool = False) -> GateEval:
+    """Check the metrics of an eval against their limits, and combine their verdicts with its own reasons.
 
-
-def check_eval(draft: GateEval) -> GateEval:
-    """Combine the checks of an eval's metrics, and the reasons that concern the whole eval, to its verdict."""
-    reasons, metrics = draft.reasons, draft.metrics
+    The metrics have their values and changes. ``chance`` judges whether the change of the headline, or a drop beyond
+    the limit, may be chance; by default a metric says it itself. A drop that cannot be judged fails.
+    ``strict_floors`` as in ``GateReport``.
+    """
+    metrics = tuple(_checked_metric(metric, draft, chance, strict_floors=strict_floors) for metric in draft.metrics)
+    reasons = draft.reasons
     judged = draft.overlap and not draft.same_output
     if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
         reasons += ("too many broken",)
@@ -173,7 +135,39 @@ def check_eval(draft: GateEval) -> GateEval:
     else:
         matched = any(metric.floor is not None and metric.head is not None for metric in metrics)
     verdict = _worst_verdict([*reasons, *(reason for metric in metrics for reason in metric.reasons)])
-    return replace(draft, verdict=verdict, reasons=reasons, matched=matched)
+    return replace(draft, verdict=verdict, reasons=reasons, matched=matched, metrics=metrics)
+
+
+def _checked_metric(metric: GateMetric, draft: GateEval, chance: ChanceTest, *, strict_floors: bool) -> GateMetric:
+    """Check a metric of an eval.
+
+    The headline may hide a loss: a field broke wherever it was right, or more broke than was fixed at the same or a
+    better value. If that is more than chance, it fails however the value changed, unless drops are turned off.
+    """
+    given = tuple(reason for reason in metric.reasons if reason in GIVEN)
+    if "no such metric" in given:
+        return replace(metric, verdict=_worst_verdict(given))
+    metric = replace(metric, points=_points(metric))
+    noise = None
+    reasons = _floor_reasons(metric, strict=strict_floors)
+    if draft.overlap and metric.change is not None:
+        dropped = metric.drop is not None and _worse_by(metric) > metric.drop + ROUNDING
+        if dropped or metric.name == draft.metrics[0].name:
+            noise = chance(metric)
+        if dropped and draft.same_output:
+            reasons += ("same output",)
+        elif dropped:
+            reasons += ("may be chance" if noise and noise.is_open else "dropped",)
+        elif metric.drop is not None and metric.drop < OFF and noise and _hides_loss(metric, noise):
+            reasons += ("worse on these cases",)
+    elif draft.overlap and metric.drop is not None:
+        if regraded(draft.judge, metric.name):
+            reasons += ("another judge",)
+        elif metric.base is not None:
+            reasons += ("undefined",) if metric.head is None else ("nothing in common",)
+    if given:  # the repeats that the branch added do not excuse it
+        reasons = (*(reason for reason in reasons if reason != "may be chance"), *given)
+    return replace(metric, reasons=tuple(dict.fromkeys(reasons)), verdict=_worst_verdict(reasons), noise=noise)
 
 
 def gate_report(
@@ -204,55 +198,50 @@ def gate_report(
 def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     """Return the place of an eval: by verdict, then by how much its headline got worse, then by broken cells."""
     headline = check.metrics[0] if check.metrics else None
-    worse = 0.0
-    if headline and headline.change is not None:
-        worse = round(_worse_by(headline.spec, headline.change, headline.base), 9)
+    worse = round(_worse_by(headline), 9) if headline else 0.0
     return -VERDICTS.index(check.verdict), -worse, -check.broken, check.eval_id
 
 
-def _hides_loss(spec: MetricSpec, change: float, verdict: ChangeVerdict) -> bool:
+def _hides_loss(metric: GateMetric, noise: ChangeVerdict) -> bool:
     """Decide whether something was lost that the value of the headline does not show.
 
     The headline of highlights is a recall, which texts that are wrongly marked leave as it is.
     """
-    better = change if spec.higher_is_better else -change
-    more_broke = better > -ROUNDING and verdict.broken > verdict.fixed
-    return verdict.decision == "worse" and (bool(verdict.lost_fields) or more_broke)
+    better = (metric.change or 0.0) * (1 if metric.higher_is_better else -1)
+    more_broke = better > -ROUNDING and noise.broken > noise.fixed
+    return noise.decision == "worse" and (bool(noise.lost_fields) or more_broke)
 
 
-def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:
-    """Explain why the change of a metric is undefined, if the base has the metric."""
-    if before is None:
+def _floor_reasons(metric: GateMetric, *, strict: bool) -> tuple[Reason, ...]:
+    if metric.floor is None:
         return ()
-    return ("undefined",) if after is None else ("nothing in common",)
-
-
-def _floor_reasons(
-    spec: MetricSpec, floor: float, before: float | None, after: float | None, *, strict: bool
-) -> tuple[Reason, ...]:
-    if after is None:
+    if metric.head is None:
         return ("undefined",)
-    if spec.reaches(after, floor):
+    if metric.spec.reaches(metric.head, metric.floor):
         return ()
-    missed_before = before is not None and not spec.reaches(before, floor)
+    missed_before = metric.base is not None and not metric.spec.reaches(metric.base, metric.floor)
     return ("still below the floor",) if missed_before and not strict else ("below the floor",)
 
 
-def _points(spec: MetricSpec, change: float, before: float | None) -> float | None:
+def _points(metric: GateMetric) -> float | None:
     """Return a change in hundredths of the metric's range, for an amount in percent of the value before.
 
     None for an amount that was undefined or 0 before.
     """
-    if not isinf(spec.high):
-        return 100 * change / (spec.high - spec.low)
-    return 100 * change / before if before else None
+    if metric.change is None:
+        return None
+    low, high = metric.range
+    if high is not None:
+        return 100 * metric.change / (high - low)
+    return 100 * metric.change / metric.base if metric.base else None
 
 
-def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
+def _worse_by(metric: GateMetric) -> float:
     """Return by how many points a metric got worse; negative if better."""
-    points = _points(spec, change, before)
-    points = copysign(inf, change) if points is None else points
-    return -points if spec.higher_is_better else points
+    if metric.change is None:
+        return 0.0
+    points = copysign(inf, metric.change) if metric.points is None else metric.points
+    return -points if metric.higher_is_better else points
 
 
 def _worst_verdict(reasons: Iterable[Reason]) -> GateVerdict:

@@ -6,7 +6,7 @@ import dataclasses
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import case_limits, check_eval, check_metric, check_stranger, gate_report, limits_of
+from sitegen.analysis.gate import case_limits, check_eval, gate_metric, gate_report, limits_of, stranger
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings
 from sitegen.engine.memo import Memo
@@ -15,7 +15,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryE
 from sitegen.history import problems
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.history.repository import Repository
-from sitegen.model.gate import GateEval, GateReport, MetricLimits
+from sitegen.model.gate import GateEval, GateReport, MetricLimits, Reason
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
 from sitegen.questions.study import Study
@@ -133,21 +133,18 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         max_broken=max_broken,
         min_cases=min_cases,
     )
-    strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
+    strangers = [stranger(name, limits[name]) for name in limits if name not in names]
     if same:
-        pair = GatedPair(same, after, own, gate)
-        metrics = (*pair.metrics(limits), *strangers)
-        return check_eval(replace(pair.compared(draft), metrics=metrics))
+        return GatedPair(same, after, own, gate).checked(replace(draft, metrics=strangers), limits)
     card = after.card
-    specs = held_specs(own, [card], limits)
-    floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
     alone = [
         replace(
-            check_metric(spec, floors[spec.name], None, card.metric(spec.name), None),
+            gate_metric(spec, MetricLimits(floor=limits[spec.name].floor)),
+            head=card.metric(spec.name),
             head_variants=after.averaged(spec),
         )
-        for spec in specs
+        for spec in held_specs(own, [card], limits)
     ]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else None
-    draft = replace(draft, metrics=(*alone, *strangers), file=file)
-    return check_eval(replace(draft, reasons=("another kind",)) if before else draft)
+    reasons: tuple[Reason, ...] = ("another kind",) if before else ()
+    return check_eval(replace(draft, metrics=(*alone, *strangers), file=file, reasons=reasons))

@@ -12,7 +12,7 @@ from sitegen.analysis.change import change
 from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
 from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import case_of, flipped_cells
-from sitegen.analysis.gate import ChanceTest, check_metric, without_excuse
+from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
@@ -147,39 +147,44 @@ class GatedPair:
         asked = [list(dict.fromkeys(answer.case_id for answer in answers)) for answers in self._answers]
         self._cases = overlap_of(*asked) if any(asked) else None
 
-    def metrics(self, limits: Mapping[str, MetricLimits]) -> Iterator[GateMetric]:
-        """Compare every metric with its limits."""
-        for spec in held_specs(self._specs, self._cards, limits):
-            limit, chance = limits[spec.name], self._chance if self._gate.noise else self._sure
-            check = self._checked(spec, limit, chance)
-            if check.verdict != "fail" and spec == self._specs[0] and self._may_be_excused:
-                by_base = self._checked(spec, limit, self._by_base)
-                check = without_excuse(check) if by_base.verdict == "fail" else check
-            yield replace(check, base_variants=self._before.averaged(spec), head_variants=self._after.averaged(spec))
+    def checked(self, draft: GateEval, limits: Mapping[str, MetricLimits]) -> GateEval:
+        """Compare the eval, and check it and each of its metrics against their limits.
 
-    def _checked(self, spec: MetricSpec, limits: MetricLimits, chance: ChanceTest) -> GateMetric:
+        The draft has the metrics that the kind of the eval lacks.
+        """
+        metrics = [*self._metrics(limits), *draft.metrics]
+        draft = replace(self._compared(draft), metrics=tuple(metrics))
+        chance, strict_floors = self._chance if self._gate.noise else self._sure, self._gate.strict_floors
+        check = check_eval(draft, chance, strict_floors=strict_floors)
+        if check.metrics[0].verdict == "fail" or not self._may_be_excused:
+            return check
+        alone = replace(draft, metrics=draft.metrics[:1])
+        if check_eval(alone, self._by_base, strict_floors=strict_floors).metrics[0].verdict != "fail":
+            return check
+        metrics[0] = replace(metrics[0], reasons=("worse by the repeats of the base",))
+        return check_eval(replace(draft, metrics=tuple(metrics)), chance, strict_floors=strict_floors)
+
+    def _metrics(self, limits: Mapping[str, MetricLimits]) -> Iterator[GateMetric]:
         before, after = self._cards
         changes = {moved.name: moved for moved in self._change.metrics}
-        moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
-        anew = regraded(self._change.judge, spec.name)
-        if anew or self.overlap.verdict == "refused":
-            moved = MetricDelta(spec.name, None, None)
-        elif self.overlap.verdict == "bridged" and self._cases and is_mean(spec.name):
-            # A side has other test cases as well: the change is over those that both sides answered.
-            moved = MetricDelta(spec.name, answers_change(spec.name, *self._answers), None)
-        return check_metric(
-            spec,
-            limits,
-            before.metric(spec.name),
-            after.metric(spec.name),
-            moved,
-            chance,
-            is_headline=spec == self._specs[0],
-            excuse="another judge" if anew else "same output" if self._is_same_output else None,
-            strict_floors=self._gate.strict_floors,
-        )
+        for spec in held_specs(self._specs, self._cards, limits):
+            moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
+            if regraded(self._change.judge, spec.name) or self.overlap.verdict == "refused":
+                moved = MetricDelta(spec.name, None, None)
+            elif self.overlap.verdict == "bridged" and self._cases and is_mean(spec.name):
+                # A side has other test cases as well: the change is over those that both sides answered.
+                moved = MetricDelta(spec.name, answers_change(spec.name, *self._answers), None)
+            yield replace(
+                gate_metric(spec, limits[spec.name]),
+                base=before.metric(spec.name),
+                head=after.metric(spec.name),
+                change=moved.change,
+                parts=None if spec.recorded else moved.parts,
+                base_variants=self._before.averaged(spec),
+                head_variants=self._after.averaged(spec),
+            )
 
-    def compared(self, draft: GateEval) -> GateEval:
+    def _compared(self, draft: GateEval) -> GateEval:
         """Add the changes of the eval besides its metrics."""
         fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
@@ -263,17 +268,17 @@ class GatedPair:
     def _is_same_output(self) -> bool:
         return bool(self._roles) and "outputs" not in self._roles
 
-    def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
-        if spec == self._specs[0]:
+    def _chance(self, metric: GateMetric) -> ChangeVerdict | None:
+        if metric.name == self._specs[0].name:
             return self._change.verdict
         if self._is_same_output:
             return None
-        verdict = metric_verdict(spec, *self._cards, self._change.flips)
-        return verdict if verdict or not self._answers else answers_verdict(spec, *self._answers)
+        verdict = metric_verdict(metric.spec, *self._cards, self._change.flips)
+        return verdict if verdict or not self._answers else answers_verdict(metric.spec, *self._answers)
 
-    def _sure(self, spec: MetricSpec) -> ChangeVerdict | None:
+    def _sure(self, metric: GateMetric) -> ChangeVerdict | None:
         """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""
-        verdict = self._chance(spec)
+        verdict = self._chance(metric)
         return None if verdict and verdict.is_open else verdict
 
     @property
@@ -282,7 +287,7 @@ class GatedPair:
         verdict, noise = self._change.verdict, self._series.points[1].noise
         return bool(verdict and verdict.is_open and noise and noise.limit is not None)
 
-    def _by_base(self, _: MetricSpec) -> ChangeVerdict | None:
+    def _by_base(self, _: GateMetric) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
         before, after = self._series.points
         value = after.scorecard.metrics[0].value

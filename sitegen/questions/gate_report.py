@@ -16,9 +16,8 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, without_excuse
+from sitegen.analysis.gate import GIVEN, check_eval, gate_metric, gate_report, stranger
 from sitegen.errors import SitegenError
-from sitegen.model.changes import MetricDelta
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
@@ -93,7 +92,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
     by_name = {spec.name: spec for spec in all_specs(specs)}
-    overlap, judge = gate_eval.overlap, gate_eval.judge
+    overlap = gate_eval.overlap
     if overlap:
         is_case = overlap.unit == "case"
         unit, units = ("case", "cases") if is_case else (nouns.document, nouns.documents)
@@ -101,7 +100,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
 
     def derived(metric: GateMetric) -> GateMetric:
         if "no such metric" in metric.reasons:
-            return check_stranger(metric.name, metric.limits)
+            return stranger(metric.name, metric.limits)
         spec = by_name.get(metric.name)
         if spec is None:  # no built-in kind has this metric
             low, high = metric.range
@@ -110,22 +109,17 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             unit = metric.unit if _UNIT.fullmatch(metric.unit) else ""
             label = line(metric.label or metric.name, 60)
             spec = replace(metric.spec, label=label, unit=unit, recorded=traits_of(gate_eval.kind).is_recorded)
-        verdict = metric.noise and replace(metric.noise, change=metric.change)
-        regraded = judge is not None and metric.name in judge.metrics
-        check = check_metric(
-            spec,
-            metric.limits,
-            metric.base,
-            metric.head,
-            MetricDelta(metric.name, metric.change, metric.parts) if overlap else None,
-            lambda _: verdict,
-            is_headline=metric is gate_eval.metrics[0],
-            excuse="another judge" if regraded else "same output" if gate_eval.same_output else None,
-            strict_floors=strict_floors,
+        return replace(
+            gate_metric(spec, metric.limits),
+            base=metric.base,
+            head=metric.head,
+            change=metric.change if overlap else None,
+            parts=metric.parts if overlap and not spec.recorded else None,
+            reasons=tuple(reason for reason in metric.reasons if reason in GIVEN),
+            noise=metric.noise and replace(metric.noise, change=metric.change),
+            base_variants=metric.base_variants,
+            head_variants=metric.head_variants,
         )
-        if "worse by the repeats of the base" in metric.reasons:
-            check = without_excuse(check)
-        return replace(check, base_variants=metric.base_variants, head_variants=metric.head_variants)
 
     return check_eval(
         replace(
@@ -133,7 +127,8 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             overlap=overlap,
             reasons=tuple(reason for reason in gate_eval.reasons if reason not in _DERIVED),
             metrics=tuple(map(derived, gate_eval.metrics)),
-        )
+        ),
+        strict_floors=strict_floors,
     )
 
 

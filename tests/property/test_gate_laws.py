@@ -2,20 +2,21 @@
 
 import re
 import xml.etree.ElementTree as ET
+from operator import attrgetter
 from typing import get_args
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.gate import VERDICTS, check_metric, gate_report
+from sitegen.analysis.gate import VERDICTS, gate_report
 from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.gate_junit import Annotation, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.markdown_cells import code
-from tests.gates import gate_eval, overlap
+from tests.gates import check_metric, gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
@@ -28,7 +29,7 @@ OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a"
 
 
 def compared(
-    limits: MetricLimits, before: float | None, after: float | None, common: GateOverlap, noise=None
+    limits: MetricLimits, before: float | None, after: float | None, common: GateOverlap, noise=attrgetter("noise")
 ) -> GateEval:
     refused = before is None or after is None or common.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)

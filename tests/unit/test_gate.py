@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, check_metric, gate_report, limits_of
+from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, gate_report, limits_of
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
@@ -16,7 +16,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.values import schema_first
-from tests.gates import gate_eval, overlap
+from tests.gates import check_metric, gate_eval, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 RECALL = MetricSpec("recall", "Recall", "")
@@ -86,7 +86,7 @@ def test_every_verdict_and_every_reason_has_its_place():
 )
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
     before, after = values
-    found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else None)
+    found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else lambda _: None)
     assert list(found.reasons) == reasons
     assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_metric, check_stranger, gate_report
+from sitegen.analysis.gate import gate_report, stranger
 from sitegen.errors import SitegenError
 from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
@@ -21,7 +21,7 @@ from sitegen.questions.gate_markdown import gate_markdown
 from sitegen.questions.gate_report import MOST, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.text.values import schema_first
-from tests.gates import gate_eval, overlap
+from tests.gates import check_metric, gate_eval, overlap
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -56,7 +56,7 @@ def report(
             PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE
         ),
         check_metric(RECALL, MetricLimits(), 0.9, None, MetricDelta("recall", None, None)),
-        check_stranger(name, MetricLimits(0.5)),
+        stranger(name, MetricLimits(0.5)),
     ]
     still = [check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
     old = [check_metric(F1, MetricLimits(0.95, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
@@ -98,7 +98,7 @@ def report(
 
 def test_strict_floors_are_read_again():
     old = check_metric(F1, MetricLimits(0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
-    one = gate_eval("a", "both", [old], overlap=overlap("comparable", 2))
+    one = gate_eval("a", "both", [old], overlap=overlap("comparable", 2), strict_floors=True)
     strict = gate_report("b" * 40, "a" * 40, [one], strict_floors=True)
     assert (strict.verdict, read_report(schema_first(strict)).verdict) == ("fail", "fail")
     body = {**json.loads(schema_first(strict)), "strict_floors": False}
