@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import ChanceTest, check_eval, gate_metric
+from sitegen.analysis.gate import ChanceTest, check_eval, check_report, gate_metric
 from sitegen.model.changes import Comparability, MetricDelta
-from sitegen.model.gate import GateEval, GateMetric, GateOverlap, MetricLimits, Presence
+from sitegen.model.gate import GateEval, GateMetric, GateOverlap, GateReport, MetricLimits, Presence
 from sitegen.model.metrics import MetricSpec
 
 
@@ -27,6 +27,16 @@ def gate_eval(
     fields = {"name": eval_id, "kind": "fields", **more}
     draft = GateEval(eval_id=eval_id, presence=presence, metrics=tuple(metrics), **fields)
     return check_eval(draft, chance, strict_floors=strict_floors)
+
+
+def gate_report(
+    base: str, head: str, evals: Iterable[GateEval], *, allow_incomparable: bool = False, strict_floors: bool = False
+) -> GateReport:
+    """A report of the gate with its verdict."""
+    draft = GateReport(
+        base=base, head=head, verdict="pass", passed=False, matched=0, evals=tuple(evals), strict_floors=strict_floors
+    )
+    return check_report(draft, allow_incomparable=allow_incomparable)
 
 
 def check_metric(

@@ -170,29 +170,22 @@ def _checked_metric(metric: GateMetric, draft: GateEval, chance: ChanceTest, *, 
     return replace(metric, reasons=tuple(dict.fromkeys(reasons)), verdict=_worst_verdict(reasons), noise=noise)
 
 
-def gate_report(
-    base: str, head: str, evals: Iterable[GateEval], *, allow_incomparable: bool = False, strict_floors: bool = False
-) -> GateReport:
-    """Make the report on all evals. With ``allow_incomparable`` the gate passes if at least one eval was compared.
+def check_report(draft: GateReport, *, allow_incomparable: bool = False) -> GateReport:
+    """Sort the evals of a report, each of them checked, and combine their verdicts.
+
+    With ``allow_incomparable`` the gate passes if at least one eval was compared.
 
     First outputs pass: the base has nothing to compare them with, and floors alone apply to them.
     """
-    ordered = tuple(sorted(evals, key=_worst_first))
+    ordered = tuple(sorted(draft.evals, key=_worst_first))
     matched = sum(check.matched for check in ordered)
     verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
     begins = any(check.presence == "new" for check in ordered)
     if not matched and not (verdict == "pass" and begins):
         verdict = max(verdict, "not comparable", key=VERDICTS.index)
     fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
-    return GateReport(
-        base=base,
-        head=head,
-        verdict=verdict,
-        passed=fine and (matched > 0 or verdict == "pass"),
-        matched=matched,
-        evals=ordered,
-        strict_floors=strict_floors,
-    )
+    passed = fine and (matched > 0 or verdict == "pass")
+    return replace(draft, verdict=verdict, passed=passed, matched=matched, evals=ordered)
 
 
 def _worst_first(check: GateEval) -> tuple[int, float, int, str]:

@@ -6,7 +6,7 @@ import dataclasses
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import case_limits, check_eval, gate_metric, gate_report, limits_of, stranger
+from sitegen.analysis.gate import case_limits, check_eval, check_report, gate_metric, limits_of, stranger
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings
 from sitegen.engine.memo import Memo
@@ -104,13 +104,16 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
         # Deleting a failing eval must not let the gate pass.
         gone.append(check_eval(check if info.id in gate.removed else replace(check, reasons=("removed",))))
     there = (_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
-    return gate_report(
-        start,
-        later.timeline.head.sha,
-        (*gone, *there),
-        allow_incomparable=gate.allow_incomparable,
+    draft = GateReport(
+        base=start,
+        head=later.timeline.head.sha,
+        verdict="pass",
+        passed=False,
+        matched=0,
+        evals=(*gone, *there),
         strict_floors=gate.strict_floors,
     )
+    return check_report(draft, allow_incomparable=gate.allow_incomparable)
 
 
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:

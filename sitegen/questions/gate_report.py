@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import GIVEN, check_eval, gate_metric, gate_report, stranger
+from sitegen.analysis.gate import GIVEN, check_eval, check_report, gate_metric, stranger
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
@@ -47,9 +47,8 @@ def read_report(content: bytes) -> GateReport:
     """Read a report, and derive its verdicts again. Raises SitegenError if the document is not a valid report."""
     try:
         said = _checked_document(content)
-        strict_floors = said.strict_floors
-        evals = [_derived(gate_eval, strict_floors=strict_floors) for gate_eval in said.evals]
-        report = gate_report(said.base, said.head, evals, allow_incomparable=said.passed, strict_floors=strict_floors)
+        evals = tuple(_derived(gate_eval, strict_floors=said.strict_floors) for gate_eval in said.evals)
+        report = check_report(replace(said, evals=evals), allow_incomparable=said.passed)
         if (report.verdict, report.passed, report.matched) != (said.verdict, said.passed, said.matched):
             raise ValueError("its verdict does not follow from its evals")
     except (ValueError, RecursionError, IndexError) as error:

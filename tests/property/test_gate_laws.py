@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.gate import VERDICTS, gate_report
+from sitegen.analysis.gate import VERDICTS
 from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.gate_junit import Annotation, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.markdown_cells import code
-from tests.gates import check_metric, gate_eval, overlap
+from tests.gates import check_metric, gate_eval, gate_report, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, gate_report, limits_of
+from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, limits_of
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
@@ -16,7 +16,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.questions.gate_junit import SHOWN, annotations_of, gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.values import schema_first
-from tests.gates import check_metric, gate_eval, overlap
+from tests.gates import check_metric, gate_eval, gate_report, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 RECALL = MetricSpec("recall", "Recall", "")

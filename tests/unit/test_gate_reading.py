@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import gate_report, stranger
+from sitegen.analysis.gate import stranger
 from sitegen.errors import SitegenError
 from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
@@ -21,7 +21,7 @@ from sitegen.questions.gate_markdown import gate_markdown
 from sitegen.questions.gate_report import MOST, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.text.values import schema_first
-from tests.gates import check_metric, gate_eval, overlap
+from tests.gates import check_metric, gate_eval, gate_report, overlap
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
