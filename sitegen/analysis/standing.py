@@ -7,7 +7,7 @@ configuration are applied here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
@@ -224,27 +224,25 @@ def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) 
 def _regained_losses(series: Series, best: Sequence[int | None]) -> Iterator[Step]:
     """Yield the falls of earlier outputs, and the distances from the best at that time, that a later one regained."""
     points = series.points
+    ended: list[tuple[Step, float, int]] = []
     for newest in range(len(points) - 1):
         fall = _fall(series, newest, newest)
         if fall:
-            until = next(
-                (
-                    index
-                    for index in range(newest + 1, len(points))
-                    if output_of(points, index) != output_of(points, newest)
-                    and _share_regained(series, fall.before, newest, index) >= REGAINED
-                ),
-                None,
-            )
-            if until is not None:
-                yield _ended(series, fall, _share_regained(series, fall.before, newest, until), until)
+            later = range(newest + 1, len(points))
+            others = (index for index in later if output_of(points, index) != output_of(points, newest))
+            shares = ((_share_regained(series, fall.before, newest, index), index) for index in others)
+            ended += [(fall, *end) for end in islice((end for end in shares if end[0] >= REGAINED), 1)]
         at = best[newest]
         regained = 0.0 if at is None else _share_regained(series, at, newest, newest + 1)
         if at is not None and regained >= REGAINED:
             verdict = change(series, at, newest).verdict if points[newest].scorecard.status == "scored" else None
             distance = _distance_from_best(series, at, newest, verdict)
             if distance:
-                yield _ended(series, distance, regained, newest + 1)
+                ended.append((distance, regained, newest + 1))
+    for loss, share, until in ended:
+        outputs = [index for index in range(loss.at, until) if "outputs" in points[index].snapshot.cause]
+        different = len(first_of_each_output(points, outputs))
+        yield replace(loss, status="fixed", until=until, regained=share, iterations=len(outputs), different=different)
 
 
 def _share_regained(series: Series, before: int, low: int, later: int) -> float:
@@ -261,18 +259,6 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     if lost is None or left is None or sign * lost > -ROUNDING:
         return 0.0
     return 1 - left / lost
-
-
-def _ended(series: Series, loss: Step, regained: float, until: int) -> Step:
-    outputs = [index for index in range(loss.at, until) if "outputs" in series.points[index].snapshot.cause]
-    return replace(
-        loss,
-        status="fixed",
-        until=until,
-        regained=regained,
-        iterations=len(outputs),
-        different=len(first_of_each_output(series.points, outputs)),
-    )
 
 
 def _fall(series: Series, at: int, newest: int) -> Step | None:
