@@ -14,7 +14,6 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import (
-    RoleSet,
     comparable_since,
     differing_roles,
     exchanges,
@@ -99,33 +98,24 @@ def _metric_deltas(
     if scorecard_of:
         for subset in tuple(subsets(roles))[1:-1]:
             cards[subset] = scorecard_of(mixture(before.snapshot, after.snapshot, subset))
-    left_out = frozenset((*moved.overlap.only_before, *moved.overlap.only_after))
-    return tuple(
-        MetricDelta(name, None, None)
-        if regraded(moved.judge, name)
-        else _usage_delta(name, before.scorecard, after.scorecard, left_out)
-        if name in USAGE
-        else _metric_delta(
-            name, roles, {subset: _common_value(card, name, moved.overlap) for subset, card in cards.items()}
-        )
-        for name in names
-    )
-
-
-def _metric_delta(name: str, roles: RoleSet, values: dict[RoleSet, float | None]) -> MetricDelta:
-    earlier, later = values[()], values[roles]
-    if earlier is None or later is None:
-        return MetricDelta(name, None, None)
-    return MetricDelta(name, later - earlier, shapley_parts(roles, values.get))
-
-
-def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
-    """Compute the change of a usage metric, which only outputs cause; totals over different answers are refused."""
-    earlier, later = before.metric(name), after.metric(name)
-    answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
-    if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
-        return MetricDelta(name, None, None)
-    return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
+    answers = [side.scorecard.usage.answers if side.scorecard.usage else 0 for side in (before, after)]
+    same_answers = moved.overlap.verdict == "comparable" and answers[0] == answers[1]
+    deltas = []
+    for name in names:
+        delta = MetricDelta(name, None, None)
+        if not regraded(moved.judge, name) and (same_answers or name not in TOTALS):
+            values = {
+                subset: card.metric(name) if name in USAGE else _common_value(card, name, moved.overlap)
+                for subset, card in cards.items()
+            }
+            earlier, later = values[()], values[roles]
+            if earlier is not None and later is not None:
+                whole = later - earlier
+                # Only outputs cause a change of usage.
+                parts = DeltaParts(whole, 0.0, 0.0) if name in USAGE else shapley_parts(roles, values.get)
+                delta = MetricDelta(name, whole, parts)
+        deltas.append(delta)
+    return tuple(deltas)
 
 
 def difference(before: Scorecard, after: Scorecard, name: str) -> float | None:
