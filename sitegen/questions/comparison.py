@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import differing_roles, mixtures
+from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.series import series_of_two
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of, variants_of
@@ -21,7 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
-from sitegen.questions.comparison_files.changes import ResultChange, result_change
+from sitegen.questions.comparison_files.changes import result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
 from sitegen.questions.study import Study, open_study
 from sitegen.questions.verify import verify
@@ -83,10 +83,13 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
         results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
         document = ComparisonDocument(
             variants=_variants(
-                study, eval_id, labels, results, [change(series, *pair).verdict for pair in combinations(places, 2)]
+                study.timeline.manifest.entry(eval_id),
+                labels,
+                results,
+                [change(series, *pair).verdict for pair in combinations(places, 2)],
             ),
             changes=tuple(
-                _result_change(study, series, *pair, names=between)
+                result_change(series, *pair, study.change(series, *pair), names=between)
                 for pair, between in zip(pairwise(places), pairwise(labels), strict=True)
             ),
         )
@@ -120,9 +123,10 @@ def compare_revisions(options: Options, base: str, head: str) -> tuple[Compariso
                 noise = series.points[-1].noise
                 series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
                 place = 0
-            verdict = change(series, place, len(series.points) - 1).verdict
-            variants += _variants(study, eval_id, [base, head], results, [verdict])
-            changes.append(_result_change(study, series, place, len(series.points) - 1, names=(base, head)))
+            pair = place, len(series.points) - 1
+            verdict, entry = change(series, *pair).verdict, study.timeline.manifest.entry(eval_id)
+            variants += _variants(entry, [base, head], results, [verdict])
+            changes.append(result_change(series, *pair, study.change(series, *pair), names=(base, head)))
         passed_over = tuple(sorted((before.keys() | after.keys()) - set(common)))
         document = ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over)
         return document, _thresholds_of(study)
@@ -141,26 +145,13 @@ def _alpha_of(entry: EvalConfig) -> float:
 
 
 def _variants(
-    study: Study,
-    eval_id: str,
-    names: Sequence[str],
-    results: Sequence[Result],
-    verdicts: Sequence[ChangeVerdict | None],
+    entry: EvalConfig, names: Sequence[str], results: Sequence[Result], verdicts: Sequence[ChangeVerdict | None]
 ) -> tuple[VariantComparison, ...]:
     """Compare responses as two or more prompts as well; nothing for other kinds."""
     if not results or not all(result.answers for result in results):
         return ()
     variants = [variant_of(name, result, beside=results) for name, result in zip(names, results, strict=True)]
-    return (variant_comparison(eval_id, variants, _alpha_of(study.timeline.manifest.entry(eval_id)), verdicts),)
-
-
-def _result_change(study: Study, series: Series, before: int, after: int, *, names: tuple[str, str]) -> ResultChange:
-    """Compare two points of an eval. Scores the mixtures of both sides."""
-    sides = series.points[before].snapshot, series.points[after].snapshot
-    mixed = () if series.info.recorded else mixtures(*sides)  # recorded numbers have no inputs to mix
-    cards = study.scorecards(series.history, mixed)
-    scorecard_of = None if series.info.recorded else cards.__getitem__
-    return result_change(series, before, after, change(series, before, after, scorecard_of), names=names)
+    return (variant_comparison(entry.id, variants, _alpha_of(entry), verdicts),)
 
 
 def _thresholds(kind: str, stated: Mapping[str, float]) -> dict[str, float]:

@@ -12,12 +12,13 @@ from msgspec.structs import astuple
 
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
+from sitegen.engine.timeline import Timeline
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import Edit
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.stats.counts import error_numbers
@@ -149,13 +150,13 @@ Batch: TypeAlias = tuple[str, Iterable[ExportRow]]
 """The name of a table, and rows of it."""
 
 
-def batches(head: str, instructions: Iterable[InstructionHistory], every_series: Iterable[Series]) -> Iterator[Batch]:
-    """All rows of all tables, by the id of the newest commit; a row comes after the rows that it refers to."""
+def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batch]:
+    """All rows of all tables; a row comes after the rows that it refers to."""
     edits = sorted(
-        (edit for file in instructions for edit in file.edits),
+        (edit for file in timeline.instructions for edit in file.edits),
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
     )
-    about = {"schema": SCHEMA, "sitegen": __version__, "head": head}
+    about = {"schema": SCHEMA, "sitegen": __version__, "head": timeline.head.sha}
     yield "about", about.items()
     yield (
         "instructions",

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from sitegen.analysis.change import change
+from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.timeline import Timeline, driving_edits, fold
 from sitegen.errors import ConfigurationError
+from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
@@ -65,6 +68,13 @@ class Study(Frozen):
         edits = edits_of_outputs(history.snapshots, driving_edits(self.timeline, history.id))
         return scorecards.series(self.timeline.info(history), edits, scorecards.cells())
 
+    def change(self, series: Series, before: int, after: int) -> Change:
+        """Return what became of an eval between two of its points, after scoring the mixtures of both."""
+        if series.info.recorded:  # recorded numbers have no inputs to mix
+            return change(series, before, after)
+        mixed = mixtures(series.points[before].snapshot, series.points[after].snapshot)
+        return change(series, before, after, self.scorecards(series.history, mixed).__getitem__)
+
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)
         return EvalScorecards(context, history, self.memo)
@@ -94,6 +104,5 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
 
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]
-        timeline = study.timeline
-        rows = batches(timeline.head.sha, timeline.instructions, map(study.series, histories))
-        return write_tables(format, place or Path(PLACES[format]), rows, timeline.context.place.top)
+        rows = batches(study.timeline, map(study.series, histories))
+        return write_tables(format, place or Path(PLACES[format]), rows, study.timeline.context.place.top)
