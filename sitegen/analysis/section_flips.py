@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -48,19 +48,18 @@ def mentioned_fields(
         return ((),) * len(passages)
     names = {attribute: _names_of(attribute) for attribute in attributes}
     in_path = _words(path)
-    return tuple(tuple(_named_in(passage, names, in_path)) for passage in passages)
 
+    def named_in(passage: PassageWords) -> Iterator[str]:
+        changed, headings = passage
+        lines = changed.split("\n")
+        for attribute, (above, last) in names.items():
+            if last not in changed:
+                continue
+            alone = not above or " " in last.strip() or above in in_path or above in headings
+            if any(last in words and (alone or above in words) for words in lines):
+                yield attribute
 
-def _named_in(passage: PassageWords, names: Mapping[str, tuple[str, str]], in_path: str) -> Iterator[str]:
-    """Yield the attributes that a passage names. ``names``: the words of the last two steps of each attribute."""
-    changed, headings = passage
-    lines = changed.split("\n")
-    for attribute, (above, last) in names.items():
-        if last not in changed:
-            continue
-        alone = not above or " " in last.strip() or above in in_path or above in headings
-        if any(last in words and (alone or above in words) for words in lines):
-            yield attribute
+    return tuple(tuple(named_in(passage)) for passage in passages)
 
 
 def _names_of(attribute: str) -> tuple[str, str]:

@@ -379,9 +379,17 @@ def _tested(test: Significance, couple: Couple, lead: float) -> Tested:
 
 
 def _decided(pairs: Sequence[MetricTest], alpha: float) -> list[MetricTest]:
-    """Decide one metric of every pair, with p values adjusted over all pairs."""
-    independent = _adjusted([test.independent for test in pairs], alpha)
-    paired = _adjusted([test.paired for test in pairs], alpha)
+    """Decide one metric of every pair, with p values adjusted over all pairs (Holm)."""
+
+    def adjusted(tested: Sequence[Tested]) -> list[Tested]:
+        """A leader stays the better one only if it is significant."""
+        return [
+            replace(test, adjusted_p=p, better=test.better if p is not None and p < alpha else None)
+            for test, p in zip(tested, tests.holm([test.p_value for test in tested]), strict=True)
+        ]
+
+    independent = adjusted([test.independent for test in pairs])
+    paired = adjusted([test.paired for test in pairs])
     return [
         replace(
             test,
@@ -390,12 +398,4 @@ def _decided(pairs: Sequence[MetricTest], alpha: float) -> list[MetricTest]:
             disagrees=None not in (over_all.p_value, by_case.p_value) and over_all.better != by_case.better,
         )
         for test, over_all, by_case in zip(pairs, independent, paired, strict=True)
-    ]
-
-
-def _adjusted(tested: Sequence[Tested], alpha: float) -> list[Tested]:
-    """Adjust the p values of tests over all of them (Holm). A leader stays the better one only if it is significant."""
-    return [
-        replace(test, adjusted_p=p, better=test.better if p is not None and p < alpha else None)
-        for test, p in zip(tested, tests.holm([test.p_value for test in tested]), strict=True)
     ]

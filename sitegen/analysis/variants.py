@@ -16,7 +16,6 @@ from msgspec import structs
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.variant_tests import (
     Confidence,
-    MetricTest,
     Ranked,
     TestedMetric,
     VariantComparison,
@@ -289,15 +288,11 @@ def _variant_warnings(
             yield f"{variant.name}: {variant.failed} of {variant.responses} calls failed and are in no metric."
     for pair in tested:
         for test in pair.tests:
-            yield from _pair_warnings(pair, test)
-
-
-def _pair_warnings(pair: VariantPair, test: MetricTest) -> Iterable[str]:
-    about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
-    if test.disagrees:
-        yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
-    if test.minimum_sample is not None and test.sample < test.minimum_sample:
-        yield (
-            f"{about}: with {test.sample} responses each, a difference as large as this one is often missed;"
-            f" it takes {test.minimum_sample:,} to find it 8 times in 10."
-        )
+            about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
+            if test.disagrees:
+                yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
+            if test.minimum_sample is not None and test.sample < test.minimum_sample:
+                yield (
+                    f"{about}: with {test.sample} responses each, a difference as large as this one is often missed;"
+                    f" it takes {test.minimum_sample:,} to find it 8 times in 10."
+                )

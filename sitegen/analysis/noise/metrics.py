@@ -49,39 +49,31 @@ def metric_verdict(spec: MetricSpec, before: Scorecard, after: Scorecard, flips:
     )
 
 
-def unit_changes(before: Scorecard, after: Scorecard, metrics: Iterable[str]) -> dict[str, Spread | None]:
-    """Compute how much each of the metrics changed, over the units that two outputs have in common; None below two.
-
-    Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases.
-    """
-    traits = after.traits
-    if traits.is_recorded:
-        return {}
-    counts = PairedCounts(before, after)
-    samples = {
-        name: counts.sample(name) if is_counted(name) else paired_sample_of(before, after, name)
-        for name in metrics
-        if _has_units(name, after) and (not traits.answers_cases or name == after.metrics[0].name)
-    }
-    return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
-
-
 def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
     """Return a function that makes the estimate for one of the metrics of the variance of an output by its units.
 
     The estimate, from how the units of two outputs differ, is half the squared standard error of the change between
     them, over the same units as in a verdict on that change. None if only one side is scored, if anything besides the
-    output differs, if there are fewer than ``FEWEST`` units, or if the metric is not a sample of units.
+    output differs, if there are fewer than ``FEWEST`` units, or if the metric is not a sample of units; for kinds that
+    answer cases only the headline is one.
     """
 
     @cache
     def spreads(before: int, after: int) -> dict[str, Spread | None]:
-        first, last = points[before], points[after]
-        if first.scorecard.status != "scored" or last.scorecard.status != "scored":
+        """The change of each metric over the units that both outputs have; None below two units."""
+        first, last = points[before].scorecard, points[after].scorecard
+        traits = last.traits
+        if first.status != "scored" or last.status != "scored" or traits.is_recorded:
             return {}
-        if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
+        if differing_roles(points[before].snapshot, points[after].snapshot) != ("outputs",):
             return {}
-        return unit_changes(first.scorecard, last.scorecard, metrics)
+        counts = PairedCounts(first, last)
+        samples = {
+            name: counts.sample(name) if is_counted(name) else paired_sample_of(first, last, name)
+            for name in metrics
+            if _has_units(name, last) and (not traits.answers_cases or name == last.metrics[0].name)
+        }
+        return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
 
     def of_metric(metric: str) -> UnitVariance:
         @cache
