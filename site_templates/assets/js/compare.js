@@ -58,7 +58,7 @@ class Comparison {
   }
 
   restore() {
-    const address = new URLSearchParams(location.hash.slice(1)), slugs = ["a", "b"].map(name => address.get(name));
+    const address = hash(), slugs = ["a", "b"].map(name => address.get(name));
     const places = slugs.map((slug, side) => (slug === null ? [this.best, this.last][side] : this.place(slug)));
     const unknown = slugs.filter((slug, side) => places[side] < 0);
     if (!unknown.length) this.show(...places);

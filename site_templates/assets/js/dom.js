@@ -40,6 +40,18 @@ const cellOf = (row, column) => $(`.c-${column}`, row);
 const bodyOf = row => (row.body ??= row.parentNode);
 const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? "") && target.type !== "radio";
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+/* What the address keeps of the choices on a page; nothing if it is that of a row (#d12). */
+const hash = () => new URLSearchParams(/^#d\d+$/.test(location.hash) ? "" : location.hash.slice(1));
 const setHash = text => history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+/* Keeps some of them in the address: what is empty is no choice. */
+const keepInHash = choices => {
+  const kept = hash();
+  for (const name in choices) if (choices[name]) kept.set(name, choices[name]); else kept.delete(name);
+  setHash(kept.toString());
+};
+/* A button that stays pressed until it is pressed again. */
+const isPressed = button => button.getAttribute("aria-pressed") === "true";
+const setPressed = (button, pressed) => button.setAttribute("aria-pressed", String(pressed));
+const onToggle = (button, changed) => button.addEventListener("click", () => { setPressed(button, !isPressed(button)); changed(); });
 /* A number with its thousands set apart. Whole ones without the tables of the locale, which take longer to load than a page to draw. */
 const grouped = number => (Number.isInteger(number) ? String(number).replace(/\B(?=(\d{3})+$)/g, ",") : number.toLocaleString("en"));

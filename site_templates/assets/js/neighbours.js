@@ -11,7 +11,7 @@ for (const link of $$("a[data-listed]")) {
   link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);
 }
 
-const after = new URLSearchParams(location.hash.slice(1)).get("after");
+const after = hash().get("after");
 const listed = after ? $$("table.iters tbody tr, table.edits tbody tr") : []; // newest first
 const followTo = rows => {
   const next = rows[rows.findIndex(row => fileOf($("a", row).getAttribute("href")) === after) - 1];

@@ -58,9 +58,7 @@ class SortedTable {
     const first = this.values(column).some(value => typeof value === "number") ? "down" : "up";
     const second = first === "up" ? "down" : "up";
     const way = this.column !== column ? first : this.way === first ? second : "";
-    const kept = /^#d\d+$/.test(location.hash) ? new URLSearchParams() : hash();
-    if (way) kept.set(this.key, `${this.names[column]}-${way}`); else kept.delete(this.key);
-    setHash(kept.toString());
+    keepInHash({ [this.key]: way && `${this.names[column]}-${way}` });
     this.sort(way ? column : -1, way);
   }
 

@@ -7,22 +7,14 @@ class MarkedTexts {
     this.outcomes = $$("[data-outcome]", box);
     this.status = $("[data-count]", box);
     this.category?.addEventListener("change", () => this.changed());
-    for (const button of this.outcomes) {
-      button.addEventListener("click", () => {
-        button.setAttribute("aria-pressed", String(!isPressed(button)));
-        this.changed();
-      });
-    }
+    for (const button of this.outcomes) onToggle(button, () => this.changed());
     addEventListener("hashchange", () => this.restore());
     this.restore();
     box.dataset.ready = "";
   }
 
   changed() {
-    const kept = hash(), outcomes = this.chosen.join();
-    if (this.category?.value) kept.set("category", this.category.value); else kept.delete("category");
-    if (outcomes) kept.set("mark", outcomes); else kept.delete("mark");
-    setHash(kept.toString());
+    keepInHash({ category: this.category?.value, mark: this.chosen.join() });
     this.show();
   }
 
@@ -30,7 +22,7 @@ class MarkedTexts {
     const kept = hash(), outcomes = (kept.get("mark") ?? "").split(",");
     if (this.category) this.category.value = kept.get("category") ?? "";
     if (this.category && this.category.selectedIndex < 0) this.category.value = "";
-    for (const button of this.outcomes) button.setAttribute("aria-pressed", String(outcomes.includes(button.dataset.outcome)));
+    for (const button of this.outcomes) setPressed(button, outcomes.includes(button.dataset.outcome));
     this.show();
   }
 

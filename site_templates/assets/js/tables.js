@@ -1,9 +1,6 @@
 /* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
    `data-key` (on the field) the name of its text in the address. `data-rows` names a script with `data-loadable` more rows
    (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
-const hash = () => new URLSearchParams(location.hash.slice(1));
-const isPressed = button => button.getAttribute("aria-pressed") === "true";
-
 class FilteredTable {
   constructor(box) {
     this.box = box;
@@ -35,12 +32,7 @@ class FilteredTable {
     const changed = () => { this.limit = this.first; this.show(); this.remember(); };
     this.words?.addEventListener("input", changed);
     this.section?.addEventListener("change", changed);
-    for (const button of this.fresh ? [...this.types, this.fresh] : this.types) {
-      button.addEventListener("click", () => {
-        button.setAttribute("aria-pressed", String(!isPressed(button)));
-        changed();
-      });
-    }
+    for (const button of this.fresh ? [...this.types, this.fresh] : this.types) onToggle(button, changed);
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
       this.rows = this.rowsNow();
@@ -70,8 +62,8 @@ class FilteredTable {
     if (this.section) this.section.value = kept.get("section") ?? "";
     if (this.section && this.section.selectedIndex < 0) this.section.value = "";
     const types = (kept.get("type") ?? "").split(",");
-    for (const button of this.types) button.setAttribute("aria-pressed", String(types.includes(button.dataset.type)));
-    this.fresh?.setAttribute("aria-pressed", String(kept.has("new")));
+    for (const button of this.types) setPressed(button, types.includes(button.dataset.type));
+    if (this.fresh) setPressed(this.fresh, kept.has("new"));
     const address = /^#d\d+$/.test(location.hash) ? location.hash : "";
     const target = address ? $(address, this.box) : null;
     if (address && !target) this.load();
@@ -84,14 +76,12 @@ class FilteredTable {
   }
 
   remember() {
-    const kept = hash();
-    const set = (name, value) => (value ? kept.set(name, value) : kept.delete(name));
-    if (/^#d\d+$/.test(location.hash)) for (const name of [...kept.keys()]) kept.delete(name);
-    set(this.key, this.words?.value);
-    if (this.section) set("section", this.section.value);
-    if (this.types.length) set("type", this.types.filter(isPressed).map(button => button.dataset.type).join());
-    if (this.fresh) set("new", isPressed(this.fresh) ? "1" : "");
-    setHash(kept.toString());
+    keepInHash({
+      [this.key]: this.words?.value,
+      ...(this.section && { section: this.section.value }),
+      ...(this.types.length && { type: this.types.filter(isPressed).map(button => button.dataset.type).join() }),
+      ...(this.fresh && { new: isPressed(this.fresh) ? "1" : "" }),
+    });
   }
 
   /** Adds the rows that are not on the page, each at its place by number: below the head of its list item, `#g12`, or with

@@ -3,7 +3,7 @@ const themeButton = $("[data-theme-toggle]");
 if (themeButton) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
-  const show = () => themeButton.setAttribute("aria-pressed", String(isDark()));
+  const show = () => setPressed(themeButton, isDark());
   themeButton.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = theme;

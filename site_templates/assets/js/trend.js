@@ -119,7 +119,7 @@ class TrendChart {
     for (const button of $$("[data-range]", this.card)) {
       const all = button.dataset.range === "all";
       const newest = !this.whole && this.to >= this.most && Math.round(span) === +button.dataset.range;
-      button.setAttribute("aria-pressed", String(all ? this.whole : newest));
+      setPressed(button, all ? this.whole : newest);
     }
     const reset = $("[data-reset]", this.card);
     if (reset) reset.hidden = this.whole;
@@ -212,9 +212,8 @@ class TrendChart {
     if (silent) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      const kept = new URLSearchParams(location.hash.slice(1)), [first, last] = this.visible;
-      if (this.whole) kept.delete("x"); else kept.set("x", `${first + 1}-${last + 1}`);
-      setHash(kept.toString());
+      const [first, last] = this.visible;
+      keepInHash({ x: this.whole ? "" : `${first + 1}-${last + 1}` });
     }, 250);
   }
 
@@ -222,12 +221,12 @@ class TrendChart {
 
   setClock() {
     for (const clock of CLOCKS) this.chart.classList.toggle(`only-${clock}`, this.clock === clock);
-    for (const button of $$("[data-clock]", this.card)) button.setAttribute("aria-pressed", String(button.dataset.clock === this.clock));
+    for (const button of $$("[data-clock]", this.card)) setPressed(button, button.dataset.clock === this.clock);
     this.fillSide(this.at < 0 ? this.last : this.at);
   }
 
   restore() {
-    const address = new URLSearchParams(location.hash.slice(1)), kept = /^(\d+)-(\d+)$/.exec(address.get("x") ?? "");
+    const address = hash(), kept = /^(\d+)-(\d+)$/.exec(address.get("x") ?? "");
     this.clock = this.data.now.length && CLOCKS.includes(address.get("clock")) ? address.get("clock") : "";
     this.setClock();
     if (kept) this.zoom(kept[1] - 1.5, kept[2] - 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
@@ -363,9 +362,7 @@ class TrendChart {
     }
     for (const button of $$("[data-clock]", this.card)) {
       button.addEventListener("click", () => {
-        const kept = new URLSearchParams(location.hash.slice(1));
-        if (button.dataset.clock) kept.set("clock", button.dataset.clock); else kept.delete("clock");
-        setHash(kept.toString());
+        keepInHash({ clock: button.dataset.clock });
         this.clock = button.dataset.clock;
         this.setClock();
         this.draw();
