@@ -249,7 +249,39 @@ class TreeView(Frozen):
     @property
     def tree_rows(self) -> Markup:
         """The values of the root, then a part that folds for each node below it, open where it has errors or doubts."""
-        return Markup(f"{_values(self.root, self)}{''.join([_node(node, self) for node in self.root.nodes.values()])}")
+        return Markup(f"{self._values(self.root)}{''.join(map(self._node, self.root.nodes.values()))}")
+
+    def _node(self, node: TreeNode) -> str:
+        is_open = " open" if (node.errors and not node.whole) or node in self.doubtful else ""
+        below = "".join([self._node(child) for child in node.nodes.values()])
+        source = f'<p class="src">{note.source_line}</p>' if (note := self.notes.get((node, ""))) else ""
+        pair, paired, nouns = node.pair, "", self.info.nouns
+        if pair and (pair.expected != pair.actual or pair.paired_by == "agreement"):
+            paired = f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
+        if node.whole:
+            words = "missing from the output" if node.whole == "missing" else "only in the output"
+            state = f'<span class="pill bad">{words}</span>'
+        elif node.errors:
+            state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
+        else:
+            noun = nouns.attribute if node.judged == 1 else nouns.attributes
+            state = f"<small>{node.judged:,} {text(noun)}, all right</small>"
+        return (
+            f"<details{is_open}><summary><b>{text(node.name)}</b>{paired} {state}</summary>"
+            f"{source}{self._values(node)}{below}</details>\n"
+        )
+
+    def _values(self, node: TreeNode) -> str:
+        if not node.values:
+            return ""
+        if not self.notes:
+            return f"<table>{''.join([f'{value.row}{value.stated}' for value in node.values])}</table>"
+        notes = [self.notes.get((node, value.name)) for value in node.values]
+        rows = [
+            f"{value.row}<tr class=src><td colspan=3>{note.source_line}" if note else value.row
+            for value, note in zip(node.values, notes, strict=True)
+        ]
+        return f"<table>{''.join(rows)}</table>"
 
 
 def has_tree(info: EvalInfo, result: Result) -> bool:
@@ -267,37 +299,3 @@ def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:
         more=max(0, len(result.judgements) - VALUES),
     )
     return Page(links.report_tree(info.id, snapshot.slug), "pages/tree.html", view)
-
-
-def _node(node: TreeNode, view: TreeView) -> str:
-    is_open = " open" if (node.errors and not node.whole) or node in view.doubtful else ""
-    below = "".join([_node(child, view) for child in node.nodes.values()])
-    source = f'<p class="src">{note.source_line}</p>' if (note := view.notes.get((node, ""))) else ""
-    pair, paired, nouns = node.pair, "", view.info.nouns
-    if pair and (pair.expected != pair.actual or pair.paired_by == "agreement"):
-        paired = f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
-    if node.whole:
-        words = "missing from the output" if node.whole == "missing" else "only in the output"
-        state = f'<span class="pill bad">{words}</span>'
-    elif node.errors:
-        state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
-    else:
-        noun = nouns.attribute if node.judged == 1 else nouns.attributes
-        state = f"<small>{node.judged:,} {text(noun)}, all right</small>"
-    return (
-        f"<details{is_open}><summary><b>{text(node.name)}</b>{paired} {state}</summary>"
-        f"{source}{_values(node, view)}{below}</details>\n"
-    )
-
-
-def _values(node: TreeNode, view: TreeView) -> str:
-    if not node.values:
-        return ""
-    if not view.notes:
-        return f"<table>{''.join([f'{value.row}{value.stated}' for value in node.values])}</table>"
-    notes = [view.notes.get((node, value.name)) for value in node.values]
-    rows = [
-        f"{value.row}<tr class=src><td colspan=3>{note.source_line}" if note else value.row
-        for value, note in zip(node.values, notes, strict=True)
-    ]
-    return f"<table>{''.join(rows)}</table>"
