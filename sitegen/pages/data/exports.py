@@ -3,10 +3,7 @@
 Badges show the headline of an eval as a small picture for a README, and as an endpoint of shields.io.
 
 Forms: ``sitegen/index/1`` and ``sitegen/eval-results/1``; ``series.py`` has those of a series. A key is never renamed
-within a form.
-
-
-The forms of the files below ``data/``, from which their JSON Schemas are made.
+within a form. The JSON Schemas of the files below ``data/`` are made from the types here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The search index, in the form of ``scripts.py``.
+"""The search index, and data for the scripts of pages, as classic scripts: ``fetch`` does not exist on ``file://``.
 
 Iterations and edits, which are only ever added, form a log in commit order, divided into shards. A full shard never
 changes, so one more commit rewrites only the last shard, and ``search/list.js`` if a new shard begins. Fields are in
 files named by their digest, because most evals of a project have the same fields for most of its history.
-
-
-Data for the scripts of pages, as classic scripts: ``fetch`` does not exist on ``file://``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""Three sentences on the state of all evals: losses, gains, and what to do next.
+"""Three sentences on the state of all evals: losses, gains, and what to do next; and the edit before the largest loss.
 
 The overview and ``summary.md`` begin with them. Each sentence links to its evidence.
-
-
-The edit before the largest loss: the lines that it changed, and the command that takes it back.
 """
 
 from __future__ import annotations
