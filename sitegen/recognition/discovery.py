@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from posixpath import relpath, splitext
+from posixpath import basename, dirname, join, normpath, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import combining, normalize
@@ -158,7 +158,23 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
     kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
-    return [*kept, *left_out.values()]
+    single_documents = _with_a_file_for_each_document([one for _, one in proposed])
+    return [*kept, *left_out.values(), *single_documents]
+
+
+def _with_a_file_for_each_document(proposed: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Yield what is told of folders whose files pair by name: each pair is taken for an eval, which it hardly is."""
+    namesakes = Counter[tuple[str, str]]()
+    for one in proposed:
+        truth, output = (
+            normpath(join(one.entry["dir"], one.entry.get(key, ""))) for key in ("ground_truth", "outputs")
+        )
+        if splitext(basename(truth))[0] == splitext(basename(output))[0]:
+            namesakes[dirname(truth), dirname(output)] += 1
+    for (expected, given), number in namesakes.items():
+        if number > 1:
+            why = f"{expected}/* and {given}/* have {number} names in common, as of documents with a file each"
+            yield Proposal(id=given, why=why, lacks="each pair of files is an eval of one document instead")
 
 
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:

@@ -329,6 +329,9 @@ def test_of_many_documents_with_files_of_their_own_each_has_the_expected_values_
     assert sorted(pairs) == [(name, name) for name in ("c1.json", "c2.json", "c3.json")]
     results = sorted(found.newest for found in _look(repo).proposed)
     assert results == ["F1 0.500 over 1 document", *["F1 1.000 over 1 document"] * 2]
+    (told,) = (one.why for one in _look(repo).rejected)
+    assert told.endswith(" have 3 names in common, as of documents with a file each")
+    assert told.startswith(f"{truths}/* and {outputs[:-3]}")
 
 
 def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(tmp_path: Path):
