@@ -12,7 +12,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, zip_longest
 from posixpath import splitext
 from typing import Any, Final, Literal, TypeAlias
 
@@ -58,6 +58,10 @@ def installed_for(paths: Iterable[str]) -> str:
         for suffix, package in PACKAGES.items()
         if any(fnmatchcase(suffix, pattern) for pattern in patterns) and find_spec(package)
     )
+
+
+TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
+"""Matches JSON Lines, whatever the ending of the file."""
 
 
 def ending(path: str) -> str:
@@ -225,15 +229,15 @@ _MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
-def csv_table(content: bytes) -> tuple[list[str], list[list[str]]]:
-    """Read the first row as names, stripped of white space, and the other rows without empty ones.
+def csv_dicts(content: bytes) -> Iterator[dict[str, str]]:
+    """Yield the cells of each row by the names in the first row; cells without a name are left out.
 
-    A column without a name has an empty one. Raises UnreadableError.
+    Names are stripped of white space, and empty rows do not count. Raises UnreadableError.
     """
     header, *rows = (row for row in csv_rows(content) if any(row))
     names = [name.strip() for name in header]
     check_distinct(names)
-    return names, rows
+    return ({name: cell for name, cell in zip_longest(names, row, fillvalue="") if name} for row in rows)
 
 
 def check_distinct(names: Iterable[str], line: int | None = None) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sitegen.data_files.reading import UnreadableError, ending
+from sitegen.data_files.reading import TWO_LINES, UnreadableError, ending
 
 if TYPE_CHECKING:
     from sitegen.importers.case import JudgedResults
@@ -80,8 +80,6 @@ read."""
 
 _TABLES: Final = ("csv", "parquet")
 """Endings of files that can only be tables."""
-_TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
-"""Matches JSON Lines, whatever the ending of the file."""
 
 
 def importer_of(path: str, content: bytes) -> Importer:
@@ -107,7 +105,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     if columns is not None:
         return read_table(suffix, content, columns, grades)
     module = import_module(f"sitegen.importers.{importer.module}")
-    if importer is LINES and suffix in (*_TABLES, "json") and not re.match(_TWO_LINES, content[:_HEAD]):
+    if importer is LINES and suffix in (*_TABLES, "json") and not re.match(TWO_LINES, content[:_HEAD]):
         return read_table(suffix, content, None, grades)
     if importer is LINES and not module.is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read

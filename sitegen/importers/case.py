@@ -247,7 +247,7 @@ def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
     """The opinion with what it misses, or without counts if its score is a grade."""
     if opinion.name in grades:
         return replace(opinion, counts=())
-    if not any(field.counts.fp for field in opinion.counts):
+    if opinion.misses or not any(field.counts.fp for field in opinion.counts):
         return opinion
     return replace(opinion, misses=(": ".join(filter(None, (opinion.name, opinion.reasoning))),), reasoning="")
 

@@ -235,9 +235,12 @@ def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
 def _counts(details: Mapping[str, Value], faults: list[str]) -> Iterator[FieldScore]:
     """Yield the counts of each attribute, or the totals if no attribute has counts.
 
-    Attributes are below ``metrics``, else directly in the details.
+    Attributes are below ``metrics``, else directly in the details: ``{"total": {"tp": 1, "fp": 0, "fn": 0}}``.
     """
-    by_attribute = list(_entries(details.get("metrics"))) or _direct_entries(details)
+    direct = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
+    if direct.keys() <= _OF_TOTALS:  # which are no attributes
+        direct = {}
+    by_attribute: list[tuple[str, Value]] = [*_entries(details.get("metrics"))] or [*direct.items()]
     summary: Value = {
         key.removeprefix("total_"): value for key, value in members(details.get("summary")).items()
     }  # {"total_tp": 1} as {"tp": 1}
@@ -274,12 +277,3 @@ def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:
         name = next((name_of(entry.get(key)) for key in _ATTRIBUTES if entry.get(key) is not None), "")
         if name:
             yield name, entry
-
-
-def _direct_entries(details: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """(attribute, counts) of details that hold attributes directly: ``{"total": {"tp": 1, "fp": 0, "fn": 0}}``.
-
-    If only ``metrics`` or ``summary`` holds counts, they are totals and no attributes.
-    """
-    entries = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
-    return [] if entries.keys() <= _OF_TOTALS else list(entries.items())

@@ -22,7 +22,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, csv_table, parse_json, read_json, text_of
+from sitegen.data_files.reading import UnreadableError, csv_dicts, parse_json, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.importers.tool_values import as_float
 from sitegen.model.changes import Ends
@@ -99,7 +99,12 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 usual = tuple(key for key in _NAMES if isinstance(item.get(key), str) and item[key])
                 named_by = keys or usual[:1]
                 names = [str(item[key]) for key in named_by] or [str(index)]
-                yield from _numbers_of_item(item, named_by, joined_name(start, *names))
+                name = joined_name(start, *names)
+                rest = {key: member for key, member in item.items() if key not in named_by}
+                first = next((key for key, member in rest.items() if as_float(member) is not None), None)
+                if named_by and first in ("value", "score"):  # ``{"name": "f1", "value": 0.9}`` is the number ``f1``
+                    yield from numbers_in(rest.pop(first), name)
+                yield from numbers_in(rest, name)
             else:
                 is_sample = not isinstance(item, list)
                 numbers = numbers_in(item, joined_name(start, str(index)))
@@ -138,15 +143,6 @@ def _names_a_row(key: str, value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and _NUMBERED.search(key) is not None
 
 
-def _numbers_of_item(item: dict[str, Value], named_by: tuple[str, ...], name: str) -> Iterator[RecordedNumber]:
-    """The numbers of an object in a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
-    members = {key: member for key, member in item.items() if key not in named_by}
-    first = next((key for key, member in members.items() if as_float(member) is not None), None)
-    if named_by and first in ("value", "score"):
-        yield from numbers_in(members.pop(first), name)
-    yield from numbers_in(members, name)
-
-
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """The assignment before the data of a ``data.js``."""
 
@@ -171,12 +167,13 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         root, findings = parse_json(lines[-1]) if lines else Parsed(None)
     elif ending == ".csv":
-        names, rows = csv_table(content)
-        cells = (
-            [Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell for cell in row]
-            for row in rows
-        )
-        root = [dict(zip(names, row, strict=False)) for row in cells]
+        root = [
+            {
+                name: Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell
+                for name, cell in row.items()
+            }
+            for row in csv_dicts(content)
+        ]
     elif ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)

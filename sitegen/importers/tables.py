@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from importlib.util import find_spec
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
-from sitegen.data_files.reading import MOST_ROWS, PACKAGES, UnreadableError, csv_table, json_lines, read_json
+from sitegen.data_files.reading import MOST_ROWS, PACKAGES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import (
     RIGHT,
     WORDS,
@@ -46,14 +46,18 @@ from sitegen.importers.tool_values import (
 )
 from sitegen.importers.usual_names import (
     GRADES,
+    TRUE_LABELS,
     VERDICTS_OF_CHECKS,
     is_verdict,
     nearest_cases,
+    plain_name,
     usual_columns,
     with_named_checks,
 )
+from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import JUDGES, Call, Usage, stated, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
@@ -87,8 +91,7 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
     findings: list[Finding] = []
     rows: list[Value] = []
     if ending == "csv":
-        names, lines = csv_table(content)
-        rows += ({name: cell for name, cell in zip_longest(names, line) if name} for line in lines)
+        rows += ({**row} for row in csv_dicts(content))
         if not rows:
             raise UnreadableError("it has no rows", "Write a row for each case below the names of the columns.")
     elif ending in ("jsonl", "ndjson"):
@@ -154,6 +157,9 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     return in_columns or nearest_cases(value) or max(lists, key=len, default=[])
 
 
+_CLASSES: Final = (*TRUE_LABELS, "label")
+"""Names of a column of expected classes, each of which is a field."""
+_NO_CLASS: Final = "no class"
 _EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 
@@ -275,7 +281,15 @@ class _TableReader:
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return ()
         same = expected.strip().casefold() == output.strip().casefold()
-        return (graded(_EXACT_MATCH, (RIGHT if same else WRONG,)),)
+        opinion = graded(_EXACT_MATCH, (RIGHT if same else WRONG,))
+        if plain_name(self._parts["expected"][0]) not in _CLASSES:
+            return (opinion,)
+        if same:
+            return (replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),)),)
+        missed, added = Counts(fn=1, omission=1), Counts(fp=1, hallucination=1)
+        misses = (f"{expected}: given {output}", f"{output}: expected {expected}")
+        counts = (FieldScore(expected, missed), FieldScore(output or _NO_CLASS, added))
+        return (replace(opinion, counts=counts, misses=misses),)
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""

@@ -153,7 +153,9 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         for name in OBJECTS
         if name in by_name and any(isinstance(row.get(by_name[name]), dict) for row in rows)
     )
-    if not (verdict or score or scores):
+    sides = [plain_name(name) for part in ("expected", "output") for name in parts.get(part, ())]
+    is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
+    if not (verdict or score or scores or is_classified):
         return None
     parts |= {part: (column,) for part, column in (("passed", verdict), ("score", score)) if column}
     return ColumnMap(parts, scores=scores)
@@ -203,6 +205,22 @@ OUTPUT: Final = (
     "completion",
 )
 """Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
+INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
+_QUESTION: Final = (
+    *INPUTS,
+    "inputs",
+    "context",
+    "category",
+    "difficulty",
+    "tags",
+    "split",
+    "metadata",
+    "notes",
+    "comment",
+)
+"""Names of what a row states about a question besides what is expected."""
+_AMBIGUOUS: Final = frozenset(("target", "reference"))
+"""Names of an expected side that are as often those of a field."""
 _PARTIAL_LISTS: Final = frozenset(
     ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
 )
@@ -236,6 +254,16 @@ def nearest_cases(root: Value, is_case: Callable[[dict[str, Value]], bool] = has
                 below += [value for key, value in container.items() if plain_key(key) not in _PARTIAL_LISTS]
         level = below
     return ()
+
+
+def expected_side(rows: Sequence[dict[str, Value]], key: str) -> str:
+    """Return the key of what is expected, if the rows hold it beside nothing but their id and their question.
+
+    ``key`` names the id. Empty if the rows have other fields, which are expected as well.
+    """
+    side = usual_key(rows, EXPECTED)
+    others = {plain_key(name) for row in rows for name in row} - {plain_key(key), plain_key(side)}
+    return "" if plain_key(side) in _AMBIGUOUS or not others <= {*map(plain_key, _QUESTION)} else side
 
 
 def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:

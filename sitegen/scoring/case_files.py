@@ -16,12 +16,13 @@ from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from sitegen.config.models import case_settings, files_of
-from sitegen.data_files.reading import UnreadableError, csv_table, each_line, json_lines
+from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers import LINES, importer_of
 from sitegen.importers.case import VERDICTS
 from sitegen.importers.usual_names import (
     EXPECTED,
+    INPUTS,
     OUTPUT,
     SCORES,
     nearest_cases,
@@ -36,6 +37,7 @@ from sitegen.model.usage import RunUsage, stated, stated_run
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.run_statements import newest_run, recorded_in
+from sitegen.scoring.values import plain_number
 from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
@@ -56,8 +58,12 @@ _IDS: Final = (
     "document",
     "file",
     "filename",
+    "image",
 )
-_INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
+_SIDE_OF_FIELD: Final = re.compile(
+    r"(.+)[_. ](?:(?P<expected>true|truth|gold|gt|expected)|(?P<output>pred|predicted|prediction|extracted))",
+    re.IGNORECASE,
+)
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80
@@ -220,19 +226,18 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         findings += remarks
         members = [members[index] for index in newest]
     elif ending == "csv":
-        names, rows = csv_table(content)
+        rows = list(csv_dicts(content))
         # An empty cell has no value; an empty output is an empty answer.
-        answer = keys.output or usual_key([dict.fromkeys(names)], OUTPUT)
+        answer = keys.output or usual_key([dict.fromkeys(row) for row in rows[:1]], OUTPUT)
         for row in rows:
-            cells = zip(names, row, strict=False)
-            members.append(({name: cell or (cell if name == answer else None) for name, cell in cells if name}, None))
+            members.append(({name: cell if cell or name == answer else None for name, cell in row.items()}, None))
     else:
         root, odd = read_json_or_yaml(ending, content)
         findings += odd
         members = [(member, None) for member in list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
-    objects = [(member, line) for member, line in members if isinstance(member, dict)]
+    objects = [(_with_sides(member), line) for member, line in members if isinstance(member, dict)]
     if not any(is_two_sided(member, keys) for member, _ in objects):
         raise NoCasesError(
             "it has no list of cases with an expected and an output side",
@@ -264,7 +269,7 @@ def _cases(
     ``sides`` are the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
-    input_key, id_key = keys.input or usual_key(objects, _INPUTS), keys.id or _id_key(objects)
+    input_key, id_key = keys.input or usual_key(objects, INPUTS), keys.id or _id_key(objects)
     category = keys.category or usual_key(objects, _CATEGORIES)
     questions = [value_at_key(member, input_key) if input_key else None for member in objects]
     texts = list(map(text_of_value, questions))
@@ -307,9 +312,26 @@ def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
     return nearest_cases(root, lambda case: is_two_sided(case, keys))
 
 
+def _with_sides(row: dict[str, Value]) -> dict[str, Value]:
+    """The row with one expected side and one output in place of a pair of columns for each field.
+
+    The field ``total`` has the columns ``total_true`` and ``total_pred``. A single pair may be a classification.
+    """
+    sides: dict[str, dict[str, Value]] = {}
+    for name, value in row.items():
+        if match := _SIDE_OF_FIELD.fullmatch(name):
+            number = plain_number(value) if isinstance(value, str) else None
+            sides.setdefault(str(match.lastgroup), {})[match[1]] = value if number is None else number
+    expected, output = (sides.get(side, {}) for side in ("expected", "output"))
+    if len(expected) < 2 or expected.keys() != output.keys():
+        return row
+    rest = {name: value for name, value in row.items() if not _SIDE_OF_FIELD.fullmatch(name)}
+    return {**rest, "expected": expected, "output": output}
+
+
 def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether a case has both an expected side and an output."""
-    sides = ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    case, sides = _with_sides(case), ((keys.expected, EXPECTED), (keys.output, OUTPUT))
     return all(
         value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides
     )

@@ -108,7 +108,9 @@ def _objects(document: Mapping[str, Value]) -> Iterator[tuple[tuple[PathStep, ..
 
 def _evidence(members: Mapping[str, Value]) -> Evidence | None:
     page = next(filter(None, (_page(members.get(name)) for name in _PAGES)), None)
-    quote = next(filter(None, (_quote(members.get(name)) for name in _QUOTES)), "")
+    quotes = (members.get(name) for name in _QUOTES)
+    firsts = (value[0] if isinstance(value, list) and value else value for value in quotes)
+    quote = next((text.strip()[:_LONGEST_QUOTE] for text in firsts if isinstance(text, str) and text.strip()), "")
     confidence = next(filter(None, (_confidence(members.get(name)) for name in _CONFIDENCES)), "")
     has_value = any(key in members for key in _VALUE_KEYS)
     unit = _confidence(members.get("unit")) if has_value else ""
@@ -154,12 +156,6 @@ def _page(value: Value) -> int | None:
 
 def _confidence(value: Value) -> str:
     return str(value)[:20] if is_number(value) or isinstance(value, str) else ""
-
-
-def _quote(value: Value) -> str:
-    if isinstance(value, list) and value:
-        value = value[0]
-    return value.strip()[:_LONGEST_QUOTE] if isinstance(value, str) else ""
 
 
 def may_state_evidence(files: Iterable[File], *, beside_values: bool = False) -> bool:

@@ -40,7 +40,7 @@ class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
-    version = 14
+    version = 15
     metrics = METRICS
     nouns = Nouns()
 

@@ -61,7 +61,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 30
+    version = 31
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -275,9 +275,11 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if counts.wrong_value:
         sides.append(("wrong_value", expected or "a value", actual or "something else"))
     if counts.omission:
-        sides.append(("omission", _number_of_values(counts.omission, counts.tp), None))
+        values = expected if attribute == case.expected else _number_of_values(counts.omission, counts.tp)
+        sides.append(("omission", values, None))
     if counts.hallucination:
-        sides.append(("hallucination", None, _number_of_values(counts.hallucination, counts.tp)))
+        values = actual if attribute == case.output else _number_of_values(counts.hallucination, counts.tp)
+        sides.append(("hallucination", None, values))
     if not counts.fp + counts.fn:
         values = _number_of_values(counts.tp)
         sides.append(("correct", expected or values, actual or values) if counts.tp else ("true_negative", None, None))

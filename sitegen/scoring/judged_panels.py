@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
@@ -18,6 +19,9 @@ from sitegen.text.values import json_value
 ROWS: Final = 200
 """Rows of a table. If there are more cases, those with the lowest scores are listed."""
 
+_CLASSES: Final = 30
+"""The most classes of a confusion matrix."""
+_LABEL: Final = 40
 _CELL: Final = 500
 _JSON: Final = 2_000
 
@@ -74,7 +78,7 @@ def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
         cases = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
     opinions = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
     pairs = [row for case in cases for row in _pair_rows(case)]
-    tables: list[Panel] = []
+    tables: list[Panel] = list(_confusion_matrix(cases))
     listed: tuple[tuple[str, tuple[PanelColumn, ...], Sequence[tuple[str, ...]]], ...] = (
         ("Answers", _ANSWERS, list(map(_answer_row, cases))),
         ("What the judges said", _OPINIONS, opinions),
@@ -89,6 +93,27 @@ def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
             of_table = tuple(columns[place] for place in filled)
             tables.append(TablePanel(title=title, note=note, columns=of_table, rows=shown))
     return tuple(tables)
+
+
+def _confusion_matrix(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
+    """Yield how often each class was given for each expected one, if the fields of the cases are classes."""
+    pairs = [
+        (expected, expected if opinion.score == 1 else case.output)
+        for case in cases
+        for opinion in case.judges
+        for expected, _ in opinion.counts[:1]
+        if expected == case.expected
+    ]
+    times, classes = Counter(pairs), sorted({label for pair in pairs for label in pair})
+    if 1 < len(classes) <= _CLASSES:
+        columns: list[PanelColumn] = [("Expected", "text")]
+        columns += ((cut(label, _LABEL) or "no class", "number") for label in classes)
+        rows = tuple(
+            (cut(expected, _LABEL), *(f"{times[expected, given]:,}" for given in classes))
+            for expected in dict.fromkeys(sorted(expected for expected, _ in pairs))
+        )
+        note = "Rows are the expected classes, columns the given ones"
+        yield TablePanel(title="Confusion matrix", note=note, columns=tuple(columns), rows=rows)
 
 
 def _answer_row(case: JudgedCase) -> tuple[str, ...]:

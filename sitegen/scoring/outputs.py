@@ -7,18 +7,18 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Set
 from typing import Final
 
-from sitegen.data_files.reading import UnreadableError, each_line, parse_json
+from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, parse_json
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.importers.usual_names import OUTPUT, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
-from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.ground_truth.truth import ENVELOPES, GroundTruth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text
 from sitegen.scoring.scorer import File, content_of
+from sitegen.scoring.values import plain_number
 
-_ENVELOPES: Final = ("documents", "data", "result", "results", "output")
-"""Keys around documents, if the output has no expected field itself."""
 _MOST_ENVELOPES: Final = 2
 """The most envelopes around a document or a list of them."""
 _DEEPEST: Final = 6
@@ -82,6 +82,10 @@ class ReadOutput:
             if truth.key not in root and fields.isdisjoint(root):
                 by_name = (_by_name(value, truth.key) for value in _within_envelopes(root))
                 documents = next((found for found in by_name if _has_any(found, names)), documents)
+        if len(documents) > 1 and [*names] == [""] and not fields.isdisjoint(documents):
+            return {"": dict(documents)}  # which the ground truth holds by name as well
+        if truth.side:
+            return {name: _given_side(root, truth) for name, root in documents.items()}
         return {name: _record(root, fields) for name, root in documents.items()}
 
     def path_of_documents(self, truth: GroundTruth) -> str:
@@ -105,16 +109,9 @@ class ReadOutput:
     def _read_file(self, path: str, content: bytes, stem: str) -> None:
         """Add the documents of one file. Raises UnreadableError."""
         ending = path.rpartition(".")[2].lower()
-        if ending in ("jsonl", "ndjson"):
-            lines = list(each_line(content))
-            if not lines:
-                raise UnreadableError("it is empty", "Write one JSON object a line.")
-            for number, (line, parsed) in enumerate(lines, 1):
-                if isinstance(parsed, UnreadableError):
-                    self._report(f"Line {line} cannot be read: {parsed.message}", line)
-                else:
-                    self.findings.extend(parsed.findings)
-                    self._add_listed(parsed.value, number, line)
+        if ending in ("jsonl", "ndjson", "csv"):
+            for number, (row, line) in enumerate(self._rows(ending, content), 1):
+                self._add_listed(row, number, line)
             return
         value, findings = read_json_or_yaml(ending, content)
         self.findings.extend(findings)
@@ -142,6 +139,23 @@ class ReadOutput:
             self._add(stem or ("" if self._is_lone else _named(value, 1, self._key)[0]), value)
         else:
             raise UnreadableError("its root is not an object", "Write one JSON object.")
+
+    def _rows(self, ending: str, content: bytes) -> Iterator[tuple[Value, int | None]]:
+        """Yield the documents of a file that has one in each row, with their lines if these are known."""
+        if ending == "csv":  # in which an empty cell gives no value
+            for cells in csv_dicts(content):
+                given = {name: (plain_number(cell), cell) for name, cell in cells.items() if cell.strip()}
+                yield {name: cell if number is None else number for name, (number, cell) in given.items()}, None
+            return
+        lines = list(each_line(content))
+        if not lines:
+            raise UnreadableError("it is empty", "Write one JSON object a line.")
+        for line, parsed in lines:
+            if isinstance(parsed, UnreadableError):
+                self._report(f"Line {line} cannot be read: {parsed.message}", line)
+            else:
+                self.findings.extend(parsed.findings)
+                yield parsed.value, line
 
     def _read_cases(self, path: str, content: bytes) -> None:
         """Add the output side of each case as a document. Raises UnreadableError."""
@@ -217,11 +231,20 @@ def _record(root: dict[str, Value], wanted: Set[str]) -> dict[str, Value]:
     return next((value for value in objects if not wanted.isdisjoint(value)), root)
 
 
+def _given_side(root: dict[str, Value], truth: GroundTruth) -> dict[str, Value]:
+    """The output in a row, under the key of the expected side or a usual one; a row without either is the output."""
+    key = truth.side if truth.side in root else usual_key([root], OUTPUT)
+    if not key:
+        return _record(root, truth.fields)
+    value = root[key] if truth.fields == {truth.side} else _json_in_text(root[key])
+    return value if isinstance(value, dict) else {truth.side: value}
+
+
 def _within_envelopes(value: Value, left: int = _MOST_ENVELOPES) -> Iterator[Value]:
     """Yield a value, and the values in its envelopes."""
     yield value
     if left and isinstance(value, dict):
-        for envelope in _ENVELOPES:
+        for envelope in ENVELOPES:
             if envelope in value:
                 yield from _within_envelopes(value[envelope], left - 1)
 

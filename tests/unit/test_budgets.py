@@ -14,11 +14,11 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_623,
+    "lines of sitegen/": 59_679,
     "modules of sitegen/": 287,
     "classes": 518,
     "classes in pages/": 70,
-    "fields of classes": 2_279,
+    "fields of classes": 2_280,
     "functions": 3_470,
     "parameters": 5_200,
     "functions with more than 6 parameters": 6,

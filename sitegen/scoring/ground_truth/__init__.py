@@ -14,12 +14,14 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, check_distinct, csv_rows, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.importers.usual_names import expected_side
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.ground_truth import building_summary_csv
 from sitegen.scoring.ground_truth.truth import (
     COLUMNS,
+    ENVELOPES,
     GroundTruth,
     Tree,
     TruthDocument,
@@ -96,11 +98,13 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         except PathError:
             below = None
         value = below if isinstance(below, list) else value
+    value = _within_envelope(value, key)
     if isinstance(value, dict):
         return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=about)
     if not isinstance(value, list) or not value:
         raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
     documents: dict[str, TruthDocument] = {}
+    side = expected_side([root for root in value if isinstance(root, dict)], key)
     for number, root in enumerate(value, 1):
         if not isinstance(root, dict):
             raise UnreadableError(f"document {number} is not an object", "Write a list of objects.")
@@ -110,8 +114,22 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         name = str(stated).strip()
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
+        expected = root.get(side)
+        if side:
+            root = expected if isinstance(expected, dict) else {side: expected}
         documents[name] = TruthDocument(name, {field: below for field, below in root.items() if field != key})
-    return GroundTruth(documents=tuple(documents.values()), written=False, key=key, findings=about)
+    return GroundTruth(documents=tuple(documents.values()), written=False, key=key, findings=about, side=side)
+
+
+def _within_envelope(value: Value, key: str) -> Value:
+    """The list of documents that an object holds and nothing else, or its documents by name; else the value itself."""
+    ((envelope, below), *more) = value.items() if isinstance(value, dict) and value else [("", None)]
+    if more or envelope not in ENVELOPES:
+        return value
+    if isinstance(below, dict) and envelope == ENVELOPES[0] and all(isinstance(root, dict) for root in below.values()):
+        return [{**root, key: name} for name, root in below.items() if isinstance(root, dict)]
+    are_named = isinstance(below, list) and below and all(isinstance(root, dict) and key in root for root in below)
+    return below if are_named else value
 
 
 def _is_long(rows: list[list[str]], mapping: Mapping) -> bool:
@@ -122,10 +140,10 @@ def _is_long(rows: list[list[str]], mapping: Mapping) -> bool:
     every label is a field path and one of them leads to an item of a list. Headers that are mapped themselves are
     fields of the wide layout, unless labels are mapped too.
     """
-    header = _header_row(rows)
+    line, header = _header(rows)
     if len(header) < 2:
         return False
-    labels = [row[0].strip() for row in rows[_first_data_row(rows) :] if _has_cells(row)]
+    labels = [row[0].strip() for row in rows[line:] if any(map(str.strip, row))]
     are_mapped = any(label in mapping.csv_to_json for label in labels)
     if not are_mapped and any(column in mapping.csv_to_json for column in header[:2]):
         return False
@@ -145,7 +163,7 @@ def _read_long(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     Words of the header identify the columns of field and value. If one of them is not recognised, they are the first
     two columns that do not name the document.
     """
-    header = _header_row(rows)
+    line, header = _header(rows)
     check_distinct(header, 1)
     words = [_header_word(column) for column in header]
     field = next((place for place, word in enumerate(words) if word in _FIELD_OF_TWO), None)
@@ -162,8 +180,8 @@ def _read_long(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
     left_over: Counter[str] = Counter()
-    for number, row in enumerate(rows[_first_data_row(rows) :], _first_data_row(rows) + 1):
-        if not _has_cells(row):
+    for number, row in enumerate(rows[line:], line + 1):
+        if not any(map(str.strip, row)):
             continue
         cells = [*row, *blanks]
         name = cells[field].strip()
@@ -181,34 +199,28 @@ def _read_long(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     return GroundTruth(documents=documents, written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 
-def _has_cells(row: list[str]) -> bool:
-    return any(map(str.strip, row))
-
-
-def _first_data_row(rows: list[list[str]]) -> int:
-    return next((place for place, row in enumerate(rows, 1) if _has_cells(row)), len(rows))
-
-
 def _header_word(column: str) -> str:
     return " ".join(column.lower().replace("_", " ").replace("-", " ").split())
 
 
-def _header_row(rows: list[list[str]]) -> list[str]:
-    return [cell.strip() for cell in next(filter(_has_cells, rows), [])]
+def _header(rows: list[list[str]]) -> tuple[int, list[str]]:
+    """The number of the first row that is not empty, and its cells."""
+    line = next((number for number, row in enumerate(rows, 1) if any(map(str.strip, row))), len(rows))
+    return line, [cell.strip() for cell in rows[line - 1]] if line else []
 
 
 def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     """Layout ``wide``: a header row, then one row for each document. Without a mapping, each header is a field path."""
-    start = next(number for number, row in enumerate(rows) if any(cell.strip() for cell in row))
-    header = [cell.strip() for cell in rows[start]]
-    check_distinct(header, start + 1)
+    line, header = _header(rows)
+    check_distinct(header, line)
     id_name = _id_column(header, mapping)
-    paths = {column: mapped_path(column, mapping) for column in header}
+    side = "" if mapping.csv_to_json else expected_side([dict.fromkeys(header)], id_name or "")
+    paths = {column: mapped_path(column, mapping) for column in header if side in ("", column)}
     documents: list[TruthDocument] = []
     filled: set[str] = set()
     findings: list[Finding] = []
-    for number, row in enumerate(rows[start + 1 :], start + 2):
-        if not any(cell.strip() for cell in row):
+    for number, row in enumerate(rows[line:], line + 1):
+        if not any(map(str.strip, row)):
             continue
         if any(cell.strip() for cell in row[len(header) :]):
             message = f"Line {number} has more cells than the header; the rest is not scored"
@@ -227,9 +239,10 @@ def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, id_name, mapping, findings)
     left_over: dict[str, int] = {
-        column: column in filled for column in header if column and not paths.get(column) and column != id_name
+        column: column in filled for column, path in paths.items() if column and not path and column != id_name
     }
-    return GroundTruth(documents=tuple(documents), written=True, key=key, findings=(*findings, *unmapped(left_over)))
+    findings += unmapped(left_over)
+    return GroundTruth(documents=tuple(documents), written=True, key=key, findings=tuple(findings), side=side)
 
 
 def _id_column(header: list[str], mapping: Mapping) -> str | None:

@@ -76,7 +76,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         elif section is not None:
             if _section_key(section.name) not in lists:
                 unmapped_values[section.name] += 1
-            elif not _continues_row_above(cells, section):
+            elif any(cells[: section.column + 2]) or sum(map(bool, cells)) != 1:  # else it continues the row above
                 path, array = lists[_section_key(section.name)]
                 lines[f"{path}[{len(items[path])}]"] = number
                 items[path].append(_section_item(row, section, array, unmapped_values))
@@ -89,7 +89,10 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             else:
                 tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number, is_mapped=True)
             fields.add(field)
-    findings += _without_section(mapping)
+    without = [path[:80] for path, array in mapping.array_mappings.items() if not array.csv_section]
+    message = "'array_mappings.{}' names no section of the ground truth, and maps nothing"
+    fix = f"Add its csv_section, as `{_ENTRY}`."
+    findings += (Finding("warning", message.format(path), fix, about="mapping") for path in without[:1])
     findings += _below_blank_rows(rows, lists)
     for path, section_items in items.items():
         tree.put(path, section_items)
@@ -100,14 +103,6 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         key=None,
         findings=(*findings, *unmapped(unmapped_values, SECTIONS)),
     )
-
-
-def _without_section(mapping: Mapping) -> Iterator[Finding]:
-    """Yield a finding about entries that name no section, so that they map nothing."""
-    names = [path for path, array in mapping.array_mappings.items() if not array.csv_section]
-    if names:
-        message = f"'array_mappings.{names[0][:80]}' names no section of the ground truth, and maps nothing"
-        yield Finding("warning", message, f"Add its csv_section, as `{_ENTRY}`.", about="mapping")
 
 
 def _below_blank_rows(rows: list[list[str]], lists: Container[str]) -> Iterator[Finding]:
@@ -140,11 +135,6 @@ def _section_header(row: list[str]) -> CsvSection | None:
         return None
     columns = {place: cell.strip() for place, cell in enumerate(row) if place > first and cell.strip()}
     return CsvSection(row[first].strip(), first, columns) if columns else None
-
-
-def _continues_row_above(cells: list[str], section: CsvSection) -> bool:
-    filled = [place for place, cell in enumerate(cells) if cell]
-    return len(filled) == 1 and filled[0] > section.column + 1
 
 
 def _section_item(

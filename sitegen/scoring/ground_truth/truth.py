@@ -16,6 +16,8 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
+ENVELOPES: Final = ("documents", "data", "result", "results", "output")
+"""Keys around documents. The first one has no other meaning."""
 _MAX_ITEMS: Final = 10_000
 _PLAIN_PATH: Final = r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+"
 
@@ -42,6 +44,8 @@ class GroundTruth(Frozen):
     key: str | None
     """The key that names documents in the file and in the output, not scored itself; None if they have no names."""
     findings: tuple[Finding, ...]
+    side: str = ""
+    """The key of what is expected in rows that also state the question; empty if a row is the document itself."""
 
     @property
     def names(self) -> dict[str, None]:

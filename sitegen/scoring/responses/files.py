@@ -17,12 +17,12 @@ import posixpath
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, json_lines, read_json
-from sitegen.importers.usual_names import response_states_a_result
+from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
+from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, response_states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -67,7 +67,7 @@ CasesById: TypeAlias = dict[str, TestCase]
 @lru_cache(maxsize=16)
 def read_cases(content: bytes) -> Parsed[CasesById]:
     """Read the cases, and report those that cannot be used. Raises UnreadableError if there is no list of cases."""
-    value, findings = read_json(content)
+    value, findings = _listed(content)
     if isinstance(value, dict):
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
@@ -75,6 +75,10 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
     remarks = [*findings]
     cases: dict[str, TestCase] = {}
     anonymous = are_anonymous(value)
+    # Rows of a table have columns of their author's own names.
+    side, question = (
+        usual_key([case for case in value if isinstance(case, dict)], names) for names in (EXPECTED, INPUTS)
+    )
     for number, case in enumerate(value, 1):
         if not isinstance(case, dict):
             message = f"Test case {number} is not an object"
@@ -88,15 +92,27 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
         if name in cases:
             message = f"The test case {name[:80]!r} occurs twice; the last one counts"
             remarks.append(Finding("warning", message, "Rename one."))
-        expected = case.get("expected")
+        expected = case.get(side)
         cases[name] = TestCase(
             id=name,
             expected=accepted_texts(expected, case.get(_ACCEPTED)),
             category=id_text(case.get("category")),
-            question=text_of_value(case.get("input")),
+            question=text_of_value(case.get(question)),
             listed=text_of_value(expected) if isinstance(expected, list) else "",
         )
     return Parsed(cases, tuple(replace(remark, about="ground_truth") for remark in remarks))
+
+
+def _listed(content: bytes) -> Parsed[Value]:
+    """The value of a JSON file, or the rows of JSON Lines or CSV. Raises UnreadableError."""
+    if re.match(rb"[^\n\x00{\[]*,", content):
+        rows = [{name: cell for name, cell in row.items() if cell} for row in csv_dicts(content)]
+        return Parsed(cast("Value", rows), ())
+    if not re.match(TWO_LINES, content):
+        return read_json(content)
+    findings: list[Finding] = []
+    values: list[Value] = [value for _, value in json_lines(content, findings, _FIX)]
+    return Parsed(values, tuple(findings))
 
 
 @lru_cache(maxsize=16)
@@ -234,7 +250,7 @@ class _ResponsesReader:
                 self._add_response(response, case.member)
 
     def document(self, content: bytes) -> None:
-        value, findings = read_json(content)
+        value, findings = _listed(content)
         self._findings += findings
         if isinstance(value, dict):
             below = value.get("responses")
@@ -260,7 +276,8 @@ class _ResponsesReader:
         if not case_id:
             self._report("error", f"{subject}{self._of} has no case_id", line)
             return
-        if "output" not in value and not value.get("error"):
+        key = "output" if "output" in value else usual_key([value], (*OUTPUT, "label"))
+        if not key and not value.get("error"):
             self._report("warning", f"{subject}{self._of} has neither an output nor an error: an empty answer", line)
         if not self._states_results and response_states_a_result(value):
             self._states_results = True
@@ -268,9 +285,7 @@ class _ResponsesReader:
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
         error = value.get("error")
-        response = Response(
-            case_id, text_of_value(value.get("output")), text_of_value(error) if error else "", line=line
-        )
+        response = Response(case_id, text_of_value(value.get(key)), text_of_value(error) if error else "", line=line)
         self._add_response(response, value)
 
     def _add_response(self, response: Response, stated_values: dict[str, Value]) -> None:

@@ -57,7 +57,7 @@ class ResponsesScorer:
     """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
-    version = 9
+    version = 10
     metrics = METRICS
     nouns = Nouns(
         attribute="category",

@@ -1,0 +1,145 @@
+"""The forms in which projects lay out what is expected and what was given: each is read to the same numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sitegen.model.scorecards import Result, TablePanel
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+
+Files = dict[str, Any]
+
+
+def result(kind: str, truth: Files, outputs: Files, settings: str = "{}") -> Result:
+    """Values that are no texts are written as JSON."""
+    (expected,) = files(truth) or (None,)
+    inputs = ScoringInputs(outputs=files(outputs), ground_truth=expected, settings=settings)
+    return scorer(kind).score(inputs)
+
+
+def files(contents: Files) -> tuple[File, ...]:
+    return tuple(
+        File(path, (content if isinstance(content, str) else json.dumps(content)).encode())
+        for path, content in contents.items()
+    )
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+BY_NAME = {"a": {"total": 1}, "b": {"total": 2}}
+LISTED = [{"id": "a", "total": 1}, {"id": "b", "total": 2}]
+TRUTHS: dict[str, Files] = {
+    "a table": {"t.csv": "id,total\na,1\nb,2\n"},
+    "a list": {"t.json": LISTED},
+    "lines": {"t.jsonl": lines(*LISTED)},
+    "a list in an envelope": {"t.json": {"data": LISTED}},
+    "by name in an envelope": {"t.json": {"documents": BY_NAME}},
+    "beside its question": {
+        "t.jsonl": lines({"id": "a", "input": "?", "expected": {"total": 1}}, {"id": "b", "expected": {"total": 2}})
+    },
+}
+OUTPUTS: dict[str, Files] = {
+    "by name": {"o.json": {"b": {"total": 3}, "a": {"total": 1}}},
+    "by name in an envelope": {"o.json": {"results": {"a": {"total": 1}, "b": {"total": 3}}}},
+    "a list in an envelope": {"o.json": {"documents": [{"id": "b", "total": 3}, {"id": "a", "total": 1}]}},
+    "a table": {"o.csv": "id,total\nb,3\na,1\n"},
+    "a file for each": {"run/a.json": {"total": 1}, "run/b.json": {"total": 3}},
+    "beside its cost": {
+        "o.jsonl": lines(
+            {"id": "a", "output": {"total": 1}, "cost": 0.1}, {"id": "b", "output": '{"total": 3}', "latency": 2}
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("truth", "output"),
+    [
+        (truth, output)
+        for truth in TRUTHS
+        for output in OUTPUTS
+        if output != "beside its cost" or truth == "beside its question"
+    ],
+)
+def test_every_form_of_documents_goes_with_every_form_of_what_is_expected(truth: str, output: str) -> None:
+    scored = result("fields", TRUTHS[truth], OUTPUTS[output])
+    card = scored.scorecard
+    assert {document.id: (document.counts.tp, document.counts.wrong_value) for document in card.documents} == {
+        "a": (1, 0),
+        "b": (0, 1),
+    }
+    assert (card.metric("f1"), [judgement.path for judgement in scored.judgements]) == (0.5, ["total", "total"])
+    assert card.findings == ()
+
+
+def test_files_of_documents_that_are_expected_by_name_in_one_object_are_its_members() -> None:
+    card = result("fields", {"t.json": BY_NAME}, OUTPUTS["a file for each"]).scorecard
+    assert (card.metric("f1"), [field.attribute for field in card.fields]) == (0.5, ["a.total", "b.total"])
+
+
+@pytest.mark.parametrize(
+    ("truth", "output"),
+    [
+        ("id,label\n1,spam\n2,ham\n", "id,label,confidence\n1,spam,0.9\n2,spam,0.4\n"),
+        ("id,text,label\n1,hi,spam\n2,yo,ham\n", "id,prediction\n2,spam\n1,spam\n"),
+        ("id,input,expected\n1,hi,spam\n2,yo,ham\n", "id,output,cost\n1,spam,0.1\n2,spam,0.1\n"),
+    ],
+)
+def test_a_table_of_labels_goes_with_a_table_of_predictions(truth: str, output: str) -> None:
+    card = result("fields", {"labels.csv": truth}, {"m-1.csv": output}).scorecard
+    assert (card.counts.tp, card.counts.wrong_value, card.counts.fp) == (1, 1, 1)
+    card = result("responses", {"labels.csv": truth}, {"m-1.csv": output}).scorecard
+    assert card.metric("accuracy") == 0.5
+
+
+def test_a_column_beside_the_label_that_is_no_question_is_expected_too() -> None:
+    card = result("fields", {"t.csv": "id,label,total\n1,x,5\n"}, {"o.json": [{"id": "1", "label": "x"}]}).scorecard
+    assert [(field.attribute, field.counts.tp, field.counts.fn) for field in card.fields] == [
+        ("label", 1, 0),
+        ("total", 0, 1),
+    ]
+
+
+def test_lines_of_a_data_set_are_test_cases_and_lines_of_a_run_their_responses() -> None:
+    truth = lines({"id": "1", "input": "?", "expected": "A"}, {"id": "2", "input": "!", "expected": "B"})
+    run = lines({"id": "1", "prediction": "A", "cost": 0.5}, {"id": "2", "prediction": "C", "cost": 0.25})
+    card = result("responses", {"dataset.jsonl": truth}, {"runs/m-1.jsonl": run}).scorecard
+    assert (card.metric("accuracy"), card.usage and card.usage.cost) == (0.5, 0.75)
+
+
+def test_columns_of_pairs_are_fields_of_which_both_sides_are_in_one_file() -> None:
+    table = (
+        "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok,all_ok\n"
+        "a.png,Oak,Oak,True,12.5,12.50,True,True\nb.png,Elm,Ash,False,9,9,True,False\n"
+    )
+    path = "eval/results.csv"
+    scored = result("fields", {path: table}, {path: table}, '{"ground_truth_format":"cases"}')
+    assert (scored.scorecard.metric("f1"), [each.id for each in scored.scorecard.documents]) == (
+        0.75,
+        ["a.png", "b.png"],
+    )
+    assert [(each.attribute, each.counts.tp) for each in scored.scorecard.fields] == [("vendor", 1), ("total", 2)]
+
+
+@pytest.mark.parametrize("names", ["y_true,y_pred", "true_label,predicted_label"])
+def test_a_classification_has_precision_and_recall_by_class_and_a_confusion_matrix(names: str) -> None:
+    table = f"id,text,{names}\n1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
+    scored = result("judged", {}, {"results.csv": table})
+    card = scored.scorecard
+    assert (card.metric("score"), card.metric("precision"), card.metric("recall")) == (0.75, 0.75, 0.75)
+    counts = {field.attribute: (field.counts.tp, field.counts.fp, field.counts.fn) for field in card.fields}
+    assert counts == {"spam": (1, 1, 0), "ham": (2, 0, 1)}
+    matrix = next(panel for panel in scored.panels if isinstance(panel, TablePanel))
+    assert [name for name, _ in matrix.columns] == ["Expected", "ham", "spam"]
+    assert matrix.rows == (("ham", "2", "1"), ("spam", "0", "1"))
+    wrong = [judgement for judgement in scored.judgements if judgement.outcome != "correct"]
+    assert [(each.outcome, each.expected, each.actual, each.note) for each in wrong] == [
+        ("omission", "ham", None, "given spam"),
+        ("hallucination", None, "spam", "expected ham"),
+    ]
