@@ -42,6 +42,7 @@ from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
+from sitegen.pages.variants import variants_page
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import ScoringInputs
@@ -285,8 +286,6 @@ class _EvalPages:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
-            from sitegen.pages.variants import variants_page  # imports statistics that few evals need
-
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
             page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))
             self._writer.write(path, self._renderer.render(page), key)

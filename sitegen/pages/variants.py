@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from sitegen.analysis.variant_tests import CaseFlip, Ranked, VariantComparison, VariantPair
-from sitegen.analysis.variants import variant_comparison, variants_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
@@ -18,6 +16,9 @@ from sitegen.pages import links
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.stats.significance import ALPHA
+
+if TYPE_CHECKING:
+    from sitegen.analysis.variant_tests import CaseFlip, Ranked, VariantComparison, VariantPair
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
@@ -143,6 +144,8 @@ class VariantsView(Frozen):
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""
+    from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
+
     metrics = [dict(document.metrics) for document in result.scorecard.documents]
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
