@@ -186,7 +186,8 @@ class _EvalPages:
         summary = task.record.summary
         for file in series_files(series, summary.patterns):
             writer.write(file.path, file.content)
-        newest, short = len(series.points) - 1, number_of_short_reports(task)
+        newest, kept = len(series.points) - 1, task.context.limits.reports_kept
+        short = 0 if kept is None else max(0, len(series.points) - kept)  # the oldest have a short page instead
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
@@ -324,12 +325,6 @@ def newest_inputs(task: EvalTask) -> ScoringInputs | None:
     if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
         return None
     return next(all_inputs(task.context, [newest]))
-
-
-def number_of_short_reports(task: EvalTask) -> int:
-    """Return how many of the oldest points have a short page in the place of a report (``limits.reports_kept``)."""
-    kept = task.context.limits.reports_kept
-    return 0 if kept is None else max(0, len(task.history.snapshots) - kept)
 
 
 def derived_values(series: Series) -> tuple[Derived, ...]:

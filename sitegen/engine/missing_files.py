@@ -213,7 +213,8 @@ class MissingFiles(Frozen):
         """Report folders that look like an eval but have no ground truth under a standard name."""
         top = self.layout.manifest_path.rpartition("/")[0]
         ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
-        owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
+        gone = {eval_id for eval_id, summary in self.summaries.items() if summary.deleted}
+        owned = {folder for eval_id in ids - gone for folder in self.layout.folders(eval_id)}
         for name, is_folder in self.folders(top).items():
             folder = _below(top, name)
             if not is_folder or folder in owned or name in self.set_aside:
@@ -250,9 +251,6 @@ class MissingFiles(Frozen):
         else:
             return
         yield Problem.of_type("missing_source", message, fix, path=self.layout.manifest_path, eval_id=entry.id)
-
-    def _is_gone(self, eval_id: str) -> bool:
-        return eval_id in self.summaries and self.summaries[eval_id].deleted
 
     def _looks_like_outputs(self, folder: str, names: Mapping[str, bool]) -> bool:
         if any(name in names for name in _OUTPUTS):

@@ -178,7 +178,8 @@ def embedder_for(kind: str, eval_id: str, store: CacheStore) -> Embedder | None:
         from array import array  # few evals embed texts
 
         model = installed()
-        keys = [within(eval_id, _text_digest(model, text)) for text in texts]
+        both = (f"{model}\0{text}".encode("utf-8", "surrogatepass") for text in texts)  # a vector depends on both
+        keys = [within(eval_id, hashlib.sha256(each).hexdigest()) for each in both]
         vectors = {key: VECTORS.get(store, key) for key in dict.fromkeys(keys)}
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if vectors[key] is None}
         for key, vector in zip(unknown, embed(tuple(unknown.values())), strict=True):
@@ -186,8 +187,3 @@ def embedder_for(kind: str, eval_id: str, store: CacheStore) -> Embedder | None:
         return [array("f", vectors[key] or b"") for key in keys]
 
     return vectors_of
-
-
-def _text_digest(model: str, text: str) -> str:
-    """Return the digest of a text and the model, because a vector depends on both."""
-    return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -56,8 +56,9 @@ class InstructionHistories:
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [file for name in names if (file := self._files.get(name)) is not None]
-            if not earlier and _is_skeleton(edit):
-                continue
+            blob = edit.new or edit.old
+            if not earlier and blob is not None and blob.oid in _skeleton_ids():
+                continue  # to add, move or delete a file as ``sitegen init`` writes it is nobody's edit
             file = earlier[0] if earlier else _FileEdits()
             for replaced in earlier[1:]:
                 file = file.merged(replaced)
@@ -156,12 +157,6 @@ class _FileEdits:
 def _plain_version(version: str) -> str:
     """``v1.2`` and ``1.2`` are one version."""
     return version.strip().lower().removeprefix("v")
-
-
-def _is_skeleton(edit: Edit) -> bool:
-    """Decide whether an edit adds, moves or deletes a file as ``sitegen init`` writes it: that is nobody's edit."""
-    blob = edit.new or edit.old
-    return blob is not None and blob.oid in _skeleton_ids()
 
 
 @cache
