@@ -81,6 +81,12 @@ _LEADS_ON = re.compile("http-equiv=refresh|<h1>This page is not written yet|> Th
 """What a page has that stands in the place of another one: it has no ids, and leads to the numbers, or says why not."""
 
 
+def attributes(html: str) -> list[tuple[str, str]]:
+    """Name and value of each attribute of the tags of a page."""
+    found = (each for tag in _TAG.findall(html) for each in _ATTRIBUTE.findall(tag))
+    return [(name, unescape(quoted or bare)) for name, quoted, bare in found]
+
+
 def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
     """``page: link`` of every relative link that leads to no file or, with ``fragments``, to no id of a whole page.
 
@@ -91,11 +97,11 @@ def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
     found: list[tuple[Path, str]] = []
     for page in sorted(folder.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
-        attributes = [each for tag in _TAG.findall(text) for each in _ATTRIBUTE.findall(tag)]
+        found_here = attributes(text)
         partial = _LEADS_ON.search(text) or 'id="shown"' in text
-        ids[page] = None if partial else {unescape(quoted or bare) for name, quoted, bare in attributes if name == "id"}
+        ids[page] = None if partial else {value for name, value in found_here if name == "id"}
         if page.name != "404.html":
-            links = (unescape(quoted or bare) for name, quoted, bare in attributes if name in ("href", "src"))
+            links = (value for name, value in found_here if name in ("href", "src"))
             found += [(page, link) for link in links if not link.startswith(("http:", "https:", "data:"))]
     broken = []
     for page, link in found:

@@ -24,7 +24,7 @@ from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
 from tests.unit.test_pages_compare import STEP
 
-OUTPUTS = 7
+OUTPUTS = 5
 
 
 def drawn(random: Random, kind: str) -> tuple[str, Any, list[Any]]:

@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -91,15 +93,12 @@ class Import(NamedTuple):
         return f"{self.module}:{self.line} imports {self.imported}"
 
 
+@cache
 def imports() -> list[Import]:
     found = []
     for file in sorted(PACKAGE.rglob("*.py")):
         module = file.relative_to(PACKAGE).with_suffix("").as_posix()
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        lazy = {id(node) for function in ast.walk(tree) if _is_lazy(function) for node in ast.walk(function)}
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
+        for node, at_start in _import_nodes(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             else:
@@ -107,10 +106,17 @@ def imports() -> list[Import]:
                 names = [node.module or ""]
                 if node.module == "sitegen":
                     names = [f"sitegen.{alias.name}" for alias in node.names]
-            found += [
-                Import(module=module, imported=name, at_start=id(node) not in lazy, line=node.lineno) for name in names
-            ]
+            found += [Import(module=module, imported=name, at_start=at_start, line=node.lineno) for name in names]
     return found
+
+
+def _import_nodes(node: ast.AST, at_start: bool = True) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Every import below a node, and whether it is done when the module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, at_start
+        elif isinstance(child, ast.stmt | ast.excepthandler):
+            yield from _import_nodes(child, at_start and not _is_lazy(child))
 
 
 def _is_lazy(node: ast.AST) -> bool:
@@ -123,17 +129,14 @@ def layer(name: str) -> int:
     return next(index for index, members in enumerate(LAYERS) if name in members)
 
 
-ALL = imports()
-
-
 def test_every_module_has_a_layer():
-    names = {entry.module.partition("/")[0] for entry in ALL}
+    names = {entry.module.partition("/")[0] for entry in imports()}
     assert {name for name in names if not any(name in members for members in LAYERS)} == set()
 
 
 def test_imports_point_down():
     wrong = []
-    for entry in ALL:
+    for entry in imports():
         root, _, rest = entry.imported.partition(".")
         if root != "sitegen" or not rest:
             continue
@@ -147,9 +150,9 @@ def test_imports_point_down():
 
 def test_no_modules_import_each_other_in_a_circle():
     """Inside a package too, and whether they import at the start or in a function."""
-    modules = {entry.module.removesuffix("/__init__").replace("/", "."): entry.module for entry in ALL}
+    modules = {entry.module.removesuffix("/__init__").replace("/", "."): entry.module for entry in imports()}
     needed: dict[str, set[str]] = {name: set() for name in modules}
-    for entry in ALL:
+    for entry in imports():
         name = entry.module.removesuffix("/__init__").replace("/", ".")
         imported = entry.imported.removeprefix("sitegen.")
         if imported in modules and imported != name:  # a package may import its own modules
@@ -162,12 +165,12 @@ def test_no_modules_import_each_other_in_a_circle():
 
 @pytest.mark.parametrize("library", sorted(HOMES))
 def test_a_library_has_one_home(library):
-    homes = {entry.module.partition("/")[0] for entry in ALL if entry.imported.partition(".")[0] == library}
+    homes = {entry.module.partition("/")[0] for entry in imports() if entry.imported.partition(".")[0] == library}
     assert homes <= HOMES[library]
 
 
 def test_heavy_libraries_are_imported_where_they_are_used():
-    at_start = [entry for entry in ALL if entry.at_start and entry.module not in AROUND_JINJA]
+    at_start = [entry for entry in imports() if entry.at_start and entry.module not in AROUND_JINJA]
     around_jinja = {f"sitegen.{module.replace('/', '.')}" for module in AROUND_JINJA}
     heavy = [str(entry) for entry in at_start if entry.imported.partition(".")[0] in HEAVY]
     assert heavy + [str(entry) for entry in at_start if entry.imported in around_jinja] == []
@@ -183,14 +186,14 @@ BASES = {"model/frozen"}
 
 def test_annotations_of_values_in_the_memo_are_evaluated_when_they_are_defined():
     """A decoder evaluates annotations of every class that it reads. Texts would be compiled one by one."""
-    postponed = {entry.module for entry in ALL if entry.imported == "__future__"}
+    postponed = {entry.module for entry in imports() if entry.imported == "__future__"}
     assert {name for name in postponed if name in DECODED or name.startswith("model/")} - BASES == set()
 
 
 def test_the_model_needs_nothing_but_the_standard_library_and_the_bases_of_values():
     outside = {
         entry.imported
-        for entry in ALL
+        for entry in imports()
         if entry.module.startswith("model/") and entry.module not in BASES
         if not entry.imported.startswith("sitegen.model")
     }

@@ -222,15 +222,6 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
     assert (chart.now, chart.island["now"]) == ((), [])
 
 
-def test_changes_that_the_script_shows_are_those_of_the_server():
-    series = sample.series(2)
-    chart = trend_chart.trend(sample.view_of(trend_page(series)))
-    delta = series.points[1].change
-    assert delta is not None
-    assert delta.headline.change is not None
-    assert _island(chart, "changes")[0] == [None, round(delta.headline.change, 3)]
-
-
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
     delta = Change(Overlap(1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)

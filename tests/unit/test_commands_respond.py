@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import anthropic
 import pytest
 
 from sitegen.commands.signatures import app
@@ -287,6 +286,8 @@ def test_a_call_without_an_answer_in_time_is_recorded_and_the_others_go_on(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The client raises its error at once, so that the test depends on no clock."""
+    import anthropic
+
     post = anthropic.AsyncAnthropic.post
 
     async def post_or_time_out(client: anthropic.AsyncAnthropic, path: str, **call: Any) -> Any:

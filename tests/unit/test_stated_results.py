@@ -368,9 +368,18 @@ def test_grades_are_not_compared_across_judges_wherever_they_are_named(tmp_path:
         assert "score" in exchange.metrics
 
 
-@pytest.mark.parametrize("place", ["config", "evaluator_model", "meta.json", "metadata.json"])
-@pytest.mark.parametrize("outputs", ["results.json", "runs/*/results.json", "runs/run-*.json"])
-@pytest.mark.parametrize("kind", ["judged", "recorded"])
+PLACES = ("config", "evaluator_model", "meta.json", "metadata.json")
+WHERE = ("results.json", "runs/*/results.json", "runs/run-*.json")
+
+
+@pytest.mark.parametrize(
+    ("kind", "outputs", "place"),
+    [
+        (kind, WHERE[(number + at) % 3], place)
+        for number, kind in enumerate(("judged", "recorded"))
+        for at, place in enumerate(PLACES)
+    ],
+)
 def test_the_judge_is_seen_beside_every_output_that_others_graded(
     tmp_path: Path, kind: str, outputs: str, place: str
 ) -> None:

@@ -91,15 +91,22 @@ def cold(repo: GitRepo, folder: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The site of a cold build without an edit."""
+    folder = tmp_path_factory.mktemp("committed")
+    return cold(write_receipts(folder / "project"), folder)
+
+
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_build(repo, tmp_path, edit):
-    first = shown(watched(repo))
+def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_build(repo, tmp_path, edit, committed):
+    assert shown(watched(repo)) == committed
     edit(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
     put("CLAUDE.md", "Read the receipt. Mind the point. Hurry.\n")(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
     undo(repo)
-    assert shown(watched(repo)) == first == cold(repo, tmp_path)
+    assert shown(watched(repo)) == committed
     put("CLAUDE.md", "Read the receipt. Hurry.\n")(repo)
     commit_all(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
