@@ -28,38 +28,40 @@ def site(demo_site: Path) -> Path:
     return demo_site
 
 
+PAGES = {
+    "overview": "index.html",
+    "trend": TREND,
+    "trend with steps": "evals/freight-papers/index.html",
+    "report": REPORT,
+    "unreadable": "evals/freight-papers/0009.html",
+    "highlights": "evals/handbook-terms/0003.html",
+    "responses": "evals/help-desk/0003.html",
+    "judged": "evals/letters/0003.html",
+    "variants": "evals/help-desk/variants.html",
+    "tree": "evals/freight-papers/*-tree.html",
+    "field": "evals/utility-bills/fields/tariff.html",
+    "fields": "fields.html",
+    "suspect labels": "suspect-labels.html",
+    "suspect labels of an eval": "evals/utility-bills/suspect-truth.html",
+    "regressions": "regressions.html",
+    "compare": "evals/utility-bills/compare.html",
+    "instructions": "instructions/index.html",
+    "instruction": f"{FILE}/index.html",
+    "edit": f"{FILE}/[0-9a-f]*.html",
+    "commit": "commits/[0-9a-f]*.html",
+    "commits": "commits/index.html",
+    "methods": "methods.html",
+    "problems": "problems.html",
+    "missing": "404.html",
+}
+"""One page of each kind; of a pattern, the first."""
+
+
 @pytest.fixture(scope="module")
 def kinds(demo_site: Path) -> dict[str, str]:
-    """One page of each kind."""
-
-    def first(pattern: str) -> str:
-        return min(path.relative_to(demo_site).as_posix() for path in demo_site.glob(pattern))
-
     return {
-        "overview": "index.html",
-        "trend": TREND,
-        "trend with steps": "evals/freight-papers/index.html",
-        "report": REPORT,
-        "unreadable": "evals/freight-papers/0009.html",
-        "highlights": "evals/handbook-terms/0003.html",
-        "responses": "evals/help-desk/0003.html",
-        "judged": "evals/letters/0003.html",
-        "variants": "evals/help-desk/variants.html",
-        "tree": first("evals/freight-papers/*-tree.html"),
-        "field": "evals/utility-bills/fields/tariff.html",
-        "fields": "fields.html",
-        "suspect labels": "suspect-labels.html",
-        "suspect labels of an eval": "evals/utility-bills/suspect-truth.html",
-        "regressions": "regressions.html",
-        "compare": "evals/utility-bills/compare.html",
-        "instructions": "instructions/index.html",
-        "instruction": f"{FILE}/index.html",
-        "edit": first(f"{FILE}/[0-9a-f]*.html"),
-        "commit": first("commits/[0-9a-f]*.html"),
-        "commits": "commits/index.html",
-        "methods": "methods.html",
-        "problems": "problems.html",
-        "missing": "404.html",
+        kind: min(path.relative_to(demo_site).as_posix() for path in demo_site.glob(pattern))
+        for kind, pattern in PAGES.items()
     }
 
 
@@ -77,32 +79,6 @@ SAMPLES_LACK = (
 """Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 SMALL: ViewportSize = {"width": 390, "height": 844}
 LARGE: ViewportSize = {"width": 1280, "height": 900}
-KINDS = [
-    "overview",
-    "trend",
-    "trend with steps",
-    "report",
-    "unreadable",
-    "highlights",
-    "responses",
-    "judged",
-    "variants",
-    "tree",
-    "field",
-    "fields",
-    "suspect labels",
-    "suspect labels of an eval",
-    "regressions",
-    "compare",
-    "instructions",
-    "instruction",
-    "edit",
-    "commit",
-    "commits",
-    "methods",
-    "problems",
-    "missing",
-]
 
 
 @pytest.fixture
@@ -150,7 +126,7 @@ def _some_of_every_folder(site: Path) -> Iterator[str]:
         yield from dict.fromkeys(page.relative_to(site).as_posix() for page in [*pages[::25], pages[-1]])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PAGES)
 def test_axe_finds_nothing_on_any_kind_of_page(kinds, open_in_one_tab, kind):
     """On a small screen, and with its colours on a large one where no sample of the page is looked at elsewhere."""
     page = open_in_one_tab(kinds[kind], bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page

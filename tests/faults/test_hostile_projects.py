@@ -125,20 +125,30 @@ OUTPUTS: dict[str, tuple[Content, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_an_odd_output_is_scored_or_said_and_its_report_is_there(build, name):
-    odd, status, said = OUTPUTS[name]
-    built = build({"evals/names/extracted.json": odd}, {"evals/names/extracted.json": FINE})
-    points = json.loads((built.out / "data/evals/names.json").read_bytes())["points"]
-    assert [point["status"] for point in points] == ["scored", status, "scored"]
-    assert all((built.out / point["report"]).exists() for point in points)
-    if said:
-        assert f"evals/names/{said}" in built.problems()
-        assert built.repo.git("rev-parse", "HEAD~1")[:7] in built.problems()
-    if status == "unreadable":
-        is_scored = name != "a pointer"  # of a content that was not fetched, nothing is known
-        assert points[1]["then"]["recall"] == (0.0 if is_scored else None)
-        assert points[1]["then"]["errors"]["omission"] == (4 if is_scored else 0)
+def of_each(odd: Mapping[str, Content], file: str) -> dict[str, Content]:
+    """This file of an eval for each of them."""
+    return {f"evals/names{number}/{file}": content for number, content in enumerate(odd.values())}
+
+
+def ordinary_evals(number: int) -> dict[str, Content]:
+    ordinary = {path: content for path, content in BASE.items() if "names" in path}
+    return {path.replace("names", f"names{n}"): content for path, content in ordinary.items() for n in range(number)}
+
+
+def test_odd_outputs_are_scored_or_said_and_their_reports_are_there(build):
+    outputs = {name: odd for name, (odd, *_) in OUTPUTS.items()}
+    fine = dict.fromkeys(OUTPUTS, FINE)
+    built = build(ordinary_evals(len(OUTPUTS)), of_each(outputs, "extracted.json"), of_each(fine, "extracted.json"))
+    assert built.repo.git("rev-parse", "HEAD~1")[:7] in built.problems()
+    for number, (name, (_, status, said)) in enumerate(OUTPUTS.items()):
+        points = json.loads((built.out / f"data/evals/names{number}.json").read_bytes())["points"]
+        assert [point["status"] for point in points] == ["scored", status, "scored"], name
+        assert all((built.out / point["report"]).exists() for point in points), name
+        assert not said or f"evals/names{number}/{said}" in built.problems(), name
+        if status == "unreadable":
+            is_scored = name != "a pointer"  # of a content that was not fetched, nothing is known
+            assert points[1]["then"]["recall"] == (0.0 if is_scored else None), name
+            assert points[1]["then"]["errors"]["omission"] == (4 if is_scored else 0), name
 
 
 TRUTHS: dict[str, Content] = {
@@ -154,13 +164,13 @@ TRUTHS: dict[str, Content] = {
 }
 
 
-@pytest.mark.parametrize("name", TRUTHS)
-def test_an_odd_ground_truth_stops_nothing_and_is_said(build, name):
-    built = build({"evals/names/ground_truth.csv": TRUTHS[name]})
-    assert (built.out / built.point()["report"]).exists()
-    if name not in ("markup", "one very long cell"):
-        assert "evals/names/ground_truth.csv" in built.problems()
-        assert built.repo.git("rev-parse", "HEAD")[:7] in built.problems()
+def test_odd_ground_truths_stop_nothing_and_are_said(build):
+    built = build(ordinary_evals(len(TRUTHS)), of_each(TRUTHS, "ground_truth.csv"))
+    assert built.repo.git("rev-parse", "HEAD")[:7] in built.problems()
+    for number, name in enumerate(TRUTHS):
+        assert (built.out / built.point(f"names{number}")["report"]).exists(), name
+        is_said = f"evals/names{number}/ground_truth.csv" in built.problems()
+        assert is_said or name in ("markup", "one very long cell"), name
 
 
 MANIFESTS: dict[str, Content] = {
@@ -173,12 +183,12 @@ MANIFESTS: dict[str, Content] = {
 }
 
 
-@pytest.mark.parametrize("name", MANIFESTS)
-def test_a_broken_manifest_of_an_old_commit_is_said_and_passed_over(build, name):
-    built = build({"evals/manifest.yaml": MANIFESTS[name]}, {"evals/manifest.yaml": None})
+def test_broken_manifests_of_old_commits_are_said_and_passed_over(build):
+    built = build(*({"evals/manifest.yaml": broken} for broken in (*MANIFESTS.values(), None)))
     assert built.point()["then"]["f1"] == 1.0
     assert "evals/manifest.yaml" in built.problems()
-    assert built.repo.git("rev-parse", "HEAD~1")[:7] in built.problems()
+    shas = built.repo.git("rev-list", "--reverse", f"--max-count={len(MANIFESTS)}", "HEAD~1").split()
+    assert [name for name, sha in zip(MANIFESTS, shas, strict=True) if sha[:7] not in built.problems()] == []
 
 
 def test_unknown_keys_of_a_mapping_are_said_with_line_and_nearest_key(build):

@@ -80,12 +80,6 @@ def test_an_edit_has_its_address_and_its_facts():
     assert (view.patch.notes, view.patch.command, len(view.patch.passages)) == ((), None, 3)
 
 
-def test_the_first_edit_has_none_before_it():
-    view = edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ()).view
-    assert isinstance(view, EditView)
-    assert view.earlier is None
-
-
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
     return ChangeVerdict(
         decision=decision,

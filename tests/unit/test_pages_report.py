@@ -48,11 +48,6 @@ FINE = Judgement(document="", path="remarks", attribute="remarks", outcome="corr
 BLANK = sample.judgement("incoterm", "true_negative")
 
 
-def test_a_report_has_an_address_beside_its_trend():
-    page = _page([ONE])
-    assert (page.path, page.template) == ("evals/waybills/0006.html", "pages/report.html")
-
-
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
     view = sample.view_of(_page([ONE, TWO, FINE], frozenset({("", "shipper.name")})))
     assert [(row.number, row.path, row.since.new) for row in view.discrepancies.drawn] == [

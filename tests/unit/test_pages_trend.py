@@ -28,11 +28,6 @@ from tests import pages_sample as sample
 from tests.sites import renderer_of
 
 
-def test_the_page_stands_in_the_folder_of_its_eval():
-    page = trend_page(sample.series(2))
-    assert (page.path, page.template) == ("evals/waybills/index.html", "pages/trend.html")
-
-
 def test_an_eval_without_outputs_has_an_empty_page():
     view = sample.view_of(trend_page(sample.none_yet()))
     assert (view.points, view.values, view.fields, view.heat) == ((), (), (), ())
