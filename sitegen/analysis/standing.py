@@ -105,13 +105,13 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
         change = value - summary.best_output.value if judged is None else judged
         behind = max(0.0, -change if spec.higher_is_better else change)
         behind = 0.0 if behind < ROUNDING else behind
-    target = spec.target(summary.info.thresholds)
+    threshold = spec.threshold(summary.info.thresholds)
     result = EvalStanding(
         summary=summary,
         trouble="none",
         worse=tuple(sorted(worse, key=lambda step: (step.metrics[0].points, -step.at))),
         behind=behind,
-        below_target=target is not None and value is not None and not spec.reaches(value, target),
+        below_target=threshold is not None and value is not None and not spec.reaches(value, threshold),
     )
     return replace(result, trouble=_trouble(result, newest))
 

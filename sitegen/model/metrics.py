@@ -74,7 +74,7 @@ class MetricSpec(Frozen):
         """Whether the metric runs from 0 to 1; an amount, such as a count or a cost, never does."""
         return not self.unit and (self.low, self.high) == (0.0, 1.0)
 
-    def target(self, thresholds: Mapping[str, float]) -> float | None:
+    def threshold(self, thresholds: Mapping[str, float]) -> float | None:
         """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
         return thresholds.get(self.name, self.least)
 

@@ -120,7 +120,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
     rows = []
     advice = []
     for spec in specs:
-        threshold = spec.target(thresholds)
+        threshold = spec.threshold(thresholds)
         value = value_of.get(spec.name)
         if threshold is not None:
             status: VerdictStatus = "SKIP"

@@ -264,7 +264,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
-    least = spec.target(summary.info.thresholds)
+    least = spec.threshold(summary.info.thresholds)
     color = UNDEFINED
     if value is not None:
         color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED

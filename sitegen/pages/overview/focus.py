@@ -269,7 +269,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         yield Phrase(": ")
         yield from _pattern_phrases(alike)
     elif missed:
-        target = missed.spec.target(missed.summary.info.thresholds) or 0.0
+        target = missed.spec.threshold(missed.summary.info.thresholds) or 0.0
         value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
         yield Phrase("Bring ")
         yield eval_phrase(missed.summary)

@@ -222,7 +222,7 @@ def change_of(summary: EvalSummary) -> float | None:
 def target_of(summary: EvalSummary) -> tuple[float | None, bool | None]:
     """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
     spec, value = summary.specs[0], value_of(summary)
-    least = spec.target(summary.info.thresholds)
+    least = spec.threshold(summary.info.thresholds)
     return least, None if least is None or value is None else spec.reaches(value, least)
 
 

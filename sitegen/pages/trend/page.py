@@ -193,7 +193,7 @@ class TrendView(Frozen):
         """The thresholds of drawn metrics, and whether the newest value reaches them; None if it is undefined."""
         found = []
         for k, spec in enumerate(self.specs[: self.drawn]):
-            least = spec.target(self.info.thresholds)
+            least = spec.threshold(self.info.thresholds)
             if least is not None and abs(least) <= LARGEST_NUMBER:
                 value = self.values[-1][k] if self.values else None
                 found.append((spec, least, None if value is None else spec.reaches(value, least)))
