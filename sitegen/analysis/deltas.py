@@ -180,20 +180,20 @@ def shapley_values(roles: Sequence[R], metric_of: Callable[[tuple[R, ...]], floa
         values[subset] = value
     if len(roles) == 1:  # as a rule; its part is the whole
         return {roles[0]: values[(roles[0],)] - values[()]}
-    return {role: fsum(_shapley_shares(role, roles, values)) for role in roles}
+
+    def shares(role: R) -> Iterator[float]:
+        """The role's effect after each subset of the other roles, weighted by the share of orders that begin so."""
+        for subset in subsets([name for name in roles if name != role]):
+            weight = factorial(len(subset)) * factorial(len(roles) - len(subset) - 1) / factorial(len(roles))
+            joined = tuple(name for name in roles if name in subset or name == role)
+            yield weight * (values[joined] - values[subset])
+
+    return {role: fsum(shares(role)) for role in roles}
 
 
 def subsets(roles: Sequence[R]) -> Iterator[tuple[R, ...]]:
     """Yield every subset of the roles by size, from the empty subset to all roles."""
     return (subset for size in range(len(roles) + 1) for subset in combinations(roles, size))
-
-
-def _shapley_shares(role: R, roles: Sequence[R], values: dict[tuple[R, ...], float]) -> Iterator[float]:
-    """Yield the role's effect after each subset of the other roles, weighted by the share of orders that begin so."""
-    for subset in subsets([name for name in roles if name != role]):
-        weight = factorial(len(subset)) * factorial(len(roles) - len(subset) - 1) / factorial(len(roles))
-        joined = tuple(name for name in roles if name in subset or name == role)
-        yield weight * (values[joined] - values[subset])
 
 
 def _output_contents(snapshot: Snapshot) -> list[str]:

@@ -141,7 +141,15 @@ class EffectIndex:
         this file drives are listed.
         """
         return tuple(
-            _effect(summary, window)
+            Effect(
+                eval_id=summary.info.id,
+                name=summary.info.name,
+                before=None if window.before is None else summary.headlines[window.before],
+                after=summary.headlines[window.after],
+                specs=summary.specs,
+                window=window,
+                nouns=summary.info.nouns,
+            )
             for summary, window in self._windows.get(position, ())
             if path is None or self.drives(path, summary.info.id)
         )
@@ -225,19 +233,6 @@ class EffectIndex:
     def positions(self) -> tuple[int, ...]:
         """Return the positions of all edits that any point is attributed to, ascending."""
         return tuple(sorted(self._windows))
-
-
-def _effect(summary: EvalSummary, window: Window) -> Effect:
-    before = None if window.before is None else summary.headlines[window.before]
-    return Effect(
-        eval_id=summary.info.id,
-        name=summary.info.name,
-        before=before,
-        after=summary.headlines[window.after],
-        specs=summary.specs,
-        window=window,
-        nouns=summary.info.nouns,
-    )
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:

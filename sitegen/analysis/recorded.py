@@ -152,19 +152,15 @@ def _settings_of_record(
     by_position = {"lists": {name: {"algorithm": "position"} for name in sorted(lists)}}
     causes: tuple[RecordedCause, ...] = ("pairing", "tolerance")
     for cause in causes:
-        settings = _tolerance(here, theirs) if cause == "tolerance" else by_position if lists else None
+        more_wrong = theirs.wrong_value + theirs.format_error - here.wrong_value - here.format_error
+        tolerance = _NO_TOLERANCE if more_wrong > 0 else _WIDE_TOLERANCE if more_wrong < 0 else None
+        settings = tolerance if cause == "tolerance" else by_position if lists else None
         if settings is None or not _distance(here, theirs):
             continue
         tried = scorecard_of(_with_settings(at, (*chosen.values(), settings))).counts
         if _distance(tried, theirs) < _distance(here, theirs):
             here, chosen = tried, chosen | {cause: settings}
     return chosen
-
-
-def _tolerance(here: Counts, theirs: Counts) -> dict[str, Any] | None:
-    """Return the tolerance that brings the number of wrong values closer to the recorded one; None if they agree."""
-    more = theirs.wrong_value + theirs.format_error - here.wrong_value - here.format_error
-    return _NO_TOLERANCE if more > 0 else _WIDE_TOLERANCE if more < 0 else None
 
 
 def _distance(counts: Counts, theirs: Counts) -> int:
