@@ -42,6 +42,20 @@ def test_the_diff_side_by_side_takes_the_whole_width_below_the_table(visit: Call
     assert diff["y"] >= table["y"] + table["height"]
 
 
+def test_one_column_more_of_the_effects_stands_in_the_line_of_the_others(visit: Callable[..., Page]):
+    page = visit(EDIT, viewport={"width": 1280, "height": 900})
+    page.locator("label[for=v-uni]").click()
+    edges = """rows => rows.map(row => {
+        const cell = row.querySelector(".c-fixed");
+        cell.before(cell.cloneNode(true));
+        const boxes = [...row.cells].filter(one => !one.matches(".c-eval")).map(one => one.getBoundingClientRect());
+        return [Math.max(...boxes.map(box => box.top)), Math.min(...boxes.map(box => box.bottom))];
+    })"""
+    lines = page.locator(".efx tr").evaluate_all(edges)
+    assert len(lines) > 1
+    assert all(highest <= lowest for highest, lowest in lines)
+
+
 def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
     page = visit(EDIT)
     page.locator("#v-split").focus()
