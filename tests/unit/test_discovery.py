@@ -588,3 +588,55 @@ def test_a_renamed_file_is_one_eval(renamed: str, tmp_path: Path):
     build_site(repo.path, tmp_path / "site")
     series = json.loads((tmp_path / f"site/data/evals/{found.id}.json").read_text())
     assert [point["then"]["metrics"]["accuracy"] for point in series["points"]] == [0.5, 0.6, 0.7]
+
+
+def _rows(ending: str, *rows: dict[str, object]) -> str:
+    if ending == "csv":
+        return "\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n"
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+JOINED = {
+    "answers and a data set": (
+        {"dataset.jsonl": _rows("jsonl", *({"id": n, "input": f"q{n}", "expected": f"a{n}"} for n in range(4)))},
+        [
+            {f"runs/2026-01-0{day}_m.jsonl": _rows("jsonl", *({"id": n, "output": f"a{n}", "cost": 1} for n in ids))}
+            for day, ids in ((1, (9, 1, 2, 3)), (2, range(4)))
+        ],
+        {"kind": "responses", "dir": "runs", "outputs": "*.jsonl", "ground_truth": "../dataset.jsonl"},
+        ["", "Accuracy 1.000 over 4 expected answers"],
+    ),
+    "predictions and labels": (
+        {"labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
+        [
+            {f"predictions/v{run}.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate(labels)))}
+            for run, labels in ((1, "bbab"), (2, "abab"))
+        ],
+        {"dir": "predictions", "outputs": "v*.csv", "ground_truth": "../labels.csv"},
+        ["", "F1 1.000 over 4 documents"],
+    ),
+    "two columns a field": (
+        {},
+        [
+            {
+                "eval/results.csv": "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok\n"
+                f"a.png,Oak,Oak,True,12.5,12.5,True\nb.png,{vendor},Ash,False,9,9,True\n"
+            }
+            for vendor in ("Elm", "Ash")
+        ],
+        {"kind": "fields", "ground_truth_format": "cases", "dir": "eval", "outputs": "results.csv"},
+        ["F1 0.750 over 2 documents", "F1 1.000 over 2 documents"],
+    ),
+}
+"""Truth, outputs by commit -> the entry, and the newest score after each commit, once there is a series of them."""
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
+    truth, outputs, entry, scores = JOINED[name]
+    repo = GitRepo(tmp_path / "repo")
+    for files, score in zip(outputs, scores, strict=True):
+        repo.commit({**files, **truth, "CLAUDE.md": "Read."})
+        found = [({key: one.entry[key] for key in entry}, one.newest) for one in _look(repo).proposed]
+        assert not score or found == [(entry, score)]
+    assert build_site(repo.path, tmp_path / "site").iterations == len(outputs)
