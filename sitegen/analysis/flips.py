@@ -57,7 +57,7 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
     for cell in cells.cells:
         last = cell.at(after)
         if last is not None and last.start <= before < after:  # as a rule
-            if last.is_wrong:
+            if last.state in WRONG:
                 yield CellFlip(fate="still_wrong", cell=cell, before=last, after=last)
             continue
         first = cell.at(before)
@@ -101,13 +101,13 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     flipped: list[list[CellFlip]] = [[] for _ in pairs]
     earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
     for cell in cells.cells:
-        if not any(period.is_wrong for period in cell.periods):
+        if WRONG.isdisjoint([period.state for period in cell.periods]):
             continue
         line: list[Period | None] = [None] * cell.periods[0].start
         points, wrong = held.get(cell.document) or nowhere, bytearray(cells.points)
         for period, end in spans(cell, cells.points):
             line += [period] * (end - period.start)
-            if period.is_wrong:
+            if period.state in WRONG:
                 wrong[period.start : end] = b"\1" * (end - period.start)
         stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
         # Most cells are right at most points: only the pairs with a wrong side are looked at one by one.
@@ -148,7 +148,8 @@ def _with_losses(found: Flips, cells: Sequence[Cell], before: int, after: int) -
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
     """Return the fate of a cell; None if it is wrong at neither point. ``held``: both points have its document."""
-    was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
+    was_wrong = before is not None and before.state in WRONG
+    is_wrong = after is not None and after.state in WRONG
     if not was_wrong and not is_wrong:
         return None
     states = [period.state for period in (before, after) if period is not None and period.state != "absent"]

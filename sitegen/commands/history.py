@@ -66,7 +66,7 @@ def history_lines(series: Series) -> list[str]:
 def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with ``both``, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.labels import STALE, STATUSES, changes, origin, own_unit, span, spread_words, verdict_words
+    from sitegen.pages.labels import STALE, STATUSES, changes, own_unit, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
 
     point, before = series.points[index], series.points[index - 1] if index else None
@@ -87,7 +87,7 @@ def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
     if spread := variant_spread(series.specs[0], card):
         yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):
-        yield f"    change: {line(origin(change, spec))}"
+        yield f"    change: {line(change.origin(spec))}"
     if point.change and (verdict := point.change.verdict):
         yield f"    {verdict.decision}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
     if point.stale:

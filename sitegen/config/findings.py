@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from functools import cache
 from posixpath import normpath
 from typing import Any, Final
@@ -56,8 +57,9 @@ def finding_of(
         return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line(location), prefix)
     if error["type"] == "missing":
         return Finding("error", f"The key {name!r} is missing.", "Write it.", line=line(location[:-1]))
-    expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
-    expected = expected.replace("a valid dictionary", "a mapping").replace("a valid tuple", "a list")
+    expected = error["msg"].removeprefix("Input should be ").partition(", unable to ")[0]
+    expected = re.sub("a valid dictionary|a dictionary or an instance of .*", "a mapping", expected)
+    expected = expected.replace("a valid tuple", "a list").replace("a valid decimal", "a number")
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
     return Finding("error", message, "Correct the value.", line=line(location))
 
@@ -139,6 +141,7 @@ def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefi
 def describe(value: Any) -> str:
     """Describe a value in a message, by its type and its beginning."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
+    value = float(value) if isinstance(value, Decimal) else value
     kind = "empty" if value is None else names.get(type(value), type(value).__name__)
     if value is None or isinstance(value, dict | list):
         return kind

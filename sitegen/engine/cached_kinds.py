@@ -239,6 +239,7 @@ _Parts: TypeAlias = tuple[
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _PARTS: Final = msgspec.json.Decoder(_Parts, float_hook=Decimal)
 _JUDGEMENT: Final = msgspec.json.Decoder(Judgement, float_hook=Decimal)
+_NESTED: Final = (list, dict, Unusable)
 
 
 def encoded_result(result: Result) -> bytes | None:
@@ -279,8 +280,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
 
 def _with_values(judgement: Judgement, form: Any) -> Judgement:
     """Bring both values of a judgement into another form."""
-    nested = (list, dict, Unusable)
-    if isinstance(judgement.expected, nested) or isinstance(judgement.actual, nested):
+    if type(judgement.expected) in _NESTED or type(judgement.actual) in _NESTED:
         return replace(judgement, expected=form(judgement.expected), actual=form(judgement.actual))
     return judgement
 

@@ -54,7 +54,7 @@ def effects_of_commits(
         earlier, later = series.points[before], series.points[after]
         sha = later.snapshot.commit.sha
         other_edits = earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha)
-        effect = commit_effect(series.info, series.specs, earlier, later, changes[before, after])
+        effect = commit_effect(series, earlier, later, changes[before, after])
         other = other_edit(edits.made_with[after])
         effect = replace(effect, edits=other_edits, or_edit=other.short if other else "")
         effects[sha] = zlib.compress(encode(effect), 1)

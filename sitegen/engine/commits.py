@@ -149,7 +149,7 @@ def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[tu
     for index in range(first_new, len(history.snapshots)):
         at, original = history.snapshots[index], originals[index]
         copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
-        entry = partial(iteration_entry, info, at.label, at.slug, at.commit, copied)
+        entry = partial(iteration_entry, info, at, copied)
         yield (at.commit.position, False, info.id, index), entry
 
 

@@ -169,7 +169,7 @@ class Cell(NamedTuple):
         for period in reversed(self.periods):
             if period.start > index:
                 continue
-            if not period.is_wrong:
+            if period.state not in WRONG:
                 break
             since = period.start
         return since

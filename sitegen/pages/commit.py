@@ -15,7 +15,7 @@ from sitegen.model.changes import Change
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point
+from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord, Edit
 from sitegen.pages import effects, links
@@ -36,7 +36,7 @@ from sitegen.pages.effects import (
     how,
     metrics_of,
 )
-from sitegen.pages.labels import CAUSES, changes, origin, verdict_words
+from sitegen.pages.labels import CAUSES, changes, verdict_words
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500
@@ -238,6 +238,18 @@ class CommitView(Frozen):
         """Number of further changed paths, which the site does not read."""
         return self.inputs.record.other_changes - len(self.inputs.record.others)
 
+    @property
+    def changed_files(self) -> str:
+        """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
+        files, changed, names = len(self.instructions), self.inputs.changed, self.inputs.names
+        parts = [
+            "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
+            _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(changed, names)]),
+            _of_evals("ground truth", [names.get(item.eval_id, "") for item in self.paths("ground_truth")]),
+            "rules" if self.paths("rules") else "",
+        ]
+        return ", ".join(filter(None, parts)) or "other files"
+
 
 def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> Page:
     """Make the page of a commit. ``patches``: as in ``CommitView``."""
@@ -248,12 +260,10 @@ def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> 
     return Page(links.commit(view.commit.sha), "pages/commit.html", view)
 
 
-def commit_effect(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, change: Change
-) -> CommitEffect:
+def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:
     """The effect of a commit on the eval: ``change`` is what became of it between these points."""
-    after = replace(after, change=change)
-    headline = changes(specs[:1], info.nouns, before, after)[0]
+    specs, after = series.specs, replace(after, change=change)
+    headline = changes(specs[:1], series.info.nouns, before, after)[0]
     names = [spec.name for spec in specs[:HEADLINES]]
     return CommitEffect(
         change=replace(
@@ -261,7 +271,7 @@ def commit_effect(
             metrics=tuple(metric for metric in change.metrics if metric.name in names),
             flips=replace(change.flips, still=()),
         ),
-        origin=headline.note if headline.by_outputs else origin(headline, specs[0]),
+        origin=headline.note if headline.by_outputs else headline.origin(specs[0]),
     )
 
 
@@ -289,7 +299,7 @@ class ListedCommit(Frozen):
     commit: Commit
     """Without the body of its message."""
     changed: str
-    """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
+    """``CommitView.changed_files``; empty without a page."""
     grades: tuple[tuple[Grade, int], ...] = ()
     """Number of evals with each grade, losses first."""
     largest: tuple[str, MetricSpec, float | None] | None = None
@@ -311,7 +321,7 @@ class CommitsView(Frozen):
 
 def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     """Make the row of a commit from the view of its page. ``view``: None if sitegen failed to make that page."""
-    row = ListedCommit(commit=replace(commit, body=""), changed=_changed(view) if view else "")
+    row = ListedCommit(commit=replace(commit, body=""), changed=view.changed_files if view else "")
     if view is None or not view.moved:
         return row
     largest = max(view.moved, key=lambda move: move.share)  # later outputs do not change it, unlike effects of edits
@@ -339,17 +349,6 @@ def commits_page(rows: Sequence[ListedCommit], end: int, commits: int) -> Page:
         newer = links.commits() if is_next_to_newest else links.older_commits(end // COMMITS + 1)
     older = links.older_commits(first // COMMITS) if first else None
     return Page(path, "pages/commits.html", CommitsView(rows=tuple(rows), first=first, newer=newer, older=older))
-
-
-def _changed(view: CommitView) -> str:
-    files, changed, names = len(view.instructions), view.inputs.changed, view.inputs.names
-    parts = [
-        "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
-        _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(changed, names)]),
-        _of_evals("ground truth", [names.get(item.eval_id, "") for item in view.paths("ground_truth")]),
-        "rules" if view.paths("rules") else "",
-    ]
-    return ", ".join(filter(None, parts)) or "other files"
 
 
 def _of_evals(changed: str, names: Sequence[str]) -> str:

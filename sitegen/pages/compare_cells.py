@@ -66,7 +66,7 @@ class CellSource(Frozen):
         The page has the first of the linked sets that fits, and as many of the newest points as fit beside it.
         """
         count = len(self.details)
-        base, sizes = _sizes(self.cells, count)
+        base, sizes = self._sizes()
         likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes), initial=base)) - 1
 
         @cache
@@ -78,7 +78,7 @@ class CellSource(Frozen):
             while True:
                 chosen = tuple(sorted({*places, *range(count - newest, count)}))
                 room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
-                if _least_characters(self.cells, count - newest) <= room:  # as a rule there is no need to make it
+                if self._least_characters(count - newest) <= room:  # as a rule there is no need to make it
                     stretches = _stretches(chosen)
                     wrong = [
                         cell
@@ -111,8 +111,52 @@ class CellSource(Frozen):
                     "block": self._block([places], self.cells, texts),
                 },
             )
-            for number, places in enumerate(_piece_ranges(*_sizes(self.cells, len(self.details))))
+            for number, places in enumerate(self._piece_ranges())
         }
+
+    def _sizes(self) -> tuple[int, list[int]]:
+        """Approximate numbers of characters of the data, computed before the data, which may be too large to make.
+
+        Returns those of the names of the cells and, for each point, those of its details and of the periods that begin
+        there.
+        """
+        texts: set[str] = set()
+        sizes, base = [_POINT] * len(self.details), 0
+        for cell in self.cells:
+            base += len(cell.label) + 2 * _ENTRY
+            for period in cell.periods:
+                new = {period.expected, period.actual} - texts
+                texts |= new
+                sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
+        return base, sizes
+
+    def _least_characters(self, first: int) -> int:
+        """The fewest characters of a block that has the point ``first`` and all later ones."""
+        characters = 0
+        for cell in self.cells:
+            covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)
+            periods = cell.periods[covering:]
+            if any(period.is_wrong for period in periods):
+                characters += len('[0, 0, "", 0, [], 0]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
+                # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
+                characters += sum(len(periods) - bisect_left(periods, (first + place,)) for place in (10, 100, 1_000))
+        return characters
+
+    def _piece_ranges(self) -> tuple[range, ...]:
+        """The points of each piece, oldest first. Borders only move when further cells become wrong."""
+        base, sizes = self._sizes()
+        if base > MOST // 8:
+            return ()
+        borders, size = [0], base
+        for place, own in enumerate(sizes):
+            if size + own > BOUND and place > borders[-1] and size > 2 * base:
+                borders.append(place)
+                size = base
+            size += own
+        ranges = [range(*ends) for ends in zip(borders, [*borders[1:], len(sizes)], strict=True)]
+        totals = accumulate(base + sum(sizes[places.start : places.stop]) for places in reversed(ranges))
+        fitting = sum(total <= MOST for total in totals)
+        return tuple(ranges[len(ranges) - fitting :])
 
     def _block(self, stretches: Sequence[range], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
         """The states of some cells at some points, which are counted from 0 within the block.
@@ -158,52 +202,6 @@ def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource
         cases=case_ids(series.points),
         details=details,
     )
-
-
-def _sizes(cells: Iterable[Cell], count: int) -> tuple[int, list[int]]:
-    """Approximate numbers of characters of an eval's data, computed before the data, which may be too large to make.
-
-    Returns those of the names of the cells and, for each point, those of its details and of the periods that begin
-    there.
-    """
-    texts: set[str] = set()
-    sizes, base = [_POINT] * count, 0
-    for cell in cells:
-        base += len(cell.label) + 2 * _ENTRY
-        for period in cell.periods:
-            new = {period.expected, period.actual} - texts
-            texts |= new
-            sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
-    return base, sizes
-
-
-def _least_characters(cells: Iterable[Cell], first: int) -> int:
-    """The fewest characters of a block that has the point ``first`` and all later ones."""
-    characters = 0
-    for cell in cells:
-        covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)
-        periods = cell.periods[covering:]
-        if any(period.is_wrong for period in periods):
-            characters += len('[0, 0, "", 0, [], 0]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
-            # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
-            characters += sum(len(periods) - bisect_left(periods, (first + place,)) for place in (10, 100, 1_000))
-    return characters
-
-
-def _piece_ranges(base: int, sizes: Sequence[int]) -> tuple[range, ...]:
-    """The points of each piece, oldest first. Borders only move when further cells become wrong."""
-    if base > MOST // 8:
-        return ()
-    borders, size = [0], base
-    for place, own in enumerate(sizes):
-        if size + own > BOUND and place > borders[-1] and size > 2 * base:
-            borders.append(place)
-            size = base
-        size += own
-    ranges = [range(*ends) for ends in zip(borders, [*borders[1:], len(sizes)], strict=True)]
-    totals = accumulate(base + sum(sizes[places.start : places.stop]) for places in reversed(ranges))
-    fitting = sum(total <= MOST for total in totals)
-    return tuple(ranges[len(ranges) - fitting :])
 
 
 def _periods_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Period]]:

@@ -31,11 +31,12 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
+from sitegen.pages.effects import pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.formats import day
 from sitegen.pages.labels import SAME_OUTPUT, in_both, own_unit, smallest_change, span_of_change, spread_words
-from sitegen.pages.report.why_rows import because, decision
+from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line
 from sitegen.text.values import short_digest
@@ -144,7 +145,7 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
         return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
     why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
     change = "" if verdict.change is None else f"{text(spec.label)} {own_unit(verdict.change, spec)}, "
-    words = f"<p class=answer>From {before} to {after}: {change}{decision(verdict)}{why}."
+    words = f"<p class=answer>From {before} to {after}: {change}{pill(verdict.decision)}{why}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

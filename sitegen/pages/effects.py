@@ -102,6 +102,73 @@ class EffectRow(Frozen):
         """The size of the headline's change as a share of the metric's range, if it has one."""
         return abs(self.change or 0.0) / range_of(self.spec)
 
+    def name_cell(self, root: str, _: float, below: str) -> Markup:
+        """Its name, further metrics, remarks, and what stands below."""
+        further = [
+            f"\n<span>{text(spec.label)} {signed_change(spec, by) or '—'}</span>"
+            for spec, by in self.metrics[1 : METRICS + 1]
+        ]
+        remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
+        return Markup(
+            f'<a class="name" href="{root}{links.eval_trend(self.eval_id)}">{text(self.name)}</a><div class="by">'
+            f"<span>{text(self.spec.label)}</span>{''.join(further)}</div>{self._unreadable(root)}{''.join(remarks)}{below}"
+        )
+
+    def _unreadable(self, root: str) -> str:
+        sentences = []
+        for point in (self.before, self.after):
+            if point is None or point.status == "scored":
+                continue
+            file = "ground truth" if point.status == "no_ground_truth" else "output"
+            effect = "so that\nnothing was scored"
+            if point.status == "unreadable" and point.values[0] is not None:
+                effect = "and all that it should hold counts as missing"
+            report = f"{root}{links.report(self.eval_id, point.slug)}"
+            sentences.append(
+                f'<p class="by"><b>The {file} of {text(point.label)} cannot be read,</b>\n{effect}: '
+                f'<a href="{report}">its report</a> names the file.</p>'
+            )
+        return "".join(sentences)
+
+    def value_at(self, point: Headline | None, root: str) -> Markup:
+        """The headline at one of both points, with a link to its report."""
+        if point is None:
+            return Markup('<span class="muted" title="no earlier output">—</span>')
+        value = point.values[0]
+        ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
+        return Markup(
+            f'<a href="{root}{links.report(self.eval_id, point.slug)}" title="Report of {text(point.label)}{ends}">'
+            f"{'—' if value is None else formats.number(value, 3, self.spec.unit)}</a>"
+        )
+
+    def interval_cell(self, _: str, scale: float, __: str) -> Markup:
+        """The interval of the change, around zero."""
+        verdict, spec = self.verdict, self.spec
+        if verdict is None or verdict.interval is None or not scale:
+            return formats.NIL
+        middle, tone = verdict.change or 0.0, "n"
+        if verdict.decision in ("better", "worse") and middle:
+            tone = "u" if (middle > 0) is spec.higher_is_better else "d"
+        bar = around_zero(verdict.interval, middle, scale * range_of(spec), tone)
+        return Markup(
+            f'{bar}<div class="by nowrap">\n<span class="vh">95 % interval of the change: </span>'
+            f"{span_of_change(verdict.interval, spec)}</div>"
+        )
+
+    def verdict_cell(self, *_: object) -> Markup:
+        """The grade with its reason."""
+        why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
+        return Markup(f"{pill(self.grade)}{why}")
+
+    def flips(self, values: int, tone: str, root: str) -> Markup:
+        """A number of flips, with a link to the comparison of both points."""
+        if self.before is None or not self.before.slug:
+            return formats.NIL
+        if not values:
+            return _NO_FLIP
+        pair = f"{root}{links.compare(self.eval_id)}#a={self.before.slug}&amp;b={self.after.slug}"
+        return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
+
 
 def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
     """The evals with an output made with an edit, in the order of tables."""
@@ -144,14 +211,13 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 def _effect_row(effect: Effect, after: Headline) -> EffectRow:
     specs = effect.specs or (_HEADLINE,)
     metrics = metrics_of(effect.before, after, specs, effect.changes)
-    spec, change = metrics[0]
-    grade = _grade(effect, change, spec)
+    grade = _grade(effect)
     fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
     return EffectRow(
         eval_id=effect.eval_id,
         name=line(effect.name, 80),
         grade=grade,
-        why=_why(effect, grade, spec),
+        why=_why(effect, grade),
         before=effect.before,
         after=after,
         metrics=metrics,
@@ -159,7 +225,7 @@ def _effect_row(effect: Effect, after: Headline) -> EffectRow:
         fixed=sum(fixed for _, fixed, _ in fields),
         broken=sum(broken for _, _, broken in fields),
         fields=fields if effect.window.model is None else (),
-        remarks=tuple(_remarks(effect, change, spec)),
+        remarks=tuple(_remarks(effect)),
     )
 
 
@@ -177,19 +243,19 @@ def metrics_of(
     )
 
 
-def _grade(effect: Effect, change: float | None, spec: MetricSpec) -> Grade:
+def _grade(effect: Effect) -> Grade:
     if effect.window.model or effect.regraded or effect.window.or_edit:
         return "not judged"
-    if change is None:
+    if effect.change is None:
         return "first output" if effect.window.over_common is None else "not judged"
     if effect.window.verdict is not None:
         return effect.window.verdict.decision
-    if spec.recorded:
+    if spec_of(effect).recorded:
         return "recorded"
-    return "same output" if change == 0 else "not judged"
+    return "same output" if effect.change == 0 else "not judged"
 
 
-def _why(effect: Effect, grade: Grade, spec: MetricSpec) -> str:
+def _why(effect: Effect, grade: Grade) -> str:
     if effect.regraded:
         return "two judges do not grade alike"
     if effect.window.model:
@@ -202,12 +268,14 @@ def _why(effect: Effect, grade: Grade, spec: MetricSpec) -> str:
         return "nothing in common to compare"
     if grade == "recorded":
         return ONLY_RECORDED
-    return verdict_words(effect.window.verdict, spec, effect.nouns) if effect.window.verdict else ""
+    return verdict_words(effect.window.verdict, spec_of(effect), effect.nouns) if effect.window.verdict else ""
 
 
-def _remarks(effect: Effect, change: float | None, spec: MetricSpec) -> Iterator[str]:
-    if change is not None and effect.window.by_rules is not None and abs(effect.window.by_rules) >= NOTICED:
-        yield f"{own_unit(effect.window.by_rules, spec)} of the change is by ground truth and rules, not by the output."
+def _remarks(effect: Effect) -> Iterator[str]:
+    change, by_rules = effect.change, effect.window.by_rules
+    if change is not None and by_rules is not None and abs(by_rules) >= NOTICED:
+        part = own_unit(by_rules, spec_of(effect))
+        yield f"{part} of the change is by ground truth and rules, not by the output."
     yield from exchanges(effect.window.model, effect.window.judge)
     if change is not None and effect.window.over_common is not None:
         yield f"Over the {effect.nouns.documents} that both have."
@@ -250,74 +318,6 @@ def signed_change(spec: MetricSpec, change: float | None) -> Markup:
     return Markup("") if change is None else formats.signed(change, 3, not spec.higher_is_better, spec.unit)
 
 
-def _name(row: EffectRow, root: str, _: float, below: str) -> Markup:
-    further = [
-        f"\n<span>{text(spec.label)} {signed_change(spec, by) or '—'}</span>"
-        for spec, by in row.metrics[1 : METRICS + 1]
-    ]
-    remarks = [f'<p class="by">{text(remark)}</p>' for remark in row.remarks]
-    return Markup(
-        f'<a class="name" href="{root}{links.eval_trend(row.eval_id)}">{text(row.name)}</a><div class="by">'
-        f"<span>{text(row.spec.label)}</span>{''.join(further)}</div>{_unreadable(row, root)}{''.join(remarks)}{below}"
-    )
-
-
-def _unreadable(row: EffectRow, root: str) -> str:
-    sentences = []
-    for point in (row.before, row.after):
-        if point is None or point.status == "scored":
-            continue
-        file = "ground truth" if point.status == "no_ground_truth" else "output"
-        effect = "so that\nnothing was scored"
-        if point.status == "unreadable" and point.values[0] is not None:
-            effect = "and all that it should hold counts as missing"
-        report = f"{root}{links.report(row.eval_id, point.slug)}"
-        sentences.append(
-            f'<p class="by"><b>The {file} of {text(point.label)} cannot be read,</b>\n{effect}: '
-            f'<a href="{report}">its report</a> names the file.</p>'
-        )
-    return "".join(sentences)
-
-
-def _value_at(row: EffectRow, point: Headline | None, root: str) -> Markup:
-    if point is None:
-        return Markup('<span class="muted" title="no earlier output">—</span>')
-    value = point.values[0]
-    ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
-    return Markup(
-        f'<a href="{root}{links.report(row.eval_id, point.slug)}" title="Report of {text(point.label)}{ends}">'
-        f"{'—' if value is None else formats.number(value, 3, row.spec.unit)}</a>"
-    )
-
-
-def _interval(row: EffectRow, _: str, scale: float, __: str) -> Markup:
-    verdict, spec = row.verdict, row.spec
-    if verdict is None or verdict.interval is None or not scale:
-        return formats.NIL
-    middle, tone = verdict.change or 0.0, "n"
-    if verdict.decision in ("better", "worse") and middle:
-        tone = "u" if (middle > 0) is spec.higher_is_better else "d"
-    bar = around_zero(verdict.interval, middle, scale * range_of(spec), tone)
-    return Markup(
-        f'{bar}<div class="by nowrap">\n<span class="vh">95 % interval of the change: </span>'
-        f"{span_of_change(verdict.interval, spec)}</div>"
-    )
-
-
-def _verdict(row: EffectRow, *_: object) -> Markup:
-    why = f'<div class="by">{text(row.why)}</div>' if row.why else ""
-    return Markup(f"{pill(row.grade)}{why}")
-
-
-def _flips(row: EffectRow, values: int, tone: str, root: str) -> Markup:
-    if row.before is None or not row.before.slug:
-        return formats.NIL
-    if not values:
-        return _NO_FLIP
-    pair = f"{root}{links.compare(row.eval_id)}#a={row.before.slug}&amp;b={row.after.slug}"
-    return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
-
-
 def _flip_count(values: int, tone: str) -> Markup:
     return Markup(f'<span class="delta {tone}">{values:,}</span>') if values else _NO_FLIP
 
@@ -325,14 +325,14 @@ def _flip_count(values: int, tone: str) -> Markup:
 _NO_FLIP: Final = Markup('<span class="muted">0</span>')
 
 COLUMNS: Final = (
-    Column(name="eval", head="Eval", cell=_name),
-    Column(name="before", head="Before", cell=lambda row, root, *_: _value_at(row, row.before, root), classes="num"),
-    Column(name="after", head="After", cell=lambda row, root, *_: _value_at(row, row.after, root), classes="num"),
+    Column(name="eval", head="Eval", cell=EffectRow.name_cell),
+    Column(name="before", head="Before", cell=lambda row, root, *_: row.value_at(row.before, root), classes="num"),
+    Column(name="after", head="After", cell=lambda row, root, *_: row.value_at(row.after, root), classes="num"),
     Column(name="change", head="Change", cell=lambda row, *_: signed_change(row.spec, row.change), classes="num"),
-    Column(name="interval", head="Its 95 % interval, around 0", cell=_interval),
-    Column(name="verdict", head="Verdict", cell=_verdict),
-    Column(name="fixed", head="Fixed", cell=lambda row, root, *_: _flips(row, row.fixed, "up", root), classes="num"),
-    Column(name="broken", head="Broken", cell=lambda row, root, *_: _flips(row, row.broken, "dn", root), classes="num"),
+    Column(name="interval", head="Its 95 % interval, around 0", cell=EffectRow.interval_cell),
+    Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="fixed", head="Fixed", cell=lambda row, root, *_: row.flips(row.fixed, "up", root), classes="num"),
+    Column(name="broken", head="Broken", cell=lambda row, root, *_: row.flips(row.broken, "dn", root), classes="num"),
 )
 """The table of effects: functions of a row, the root of the site, the scale of the intervals, and what stands below the
 name."""
@@ -371,19 +371,19 @@ class FlippedFields(Frozen):
                     found.append((self.passage(path, number), f"{file}{number}"))
         return found
 
+    def passages_cell(self, field: str, _: str) -> Markup:
+        """Links to the passages that name a field."""
+        linked = [f'<a href="#{anchor}">{text(label)}</a>' for anchor, label in self.passages(field)]
+        return Markup(", ".join(linked)) or formats.NIL
 
-def _passages(fields: FlippedFields, field: str, _: str) -> Markup:
-    linked = [f'<a href="#{anchor}">{text(label)}</a>' for anchor, label in fields.passages(field)]
-    return Markup(", ".join(linked)) or formats.NIL
-
-
-def _evals(fields: FlippedFields, field: str, root: str) -> Markup:
-    shown = []
-    for row, fixed, broken in fields.evals[field]:
-        signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
-        signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
-        shown.append(f'<a href="{root}{links.field(row.eval_id, field)}">{text(row.name)}</a>{signs}')
-    return Markup(", ".join(shown))
+    def evals_cell(self, field: str, root: str) -> Markup:
+        """The evals in which a field flipped, with links to its pages."""
+        shown = []
+        for row, fixed, broken in self.evals[field]:
+            signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
+            signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
+            shown.append(f'<a href="{root}{links.field(row.eval_id, field)}">{text(row.name)}</a>{signs}')
+        return Markup(", ".join(shown))
 
 
 FIELD_COLUMNS: Final = (
@@ -400,13 +400,13 @@ FIELD_COLUMNS: Final = (
         cell=lambda fields, field, _: _flip_count(fields.flips(field)[1], "dn"),
         classes="num",
     ),
-    Column(name="passages", head="Passages", cell=_passages),
+    Column(name="passages", head="Passages", cell=FlippedFields.passages_cell),
     Column(
         name="evals",
         head=Markup(
             'Evals, with the values <span class="delta up">+fixed</span> and <span class="delta dn">−broken</span>'
         ),
-        cell=_evals,
+        cell=FlippedFields.evals_cell,
         classes="wrap",
     ),
 )

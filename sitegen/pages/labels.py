@@ -173,6 +173,11 @@ class DisplayedChange(Frozen):
         """Whether the metric moved because of the outputs alone."""
         return [*self.parts] == ["outputs"]
 
+    def origin(self, spec: MetricSpec) -> str:
+        """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
+        split = [f"{name} {own_unit(amount, spec)}" for name, amount in self.parts.items()]
+        return "; ".join(filter(None, (", ".join(split), self.note)))
+
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
     """The change of each of ``specs``, the first metrics of the kind; empty if the two points were not compared."""
@@ -258,12 +263,6 @@ def own_unit(change: float, spec: MetricSpec) -> str:
         else metric_text(size, unit=spec.unit)
     )
     return f"{'+' if change > 0 else MINUS}{digits}"
-
-
-def origin(change: DisplayedChange, spec: MetricSpec) -> str:
-    """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
-    split = [f"{name} {own_unit(amount, spec)}" for name, amount in change.parts.items()]
-    return "; ".join(filter(None, (", ".join(split), change.note)))
 
 
 def span(interval: Interval | None) -> str:

@@ -13,7 +13,7 @@ from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
 from sitegen.scoring.compiled_truth import CompiledTruth, forget
-from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence
+from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth, located
 from sitegen.scoring.judge import Judge, elsewhere, with_places
@@ -75,7 +75,7 @@ class FieldsScorer:
             return self._unscored(rules, (error.finding("The ground truth", about="ground_truth"), *findings))
         if missing:
             return self._unscored(rules, findings)  # by other rules, right values would be errors of the model
-        return _FieldsScoring(truth, self._read(inputs, truth), findings).result(inputs.outputs)
+        return _FieldsScoring(truth, self._read(inputs, truth), findings).result()
 
     def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
         """Return the documents of an output by their expected names. Raises UnreadableError without a ground truth."""
@@ -136,10 +136,8 @@ class _FieldsScoring:
         self._judgements: list[Judgement] = []
         self._panels: list[AlignmentPanel] = []
 
-    def result(self, files: Sequence[File]) -> Result:
-        """``files``: those of the output, which may state evidence, which is not scored."""
-        has_evidence = may_state_evidence(files)
-        is_in_the_way = has_evidence and may_state_evidence(files, beside_values=True)
+    def result(self) -> Result:
+        is_in_the_way = self._output.has_evidence_beside_values
         roots = self._roots()
         expected, rules = self._truth.truth, self._truth.rules
         convention, unreadable = rules.mapping.convention, self._output.unreadable
@@ -159,7 +157,7 @@ class _FieldsScoring:
                 stated = root if key is None else {k: v for k, v in root.items() if k != key}
                 root = without_evidence(stated, self._truth) if is_in_the_way else stated
                 judge.document(branch, root)
-                if has_evidence:
+                if self._output.has_evidence:
                     judge.judgements = with_evidence(
                         judge.judgements, stated, judge.panels, beside_values=is_in_the_way
                     )
@@ -185,7 +183,7 @@ class _FieldsScoring:
         by_field = [stats.f1(field.counts) for field in fields]
         readable = any(document.status == "scored" for document in documents)
         # A whole list with a format error is no expected value.
-        whole_lists = sum(one.outcome == "format_error" and one.expected is None for one in self._judgements)
+        whole_lists = [one.expected for one in self._judgements if one.outcome == "format_error"].count(None)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,

@@ -53,8 +53,9 @@ class Judge:
         self.panels: list[AlignmentPanel] = []
         self.findings: list[Finding] = []
 
-    def document(self, expected: Branch, actual: dict[str, Value]) -> None:
-        """Judge a document that could be read, or an object inside it."""
+    def document(self, expected: Branch, actual: dict[str, Value], fields: tuple[tuple[str, ...], ...] = ()) -> None:
+        """Judge a document that could be read, or an object inside it, of which only certain fields may count."""
+        actual = project(actual, fields)
         members, judgements = expected.members, self.judgements
         for key, node in members.items():
             value = actual.get(key)
@@ -156,7 +157,7 @@ class Judge:
             judge = partial(self.omit, branch, MISSING_ITEM)
             if position in pairing.partners:
                 value = items[pairing.partners[position]][1]
-                judge = partial(self.document, branch, project(value, fields))
+                judge = partial(self.document, branch, value, fields)
             branch.last = self._once(branch.last, value, judge)
         for position, name in pairing.unmatched.items():
             index, extra = items[position]

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.findings import OWN_METRICS, adapter_of, settings_finding, valid_part
+from sitegen.config.findings import OWN_METRICS, adapter_of, finding_of, settings_finding, valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
 from sitegen.data_files.reading import Location, UnreadableError, read_json
 from sitegen.data_files.yaml_reader import read_yaml
@@ -172,7 +172,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
         values, lines, odd = read_yaml(content)
     except UnreadableError as error:
         message = f"The mapping cannot be read: {error.message}"
-        findings.append(Finding(severity="error", message=message, fix=error.fix, line=error.line, about="mapping"))
+        findings.append(Finding("error", message, error.fix, line=error.line, about="mapping"))
         return {}, {}
     findings.extend(replace(finding, about="mapping") for finding in odd)
     return (values[0] if values else {}), lines
@@ -198,13 +198,10 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
         present["ignore"] = [*ignored, *present.get("ignore", [])]
     elif ignored is not None:
         present.setdefault("ignore", ignored)
-    if not present:
-        return {}
-    return valid_part(
-        Mapping,
-        present,
-        lambda location, error: findings.append(replace(_misfit_finding(location, error, lines), about=about)),
-    )
+    misfits: list[tuple[Location, Any]] = []
+    valid = valid_part(Mapping, present, lambda *misfit: misfits.append(misfit)) if present else {}
+    findings += [replace(_misfit_finding(*misfit, lines), about=about) for misfit in misfits]
+    return valid
 
 
 def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) -> Finding:
@@ -222,10 +219,10 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
-    if line is None and location[:-1] in lines:
-        line = lines[location[:-1]]
-    misfit = f"{name!r} does not fit: {error['msg'][:200]}"
-    return Finding(severity="error", message=misfit, fix="Correct the value.", line=line)
+    misfit, value = finding_of(error, lambda _: line or lines.get(location[:-1]), Mapping), str(error["input"])
+    is_tolerance = value.endswith("%") and location[0] in ("tolerances", "fields")
+    fix = f"Write {{percent: {value.rstrip('% ')}}}." if is_tolerance else misfit.fix
+    return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:

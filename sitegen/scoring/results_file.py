@@ -167,7 +167,7 @@ def fields_part(result: Result) -> FieldsPart:
             false_positives=counts.fp,
             false_negatives=counts.fn,
             true_negatives=counts.tn,
-            field_accuracy=stats.field_accuracy(counts),
+            field_accuracy=stats.FIELD_ACCURACY.of(counts),
             correct_fields=counts.tp,
             total_fields=card.expected_values,
             total_fields_gt=card.expected_values,

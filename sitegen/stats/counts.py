@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
@@ -13,6 +14,7 @@ from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
+_outcome_of: Final = attrgetter("outcome")
 
 
 def tally(judgements: Sequence[Judgement], convention: Convention = "standard") -> Counts:
@@ -21,7 +23,7 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     A format error without an expected value stands for a whole list. The missing cells of the list are judged as
     omissions, so the format error itself adds no FN (rule 24).
     """
-    outcomes = tuple([judgement.outcome for judgement in judgements])
+    outcomes = tuple(map(_outcome_of, judgements))
     counts = _counted(outcomes, convention)
     if counts.format_error:
         whole_lists = sum(
@@ -161,8 +163,7 @@ _SHARES: Final[dict[str, Callable[[Counts], Share]]] = {
 
 def in_file_order() -> tuple[CountRatio, ...]:
     """The ratios as data files list them: the headline last."""
-    headline, *further = RATIOS
-    return (*further, headline)
+    return (*RATIOS[1:], RATIOS[0])
 
 
 def ratios(counts: Counts) -> dict[str, float | None]:
@@ -179,11 +180,6 @@ def ratio(metric: str, counts: Counts) -> float | None:
 def f1(counts: Counts) -> float | None:
     """F1: 0 if there are only errors, undefined only if nothing was judged."""
     return RATIOS[0].of(counts)
-
-
-def field_accuracy(counts: Counts) -> float | None:
-    """(TP + TN) / fields judged."""
-    return FIELD_ACCURACY.of(counts)
 
 
 @lru_cache(maxsize=4_096)

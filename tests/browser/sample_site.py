@@ -114,7 +114,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     )
     after_flips = sample.compared(before, after, FLIPS)
     assert after_flips.change is not None
-    found = commit_effect(series.info, series.specs[:3], before, after_flips, after_flips.change)
+    found = commit_effect(replace(series, specs=series.specs[:3]), before, after_flips, after_flips.change)
     found = replace(found, change=replace(found.change, flips=nasty))
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
@@ -206,9 +206,9 @@ def _fallen(falls: Series) -> EvalSummary:
 def raw_files() -> list[RawFile]:
     """Files without a template."""
     every = (sample.series(), sample.single(), sample.none_yet(), sample.long(), sample.gone())
-    log = [
-        search.iteration_entry(one.info, at.label, at.slug, at.commit) for one in every for at in one.history.snapshots
-    ] + [search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)]
+    log = [search.iteration_entry(one.info, at) for one in every for at in one.history.snapshots] + [
+        search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)
+    ]
     fields = [(one.info.id, sample.FIELDS) for one in every if one.points]
     edits = (sample.edit(1),)
     files = [

@@ -146,7 +146,7 @@ def test_numbers_that_nothing_can_be_compared_with_are_refused_where_they_are_re
     [
         ("{ignor: [b]}", "Unknown key 'ignor'", 3),
         ("\n      ignore: [b]\n      lists:\n        walls: {keyy: a}", "Unknown key 'lists.walls.keyy'", 6),
-        ("\n      ignore: [b]\n      equality: wide", "'equality' does not fit", 5),
+        ("\n      ignore: [b]\n      equality: wide", "'equality' is text ('wide')", 5),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_line_in_the_manifest(tmp_path, settings, message, line):

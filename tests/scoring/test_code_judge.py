@@ -172,7 +172,7 @@ def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
         ("line-items", {"path": "a"}, "there is no list at 'a' in what is expected."),
         ("line-items", {"path": 1}, "'path' in 'config' does not name a path."),
         ("line-items", {"path": "l", "threshold": 2}, "The threshold of 'l' lies outside 0..1"),
-        ("line-items", {"path": "l", "match_fields": 3}, "'lists.l.match_fields' does not fit"),
+        ("line-items", {"path": "l", "match_fields": 3}, "'lists.l.match_fields' is a number (3), a list is wanted"),
     ],
 )
 def test_a_configuration_that_cannot_be_understood_is_refused(subject: Subject, config: object, why: str) -> None:

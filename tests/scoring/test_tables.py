@@ -137,7 +137,7 @@ def counts_of(result: Result) -> dict[str, str]:
         "P": stats.ratio("precision", card.counts),
         "R": stats.ratio("recall", card.counts),
         "F1": stats.f1(card.counts),
-        "accuracy": stats.field_accuracy(card.counts),
+        "accuracy": stats.FIELD_ACCURACY.of(card.counts),
         "macro": card.metric("macro_f1"),
         "pooled": card.metric("f1"),
         "attributes": card.metric("macro_f1_attributes"),

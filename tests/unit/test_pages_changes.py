@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.labels import DisplayedChange, changes, origin, own_unit
+from sitegen.pages.labels import DisplayedChange, changes, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -93,7 +93,7 @@ def test_points_that_nobody_compared_have_no_changes():
     ],
 )  # fmt: skip
 def test_what_a_change_is_made_up_of_is_in_the_unit_of_its_metric(change, spec, written):
-    assert origin(change, spec) == written
+    assert change.origin(spec) == written
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ def test_of_a_change_what_the_page_shows_is_stored():
     flips = Flips(fixed=(("a", 1), ("b", 3)), broken=(("a", 3), ("c", 1)), still=(("d", 9),))
     change = points.compared(before, after, flips).change
     assert change is not None
-    stored = commit_effect(points.WAYBILLS, points.SPECS, before, after, change).change
+    stored = commit_effect(points.series(6), before, after, change).change
     assert stored.flips == replace(flips, still=())
     assert [metric.name for metric in stored.metrics] == [spec.name for spec in points.SPECS[:HEADLINES]]
     assert (stored.overlap, stored.verdict) == (change.overlap, change.verdict)

@@ -55,13 +55,13 @@ def test_an_entry_of_an_edit_leads_to_its_commit():
 
 def test_an_entry_of_an_iteration_has_the_subject_and_the_author_of_its_commit():
     info, snapshot = sample.series(3).info, sample.series(3).points[1].snapshot
-    assert search.iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit) == search.SearchEntry(
+    assert search.iteration_entry(info, snapshot) == search.SearchEntry(
         f"{info.name}, {snapshot.label}",
         f"evals/{info.id}/{snapshot.slug}.html",
         snapshot.commit.subject,
         snapshot.commit.author,
     )
-    copied = search.iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit, "iteration-001")
+    copied = search.iteration_entry(info, snapshot, "iteration-001")
     assert copied.note == f"same output as iteration-001, {snapshot.commit.subject}"
 
 

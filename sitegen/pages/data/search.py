@@ -14,10 +14,9 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import same_output
 from sitegen.pages.other_pages import TOPICS
@@ -46,13 +45,13 @@ class SearchEntry(NamedTuple):
     """Who made it; empty for a page."""
 
 
-def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit, original: str | None = None) -> SearchEntry:
+def iteration_entry(info: EvalInfo, at: Snapshot, original: str | None = None) -> SearchEntry:
     """A point of an eval. ``original``: the label of the iteration that its output is a copy of."""
     return SearchEntry(
-        title=f"{info.name}, {label}",
-        address=links.report(info.id, slug),
-        note=", ".join(filter(None, (same_output(original), commit.subject))),
-        author=commit.author,
+        title=f"{info.name}, {at.label}",
+        address=links.report(info.id, at.slug),
+        note=", ".join(filter(None, (same_output(original), at.commit.subject))),
+        author=at.commit.author,
     )
 
 

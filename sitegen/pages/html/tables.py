@@ -130,8 +130,9 @@ class Column(Frozen):
 
 def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
     """A table with its head. Each of the ``rows`` is what the columns are functions of."""
-    body = "\n<tr>".join(["<tbody>", *(cells(columns, row) for row in rows)])
-    return Markup(f"{heads(columns)}{body}\n</tbody>")
+    each = [(f"<{'th scope=row' if of.names_row else 'td'} {of.attribute}>", of.show) for of in columns]
+    body = ["".join([f"{opening}{output(show(row))}" for opening, show in each]) for row in rows]
+    return Markup("\n<tr>".join([f"{heads(columns)}<tbody>", *body]) + "\n</tbody>")
 
 
 def heads(columns: Iterable[Column]) -> Markup:

@@ -170,9 +170,9 @@ class Sentence(Frozen):
         return "".join(phrase.text for phrase in self.phrases)
 
 
-def metric_phrases(spec: MetricSpec) -> Iterator[Phrase]:
+def metric_phrase(spec: MetricSpec) -> Phrase:
     """The name of a metric, which is the project's if runs recorded it."""
-    yield Phrase(spec.label, "", spec.label if spec.recorded else "")
+    return Phrase(spec.label, "", spec.label if spec.recorded else "")
 
 
 def eval_phrase(summary: EvalSummary) -> Phrase:

@@ -25,7 +25,7 @@ from sitegen.pages.overview.focus import (
     Phrase,
     Sentence,
     eval_phrase,
-    metric_phrases,
+    metric_phrase,
     next_step,
     output_phrase,
     worst_step,
@@ -113,7 +113,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
             yield Phrase("cannot be read.")
         else:
             yield Phrase("has no ")
-            yield from metric_phrases(spec)
+            yield metric_phrase(spec)
             yield Phrase(".")
         return
     step = worst_step(standing)
@@ -130,7 +130,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     yield Phrase(": ")
     if step.verdict and step.verdict.lost_fields:
         yield Phrase(f"{lost_words(step.verdict)}; ")
-    yield from metric_phrases(stepped)
+    yield metric_phrase(stepped)
     moved = metric.after - metric.before
     amount = "" if abs(moved) < ROUNDING else f" by {metric_text(abs(moved), 3, stepped.unit)}"
     yield Phrase(
@@ -195,7 +195,7 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     amount = gain / 100 * (spec.high - spec.low)
     yield eval_phrase(summary)
     yield Phrase(": ")
-    yield from metric_phrases(spec)
+    yield metric_phrase(spec)
     yield Phrase(f" {'rose' if spec.higher_is_better else 'fell'} by {metric_text(amount, 3, spec.unit)} to ")
     yield Phrase(f"{metric_text(newest.values[0] or 0.0, 3, spec.unit)} with ")
     yield output_phrase(summary, newest)
@@ -215,7 +215,7 @@ def _first_output(standing: EvalStanding) -> Iterator[Phrase]:
     yield output_phrase(summary, standing.newest)
     if value is not None:
         yield Phrase(", with ")
-        yield from metric_phrases(standing.spec)
+        yield metric_phrase(standing.spec)
         yield Phrase(f" {metric_text(value, 3, standing.spec.unit)}")
 
 
@@ -224,7 +224,7 @@ def _last_gain(step: Step, summary: EvalSummary) -> Iterator[Phrase]:
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     yield eval_phrase(summary)
     yield Phrase(": ")
-    yield from metric_phrases(spec)
+    yield metric_phrase(spec)
     before, after = (metric_text(value, 3, spec.unit) for value in (metric.before, metric.after))
     yield Phrase(f" went from {before} to {after} at ")
     yield output_phrase(summary, summary.headlines[step.at])
@@ -233,7 +233,7 @@ def _last_gain(step: Step, summary: EvalSummary) -> Iterator[Phrase]:
 def _distance(standing: EvalStanding) -> Iterator[Phrase]:
     yield eval_phrase(standing.summary)
     yield Phrase(f" is {metric_text(standing.behind or 0.0, 3, standing.spec.unit)} behind its best ")
-    yield from metric_phrases(standing.spec)
+    yield metric_phrase(standing.spec)
     if standing.best:
         yield Phrase(", ")
         pair = f"#a={standing.best.slug}&b={standing.newest.slug}"

@@ -12,13 +12,14 @@ from markupsafe import Markup
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
-from sitegen.model.changes import Change, ChangeVerdict, Decision, Ends, Interval, Noise, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise, Overlap
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
 from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
+from sitegen.pages.effects import pill
 from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL, printable
@@ -57,9 +58,9 @@ def why_otherwise(
     at: Snapshot, card: Scorecard, specs: Sequence[MetricSpec], previous: Point | None, *, explained: bool
 ) -> str:
     """Why the record of a run differs from the scorecard. ``explained``: the parts of the difference are shown."""
-    recorded = at.recorded_metrics
-    before = _same_output(at, previous)
-    if before is not None and all(map(agrees, recorded_rows(recorded, before, specs))):
+    is_same = previous is not None and previous.snapshot.iteration == at.iteration and "outputs" not in at.cause
+    before = previous.scorecard if previous and is_same else None
+    if before is not None and all(map(agrees, recorded_rows(at.recorded_metrics, before, specs))):
         return (
             f"The same output gave the recorded values until this commit: {', '.join(CAUSES[it] for it in at.cause)}."
         )
@@ -99,12 +100,6 @@ def recorded_rows(
     return (*metrics, *counts)
 
 
-def _same_output(at: Snapshot, previous: Point | None) -> Scorecard | None:
-    """The previous scorecard if it is of the same output, and only ground truth or rules changed since."""
-    same = previous is not None and previous.snapshot.iteration == at.iteration and "outputs" not in at.cause
-    return previous.scorecard if previous and same else None
-
-
 def _since(at: Snapshot) -> str:
     later = [CAUSES[cause] for cause in at.cause if cause != "outputs"]
     return f"Since it was written: {', '.join(later)}." if later else ""
@@ -138,15 +133,6 @@ _ORIGINS: Final = {
     "outputs": "from the outputs",
     "ground truth": "because the ground truth changed",
     "rules": "because the rules changed",
-}
-
-_TONES: Final[dict[Decision, str]] = {
-    "better": " good",
-    "likely better": " good",
-    "cannot tell": "",
-    "likely worse": " bad",
-    "worse": " bad",
-    "same": "",
 }
 
 _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
@@ -396,12 +382,9 @@ def judged(verdict: ChangeVerdict | None, spec: MetricSpec, nouns: Nouns, noise:
         return Markup("The output is the same, so this says nothing about instructions.")
     sentences = [labels.beyond_them(verdict, spec, nouns), labels.smallest_change(verdict, spec)]
     rest = "".join([f" {text(sentence[0].upper() + sentence[1:])}." for sentence in sentences if sentence])
-    return Markup(f"{decision(verdict)}: {_hint(verdict, labels.on_these_cases(verdict, spec, nouns, noise))}.{rest}")
-
-
-def decision(verdict: ChangeVerdict) -> Markup:
-    """The word for a change, as a mark."""
-    return Markup(f'<span class="pill{_TONES[verdict.decision]}">{verdict.decision}</span>')
+    return Markup(
+        f"{pill(verdict.decision)}: {_hint(verdict, labels.on_these_cases(verdict, spec, nouns, noise))}.{rest}"
+    )
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:

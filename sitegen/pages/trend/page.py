@@ -156,6 +156,22 @@ class TrendView(Frozen):
         return None if self.info.recorded else otherwise(newest.snapshot, newest.scorecard, self.specs[0].name)
 
     @property
+    def recorded_headlines(self) -> list[float | None]:
+        """The headlines that the records of the runs state; None for values beyond its range.
+
+        All are None if they agree with the computed ones.
+        """
+        spec = self.specs[0]
+        stated: list[float | None] = [None] * len(self.points)
+        if not self.info.recorded:
+            stated = [point.snapshot.recorded_metrics.get(spec.name) for point in self.points]
+        shown = [value if value is not None and spec.low <= value <= spec.high else None for value in stated]
+        computed = [values[0] for values in self.values]
+        both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
+        differs = any(abs((there or 0.0) - (here or 0.0)) > recorded.CLOSE for there, here in both)
+        return shown if differs else [None] * len(shown)
+
+    @property
     def best_so_far(self) -> list[float | None]:
         """For each point the best headline so far, by the newest ground truth and rules."""
         values = values_now(self.points, self.specs[0].name)

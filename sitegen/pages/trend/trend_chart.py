@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from typing import Final
 
-from sitegen.analysis.recorded import CLOSE
 from sitegen.history.layout import iteration_number
 from sitegen.model.changes import Ends, Step
 from sitegen.model.frozen import Frozen
@@ -133,7 +132,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     scale = Ends(spec.low, spec.high)
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
-    variants, recorded = view.values_of_variants, _recorded(view)
+    variants, recorded = view.values_of_variants, view.recorded_headlines
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
@@ -211,24 +210,8 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             for index, value in enumerate(head if len(points) <= NEWEST else ())
             if value is not None
         },
-        island=_island(view, [*metrics, *variants], now, older, axis=axis, most_errors=most),
+        island=_island(view, [*metrics, *variants], older, axis=axis, most_errors=most),
     )
-
-
-def _recorded(view: TrendView) -> list[float | None]:
-    """The headlines that the records of the runs state; None for values beyond its range.
-
-    All are None if they agree with the computed ones.
-    """
-    spec = view.specs[0]
-    stated: list[float | None] = [None] * len(view.points)
-    if not view.info.recorded:
-        stated = [point.snapshot.recorded_metrics.get(spec.name) for point in view.points]
-    shown = [value if value is not None and spec.low <= value <= spec.high else None for value in stated]
-    computed = [values[0] for values in view.values]
-    both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
-    differs = any(abs((there or 0.0) - (here or 0.0)) > CLOSE for there, here in both)
-    return shown if differs else [None] * len(shown)
 
 
 def variant_mark(place: int) -> str:
@@ -255,19 +238,12 @@ def step_title(step: Step, view: TrendView) -> str:
 
 
 def _island(
-    view: TrendView,
-    drawn: Sequence[Sequence[float | None]],
-    now: Sequence[Sequence[float | None]],
-    older: int,
-    *,
-    axis: Ends,
-    most_errors: float,
+    view: TrendView, drawn: Sequence[Sequence[float | None]], older: int, *, axis: Ends, most_errors: float
 ) -> dict[str, object]:
     """The values for the script, written as JSON. It reads texts and counts from the table of iterations.
 
-    ``drawn``: the values of metrics and variants; ``now``: of metrics by the second clock; ``older``: number of the
-    oldest iterations that are drawn in groups; ``axis``: the part of the metric's range that is drawn;
-    ``most_errors``: the end of the axis of errors.
+    ``drawn``: the values of metrics and variants; ``older``: number of the oldest iterations that are drawn in groups;
+    ``axis``: the part of the metric's range that is drawn; ``most_errors``: the end of the axis of errors.
     """
     points, specs, changes = view.points[older:], view.specs[: view.drawn], view.changes[older:]
     counts = [place for place, spec in enumerate(specs) if spec.unit == COUNT]
@@ -288,7 +264,7 @@ def _island(
         **({"older": older} if older else {}),
         **({} if labelled or not points else {"numbers": [point.snapshot.iteration for point in points]}),
         "values": [_rounded(column[older:]) for column in drawn],
-        "now": [_rounded(column[older:]) for column in now],
+        "now": [_rounded(column[older:]) for column in zip(*view.now, strict=True)],
         "changes": [
             _rounded([None if at is None else 0 if abs(at) < ROUNDING else at for at in column]) for column in moved
         ],

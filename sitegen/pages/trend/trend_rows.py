@@ -20,7 +20,7 @@ from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import NIL, bounded, day, number, printable, signed
 from sitegen.pages.html.tables import Column, cells, class_name
-from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, origin, own_unit
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
@@ -174,7 +174,7 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     commit, remarks = text(at.commit.short), ""
     if changes:
         start = "change: " if changes[0].parts else ""
-        remarks = changes[0].note if changes[0].by_outputs else f"{start}{origin(changes[0], view.specs[0])}"
+        remarks = changes[0].note if changes[0].by_outputs else f"{start}{changes[0].origin(view.specs[0])}"
     if at.commit.short != at.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
