@@ -57,7 +57,7 @@ def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) ->
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     """Return the metrics of a kind and of usage, which thresholds and limits may name."""
-    if specs[0].recorded:
+    if not specs or specs[0].recorded:
         return tuple(specs)
     own = {spec.name for spec in specs}
     return (*specs, *(spec for spec in USAGE_METRICS if spec.name not in own))
