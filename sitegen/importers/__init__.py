@@ -72,7 +72,7 @@ IMPORTERS: Final = (
     Importer("evalite", ending="json", beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\['),
     Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
     Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
-    Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[\s*\{[^{}]*"inputs"\s*:'),
+    Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:'),
     LINES,
 )
 """The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot
