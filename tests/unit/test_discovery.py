@@ -550,6 +550,7 @@ LONG = "Read the lease, and write each party with its address and the date on wh
         ("app/agent.py", "prompt = read(path)\n", False),
         ("tests/agent.py", f'SYSTEM_PROMPT = """{LONG}"""\n', False),
         ("config/llm.yaml", "prompt: short\n", False),
+        pytest.param("app/data.py", f"KEY = '{'a_' * 2_000_000}'\n", False, id="a word of megabytes"),
     ],
 )
 def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(
