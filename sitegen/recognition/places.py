@@ -1,7 +1,7 @@
 """Finds evals in places where nothing else lies: where tools leave judged results and recorded numbers, and cases.
 
-Judged results lie where promptfoo, Inspect and AgentV leave them, and in folders of evals; recorded numbers in files
-whose names clearly show that they are results.
+Judged results lie where promptfoo, Inspect, AgentV and evals of skills leave them, and in folders of evals; recorded
+numbers in files whose names clearly show that they are results.
 """
 
 from __future__ import annotations
@@ -141,6 +141,36 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
             eval_id = basename(folder) if stem == "suite" and folder else stem
             if eval_id:
                 yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=name)
+
+
+_SKILLS: Final = (".claude/skills", ".agents/skills", ".github/skills")
+"""Hidden folders of skills. Others are called ``skills``, or are searched like any folder."""
+_WORKSPACE: Final = r"(?:(.+)-)?workspace"
+"""Matches the folder in which the evals of a skill are run, beside the skill or in it."""
+_GRADINGS: Final = ("iteration-*/*/*/grading.json", "iteration-*/*/*/run-*/grading.json")
+
+
+def skill_evals(search: Search) -> Iterator[EvalConfig]:
+    """Yield an eval for each skill with a workspace, a run for each iteration, driven by the text of the skill."""
+    folders = dict.fromkeys((*search.folders, *(join(folder, "skills") for folder in search.folders), *_SKILLS))
+    for folder in folders:
+        for name, is_folder in sorted(search.names(folder).items()):
+            match, home = re.fullmatch(_WORKSPACE, name), join(folder, name)
+            skill = match and (match[1] or basename(folder))
+            if not skill or not is_folder or home in search.homes:
+                continue
+            if any(next(search.newest_first(home, glob), None) for glob in _GRADINGS):
+                outputs = "iteration-*/**/grading.json"
+            elif next(search.newest_first(home, "iteration-*/benchmark.json"), None):
+                outputs = "iteration-*/benchmark.json"
+            else:
+                continue
+            texts = (*(join(above, skill) for above in (folder, "skills", *_SKILLS, "")), folder)
+            of_skill = next((text for text in texts if search.is_file(join(text, "SKILL.md"))), None)
+            instructions = (
+                () if of_skill is None else (join(of_skill, "SKILL.md"), join(of_skill, "references/**/*.md"))
+            )
+            yield EvalConfig(id=skill, kind="judged", dir=home, outputs=outputs, instructions=instructions)
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:
@@ -296,6 +326,7 @@ _FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (
     promptfoo_evals,
     inspect_evals,
     agentv_evals,
+    skill_evals,
     case_file_evals,
     judged_evals,
     judged_response_evals,

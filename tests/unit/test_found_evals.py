@@ -206,6 +206,32 @@ def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> Non
     assert found(files) == ((), (entry("agentv", dir=".agentv/results", outputs=outputs),))
 
 
+@pytest.mark.parametrize(
+    ("home", "skill", "of_skill"),
+    [
+        ("totals-workspace", "totals", "totals"),
+        ("totals-workspace", "totals", "skills/totals"),
+        ("a/b/skills/totals-workspace", "totals", "a/b/skills/totals"),
+        (".claude/skills/totals-workspace", "totals", ".claude/skills/totals"),
+        ("totals/workspace", "totals", "totals"),
+        ("totals-workspace", "totals", ""),
+    ],
+)
+@pytest.mark.parametrize("run", ["", "run-1/"])
+def test_a_workspace_of_a_skill_is_an_eval_driven_by_the_skill(home: str, skill: str, of_skill: str, run: str) -> None:
+    files = dict.fromkeys((f"{home}/iteration-{number}/eval-a/with_skill/{run}grading.json" for number in (1, 2)), "{}")
+    above = f"{of_skill}/" if of_skill else ""
+    texts = (f"{above}SKILL.md", f"{above}references/**/*.md")
+    one = entry(skill, dir=home, outputs="iteration-*/**/grading.json", instructions=texts)
+    assert found({**files, f"{above}SKILL.md": "Add up."}) == (texts, (one,))
+    assert found(files) == ((), (entry(skill, dir=home, outputs="iteration-*/**/grading.json"),))
+
+
+def test_a_workspace_with_benchmarks_alone_is_an_eval_of_these_and_one_without_results_is_none() -> None:
+    files = {"a-workspace/iteration-1/benchmark.json": "{}", "b-workspace/iteration-1/eval-1/with_skill/out.txt": ""}
+    assert found(files) == ((), (entry("a", dir="a-workspace", outputs="iteration-*/benchmark.json"),))
+
+
 def test_baselines_of_agentv_are_evals_that_are_overwritten() -> None:
     baselines = ("qa/suite", "qa/tone.eval", "evals/a/short", "evals/above", "evals/truth/x")
     files = {f"{path}.baseline.jsonl": "" for path in baselines} | {"evals/truth/ground_truth.csv": ""}
