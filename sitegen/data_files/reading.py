@@ -40,24 +40,19 @@ _MAX_REMEMBERED: Final = 16_384
 """Number of cached numbers. Outputs repeat them, and a look-up costs a tenth of parsing."""
 
 
-PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
-"""The package that unpacks files, by the ending of their names."""
+UNPACKER: Final = "zstandard"
+"""The package that unpacks logs of Inspect, whose names end in .eval."""
 
 MOST_ROWS: Final = 100_000
 """The most rows of one table."""
 
 
 def installed_for(paths: Iterable[str]) -> str:
-    """Name the installed packages without which some files could not be read. Empty for most files.
+    """Name the installed package without which some files could not be read. Empty for most files.
 
-    Scorecards of these files are stored by these names as well. A path may be a glob.
+    Scorecards of these files are stored by this name as well. A path may be a glob.
     """
-    patterns = {ending(path) for path in paths}
-    return " ".join(
-        package
-        for suffix, package in PACKAGES.items()
-        if any(fnmatchcase(suffix, pattern) for pattern in patterns) and find_spec(package)
-    )
+    return UNPACKER if any(fnmatchcase("eval", ending(path)) for path in paths) and find_spec(UNPACKER) else ""
 
 
 TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"

@@ -78,9 +78,6 @@ IMPORTERS: Final = (
 """The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot
 read."""
 
-_TABLES: Final = ("csv", "parquet")
-"""Endings of files that can only be tables."""
-
 
 def importer_of(path: str, content: bytes) -> Importer:
     """Return the format of a file that no settings describe."""
@@ -105,7 +102,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     if columns is not None:
         return read_table(suffix, content, columns, grades)
     module = import_module(f"sitegen.importers.{importer.module}")
-    if importer is LINES and suffix in (*_TABLES, "json") and not re.match(TWO_LINES, content[:_HEAD]):
+    if importer is LINES and suffix in ("csv", "json") and not re.match(TWO_LINES, content[:_HEAD]):
         return read_table(suffix, content, None, grades)
     if importer is LINES and not module.is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read

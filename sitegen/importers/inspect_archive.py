@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from sitegen.data_files.reading import PACKAGES, UnreadableError, read_json
+from sitegen.data_files.reading import UNPACKER, UnreadableError, read_json
 from sitegen.importers.tool_values import items, members, name_of, whole
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
@@ -92,7 +92,7 @@ class JsonArchive:
                 return file.read(most)
         if info.compress_type != _ZSTANDARD_METHOD:  # the dictionary of LZMA can take 4 GB
             raise NotImplementedError
-        if find_spec(PACKAGES["eval"]) is None:
+        if find_spec(UNPACKER) is None:
             raise UnreadableError(
                 "it is packed by Zstandard, which needs a package that is not installed",
                 "pip install 'sitegen-evals[inspect]'",

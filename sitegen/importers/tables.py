@@ -1,6 +1,6 @@
 """Turns the rows of a table into judged cases.
 
-Reads the rows in CSV, JSON Lines, JSON or Parquet, with bounds. Values keep their types.
+Reads the rows in CSV, JSON Lines or JSON, with bounds. Values keep their types.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from importlib.util import find_spec
 from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
-from sitegen.data_files.reading import MOST_ROWS, PACKAGES, UnreadableError, csv_dicts, json_lines, read_json
+from sitegen.data_files.reading import MOST_ROWS, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import (
     RIGHT,
     WORDS,
@@ -109,15 +108,8 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         if not rows:
             fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
             raise UnreadableError("it has no rows", fix)
-    elif ending == "parquet":
-        if find_spec(PACKAGES["parquet"]) is None:
-            message = "it is Parquet, which needs a package that is not installed"
-            raise UnreadableError(message, "pip install 'sitegen-evals[parquet]'")
-        from sitegen.importers.parquet import read_parquet
-
-        rows = read_parquet(content)
     else:
-        fix = "Write one of: csv, jsonl, ndjson, json, parquet."
+        fix = "Write one of: csv, jsonl, ndjson, json."
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
     if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")

@@ -54,7 +54,6 @@ HOMES = {
     "scipy": {"stats"},
     "matplotlib": {"questions"},
     "pandas": {"questions"},
-    "pyarrow": {"importers"},
     "yaml": {"data_files"},
     "zstandard": {"importers"},
     "starlette": {"serve"},

@@ -164,8 +164,7 @@ def declared(requirements: list[str]) -> set[str]:
 def test_every_import_is_declared_and_every_declaration_is_imported():
     not_installed = ("sentence_transformers", "torch")
     homes = {**packages_distributions(), **{name: [name] for name in not_installed}}
-    by_others = {_normal(WEIGHTS), "pyarrow"}  # weights that are found by name, what pandas writes Parquet with
-    needed = {_normal(homes[name][0]) for name in imported()} | by_others
+    needed = {_normal(homes[name][0]) for name in imported()} | {_normal(WEIGHTS)}  # weights are found by name
     extras = PYPROJECT["project"]["optional-dependencies"].values()
     assert needed == declared(PYPROJECT["project"]["dependencies"]).union(*map(declared, extras))
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import tracemalloc
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -404,33 +401,16 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> No
     assert columns[:3] == ["Case", "Score", "Case"]
 
 
-def parquet(with_schema: bool = True, /, **columns: Any) -> bytes:
-    from pyarrow import table
-    from pyarrow.parquet import write_table
-
-    buffer = BytesIO()
-    write_table(table(columns), buffer, store_schema=with_schema, compression="zstd")
-    return buffer.getvalue()
-
-
-def test_parquet_reads_like_json() -> None:
-    packed = parquet(id=["a", "b"], s=[0.5, float("nan")], q=[{"text": "why"}, None])
-    objects = lines({"id": "a", "s": 0.5, "q": {"text": "why"}}, {"id": "b", "s": None, "q": None})
-    columns = {"id": "id", "score": "s", "input": "q.text"}
-    assert read("r.parquet", packed, columns=columns) == read("r.jsonl", objects, columns=columns)
-
-
 @pytest.mark.parametrize(
     ("path", "content", "what"),
     [
-        ("r.parquet", b"PAR1 no table PAR1", "it is not a valid Parquet file"),
-        ("r.parquet", b"", "it is not a valid Parquet file"),
         ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
         ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
         ("r.csv", b"id;s\na;1\n", "its columns are separated by semicolons"),
         ("r.json", b"{}", "it has no rows"),
         ("r.jsonl", b"[]\n{", "it has no rows"),
         ("r.xlsx", b"PK", "it is not a table: its name ends in 'xlsx'"),
+        ("r.parquet", b"PAR1", "it is not a table: its name ends in 'parquet'"),
     ],
 )
 def test_what_is_no_table_is_refused(path: str, content: bytes, what: str) -> None:
@@ -448,93 +428,6 @@ def test_tables_are_bounded() -> None:
     assert refused("r.csv", f"{wide}\n{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
     number = MOST_ROWS + 1
     assert refused("r.csv", "id,s\n" + "a,1\n" * number, columns=columns)[0] == "it has more than 100,000 rows"
-    table = parquet(id=["a"] * number, s=[1] * number)
-    assert refused("r.parquet", table, columns=columns)[0] == "it has more than 100,000 rows"
-
-
-@pytest.mark.parametrize("with_schema", [True, False])
-@pytest.mark.parametrize("shape", ["column", "list", "struct", "numbers", "nothing"])
-def test_a_small_parquet_file_that_states_much_is_refused_before_it_is_made(shape: str, with_schema: bool) -> None:
-    """A text of a million characters in each of 300 rows, or more values than are read, in a few kilobytes."""
-    import numpy as np
-    import pyarrow as pa
-
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int32()), pa.array(["x" * 1_000_000]))
-    starts = pa.array(range(0, 6_000_001, 20_000), pa.int32())
-    stated = {
-        "column": lambda: texts,
-        "list": lambda: pa.ListArray.from_arrays(pa.array(range(301), pa.int32()), texts.dictionary_decode()),
-        "struct": lambda: pa.StructArray.from_arrays([texts.dictionary_decode()], ["text"]),
-        "numbers": lambda: pa.ListArray.from_arrays(starts, pa.array(np.zeros(6_000_000, np.int8))),
-        "nothing": lambda: pa.ListArray.from_arrays(starts, pa.nulls(6_000_000)),
-    }
-    packed = parquet(with_schema, id=[str(place) for place in range(300)], s=[1] * 300, q=stated[shape]())
-    assert len(packed) < 200_000
-    tracemalloc.start()
-    what, _ = refused("r.parquet", packed, columns={"id": "id", "score": "s"})
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert what in ("it takes too much memory", "it has more than 5,000,000 values")
-    assert peak < 50_000_000
-
-
-def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyarrow.parquet import ParquetFile
-
-    from sitegen.importers import parquet as packed_tables
-
-    packed = parquet(id=["a", "b"], s=["x" * 3_000_000, "y" * 3_000_000])
-    footer = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
-    sizes = [ParquetFile(BytesIO(packed)).metadata.row_group(0).column(1).total_uncompressed_size]
-    sizes.append(ParquetFile(BytesIO(packed)).metadata.row_group(0).total_byte_size)
-    lie = packed[footer:-8]
-    for size in sizes:
-        assert size > 6_000_000
-        lie = lie.replace(varint(size), varint(1_000))
-    lying = packed[:footer] + lie + packed[-8:]
-    assert ParquetFile(BytesIO(lying)).metadata.row_group(0).column(1).total_uncompressed_size == 1_000
-    monkeypatch.setattr(packed_tables, "MOST_BYTES", 1_000_000)
-    with pytest.raises(UnreadableError, match="it takes too much memory"):
-        packed_tables.rows_of_parquet(lying)
-
-
-def varint(number: int) -> bytes:
-    """A number as Thrift's compact protocol writes it, in four bytes whatever its size."""
-    return bytes(number << 1 >> 7 * place & 127 | (128 if place < 3 else 0) for place in range(4))
-
-
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: Any) -> None:
-    from pyarrow import table
-    from pyarrow.parquet import ParquetFile, write_table
-
-    from sitegen.importers.parquet import page_sizes
-
-    rows = range(900)
-    columns = {"s": [place / 7 for place in rows], "q": [{"a": [1] * (place % 4)} for place in rows]}
-    buffer = BytesIO()
-    write_table(table(columns), buffer, data_page_version=version, row_group_size=700, data_page_size=900)
-    found = ParquetFile(buffer).metadata
-    chunks = [found.row_group(group).column(place) for group in range(2) for place in range(2)]
-    pages = list(page_sizes(buffer.getvalue(), chunks))
-    headers = sum(chunk.total_uncompressed_size for chunk in chunks) - sum(unpacked for unpacked, _ in pages)
-    assert len(pages) > len(chunks)
-    assert 0 < headers < 100 * len(pages), "the footer counts the headers of pages as well"
-    assert sum(values for _, values in pages) > sum(chunk.num_values for chunk in chunks), "with dictionaries"
-
-
-def test_parquet_may_hold_categories_of_any_type() -> None:
-    import pyarrow as pa
-
-    numbers = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int32()), pa.array([0, 1]))
-    results = read("r.parquet", parquet(id=["a", "b"], s=numbers), columns={"id": "id", "score": "s"})
-    assert [(case.id, case.score) for case in results.cases] == [("a", 1.0), ("b", 0.0)]
-
-
-def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    fix = refused("r.parquet", b"PAR1", columns={"id": "id", "score": "s"})[1]
-    assert fix == "pip install 'sitegen-evals[parquet]'"
 
 
 def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
