@@ -117,15 +117,15 @@ def uncommitted_manifest(options: Options) -> str:
 
 
 def closing_line(site: Site) -> str:
-    """The last lines: counts of what was built, what wrong values have in common, and the address of the site."""
+    """The last lines: counts, what wrong values have in common, what else may be an eval, the address of the site."""
     counts = ProblemCounts(error=site.errors, warning=site.warnings, note=site.notes, past=site.past)
     where = f" on {Path(site.page).with_name('problems.html').name}" if any(counts) else ""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
-    patterns = "".join(f"{sentence}\n" for sentence in site.patterns)
+    sentences = "".join(f"{sentence}\n" for sentence in site.sentences)
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{problem_counts_text(counts)}{where}{failed}\n{patterns}{site.page}"
+        f"{problem_counts_text(counts)}{where}{failed}\n{sentences}{site.page}"
     )

@@ -48,8 +48,8 @@ class Site(NamedTuple):
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
     own_metrics: tuple[tuple[str, int], ...] = ()
     """Names and versions of the metrics that installed packages added to its evals."""
-    patterns: tuple[str, ...] = ()
-    """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
+    sentences: tuple[str, ...] = ()
+    """The most costly error patterns of the few evals where one explains most errors, then what else may be an eval."""
     not_fetched: int = 0
     """Number of problems with contents in Git LFS that were not fetched, which are no failures of sitegen."""
 
@@ -92,7 +92,7 @@ class FolderState(NamedTuple):
             **values | {"foreign": tuple(values["foreign"])},
             site=site._replace(
                 unmatched_redactions=tuple(site.unmatched_redactions),
-                patterns=tuple(site.patterns),
+                sentences=tuple(site.sentences),
                 own_metrics=tuple((name, version) for name, version in site.own_metrics),
             ),
         )

@@ -54,9 +54,13 @@ from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
+from sitegen.recognition import IF_IT_IS
 from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
-from sitegen.text.plain import line
+from sitegen.text.plain import counted, line
+
+_NOTES: Final = 5
+"""The most lines of the terminal that say what may be an eval and was not taken for one."""
 
 _LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
@@ -347,11 +351,22 @@ class SiteWriter:
             not_fetched=sum(POINTER in problem.message for problem in problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._timeline, self._evals)),
             own_metrics=installed_versions(self._timeline.manifest.evals),
-            patterns=tuple(
-                line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
-                for summary in most_costly_patterns(summary for summary in self._evals.summaries if not summary.deleted)
+            sentences=(
+                *(
+                    line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
+                    for summary in most_costly_patterns(one for one in self._evals.summaries if not one.deleted)
+                ),
+                *self._perhaps_evals(),
             ),
         )
+
+    def _perhaps_evals(self) -> Iterator[str]:
+        """Yield the notes on what may be an eval; if there are many, the first, and the number of the others."""
+        notes = [problem.message for problem in self._timeline.remarks if problem.fix.startswith(IF_IT_IS)]
+        shown = notes if len(notes) <= _NOTES else notes[: _NOTES - 1]
+        yield from (line(note, 200) for note in shown)
+        if rest := len(notes) - len(shown):
+            yield f"{counted(rest, 'more such note')} on {links.problems()}."
 
 
 def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:

@@ -115,6 +115,6 @@ def _no_eval(layout: Layout) -> tuple[str, str]:
         f"There is no eval: no folder in {folder}/ ever had a ground truth ({', '.join(GROUND_TRUTHS)}), "
         f"and no committed {layout.manifest_path} names another: what is not committed is not read.",
         f"If {layout.manifest_path} is written but not committed, commit it, or run sitegen build --worktree. Else "
-        f"commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json, or let sitegen "
-        "init look for files of other names.",
+        f"commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json. To look for "
+        "files of other names, run: sitegen init",
     )

@@ -293,7 +293,11 @@ _HIGHER: Final = _words_of("""
 _METRICS: Final = _HIGHER | _words_of("""
     brier cer faithful faithfulness hit kappa mape mrr ndcg relevance relevancy solve wer win
 """)
-_MEANS: Final = _words_of("average avg mean")
+_COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
+"""Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
+_MEANS: Final = _words_of("average avg mean percent percentage pct rate ratio share")
+_SET: Final = _words_of("dropout frame learning sample sampling")
+"""Words for rates that somebody sets before a run."""
 _PERCENT: Final = _HIGHER | _words_of("percent percentage pct rate")
 _HEADLINES: Final = (
     "f1",
@@ -361,12 +365,14 @@ def is_headline(name: str) -> bool:
 
 
 def metric_rank(name: str) -> int:
-    """0 if any word of a name is that of a metric, as in ``overall_pass_rate`` or ``rougeL``; 1 for a mean of anything.
+    """0 if any word of a name is that of a metric, as in ``overall_pass_rate`` or ``rougeL``.
 
-    2 for another name.
+    1 for a mean or a rate of anything, 2 for a count of what is good, such as ``passed``, 3 for another name.
     """
     words = _name_words(name.rpartition(".")[2])
-    return 0 if words & _METRICS else 1 if words & _MEANS else 2
+    if words & _METRICS and (words & _MEANS or not words & _COUNTED):
+        return 0
+    return 1 if words & _MEANS and not words & _SET else 2 if words & _METRICS else 3
 
 
 def is_amount(name: str) -> bool:

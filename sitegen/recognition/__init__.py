@@ -10,6 +10,7 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,6 +21,9 @@ from sitegen.config.searched_files import Search
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Problem
+
+IF_IT_IS: Final = "If it is one, "
+"""The start of the remedy for each note on what may be an eval and was not taken for one."""
 
 
 def with_proposed_evals(
@@ -44,12 +48,12 @@ def with_proposed_evals(
             config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in discovery.instructions))
         layout = Layout(config, manifest)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
-    name = f"If it is one, name its files in {configured.manifest_path}."
+    name = f"{IF_IT_IS}name its files in {configured.manifest_path}."
     perhaps = (
         Problem(
             "note",
             f"Perhaps an eval: {one.why}; {one.doubt}.",
-            f"If it is one, write into {configured.manifest_path}: {one.line}",
+            f"{IF_IT_IS}write into {configured.manifest_path}: {one.line}",
         )
         for one in discovery.doubtful
     )

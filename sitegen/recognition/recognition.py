@@ -159,7 +159,7 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
     headline = min(names, key=headline_rank, default="")
     if not is_headline(headline):
-        headline = min((name for name in names if values[name] and metric_rank(name) < 2), key=metric_rank, default="")
+        headline = min((name for name in names if values[name] and metric_rank(name) < 3), key=metric_rank, default="")
     if not headline or len(values) > _MOST_NUMBERS:
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.

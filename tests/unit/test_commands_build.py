@@ -259,8 +259,8 @@ def test_a_repository_without_evals_is_refused(tmp_path):
         "is not read. There is no instruction file either.\n"
         f"  at: {tmp_path}/plain\n"
         "  do: If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree. Else "
-        "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json, or let sitegen "
-        "init look for files of other names.\n"
+        "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json. To look for "
+        "files of other names, run: sitegen init\n"
     )
 
 

@@ -475,6 +475,27 @@ def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(tmp_path
     assert run("build", cwd=repo.path).stdout.splitlines()[-1] == "sitegen init"
 
 
+def test_a_project_without_eval_and_instructions_gets_the_command_that_searches(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"README.md": "x"})
+    assert run("build", cwd=repo.path).stderr.rstrip().endswith("run: sitegen init")
+
+
+@pytest.mark.parametrize("number", [1, 5, 6])
+def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number: int, tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    ratings = json.dumps({"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}})
+    repo.commit({f"evals/task{name}/ratings.json": ratings for name in "abcdef"[:number]} | {"CLAUDE.md": "Read."})
+    seen = [
+        line for line in run("build", cwd=repo.path).stdout.splitlines() if "ratings.json" in line or "note" in line
+    ]
+    counts, *lines = seen
+    assert counts.startswith("1 commit, 0 evals")
+    assert len(lines) == min(number, 5)
+    assert lines[0].startswith("Perhaps an eval: evals/taska/ratings.json, written by 1 commit: ")
+    assert (lines[-1] == "2 more such notes on problems.html.") == (number == 6)
+
+
 @pytest.mark.parametrize(
     ("path", "rows", "doubt"),
     [
@@ -504,6 +525,10 @@ def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_no
         ({"p95_latency_ms": 4, "cold_mean_s": 43.7, "range": {"start": 10, "score": 1}, "win_rate": 0.4}, "win_rate"),
         ({"mean_words": 10.9, "thresholds": {"f1": 0.5}, "hit_rate": 0.3}, "hit_rate"),
         ({"meanReduction": 65.6, "kept": 3}, "meanReduction"),
+        ({"passed": 8, "total": 10, "failed": 2, "pass_percentage": 80.0}, "pass_percentage"),
+        ({"cases_correct": 8, "refusal_rate": 0.1}, "refusal_rate"),
+        ({"learning_rate": 0.1, "n_passed": 8}, "n_passed"),
+        ({"learning_rate": 0.1, "sample_rate": 16}, None),
         ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
     ],
 )
