@@ -1,7 +1,8 @@
 """The url scheme: every address of the site is made here.
 
 Addresses are relative to the root of the site; a template prepends the page's path to the root (``../``). They are
-stable, safe as file names on every system, and depend only on the thing that they name.
+stable, safe as file names on every system, and depend only on the thing that they name. Letters of all scripts stay as
+they are, in file names as in links: browsers and servers encode them alike.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import unicodedata
 from collections.abc import Callable, Container
 from functools import lru_cache
 from typing import Final
+from urllib.parse import quote
 
 _SHA_DIGITS: Final = 12
 """Digits of a commit id in an address: unambiguous for millions of commits, and short enough to read aloud."""
 
-_SAFE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
-_UNSAFE = re.compile(r"[^a-z0-9._-]+")
+_SAFE = re.compile(r"[a-z0-9\x80-\U0010ffff][a-z0-9._\x80-\U0010ffff-]*")
+_UNSAFE = re.compile(r"[^a-z0-9._\x80-\U0010ffff-]+")
+_MOST_BYTES: Final = 80
+_MOST_READABLE: Final = 60
 _DIGEST_DIGITS: Final = 32
 _LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
@@ -28,14 +32,18 @@ def slug(name: str) -> str:
     """A file name for any text: the text itself if that is safe, else its readable letters and a digest.
 
     Names that differ only in case or in Unicode normal form get different digests, so that they do not share a file
-    on a case-insensitive disk. No two names share a slug, even if they were chosen to: the digest has 128 bits, and a
-    safe name that ends like a slug with a digest gets a digest itself. A slug has at most 93 characters.
+    on a disk that takes them for one. No two names share a slug, even if they were chosen to: the digest has 128 bits,
+    and a safe name that ends like a slug with a digest gets a digest itself. A slug has at most 93 bytes.
     """
+    folded = unicodedata.normalize("NFKC", name).upper().casefold()
+    plain = "".join(
+        letter if letter.isascii() or unicodedata.category(letter)[0] in "LMN" else "-"
+        for letter in unicodedata.normalize("NFC", folded)
+    )
     unusable = _RESERVED.fullmatch(name) or _LIKE_A_DIGEST.fullmatch(name) or name.endswith(".")
-    if _SAFE.fullmatch(name) and not unusable:
+    if plain == name and _SAFE.fullmatch(name) and len(name.encode()) <= _MOST_BYTES and not unusable:
         return name
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
+    readable = _UNSAFE.sub("-", plain).strip("-._").encode()[:_MOST_READABLE].decode(errors="ignore").rstrip("-._")
     if _RESERVED.fullmatch(readable):
         readable = readable.replace(".", "-")  # Windows reserves these names with every ending
     # Lone surrogates (from JSON, or from file names that are not UTF-8) must stay distinct, so they are encoded too.
@@ -172,7 +180,7 @@ def asset(name: str) -> str:
 
 def address(path: str) -> str:
     """The address of a page in its canonical link: the folder in place of its ``index.html``."""
-    return path.removesuffix("index.html") if path.rpartition("/")[2] == "index.html" else path
+    return quote(path.removesuffix("index.html") if path.rpartition("/")[2] == "index.html" else path)
 
 
 def up(path: str) -> str:
