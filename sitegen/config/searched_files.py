@@ -34,6 +34,8 @@ _MOST_FITTING: Final = 100
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
+_OF_RESULTS: Final = frozenset({"results", "runs", "outputs", "reports", "baselines"})
+"""Names of folders in the folder of evals that hold results of several evals, and are none."""
 
 
 class Search(Frozen, gc=True, dict=True):
@@ -81,9 +83,10 @@ class Search(Frozen, gc=True, dict=True):
 
     @cached_property
     def eval_folders(self) -> dict[str, str]:
-        """The path of each folder in the folder of evals by its name, sorted by name."""
+        """The path of each folder in the folder of evals that may be one, by its name, sorted by name."""
         inside = self.names(self.evals_dir)
-        return {name: join(self.evals_dir, name) for name in sorted(inside) if inside[name] and name[0] != "."}
+        folders = (name for name in sorted(inside) if inside[name] and name[0] != "." and name not in _OF_RESULTS)
+        return {name: join(self.evals_dir, name) for name in folders}
 
     @cached_property
     def holds_evals_by_convention(self) -> bool:

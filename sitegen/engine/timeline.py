@@ -231,6 +231,7 @@ def fold(
         kind_of_cases=kind_of_case_file,
         kept=answers.answer,
         evals_dir=folder_path(config.evals_dir),
+        stated=manifest.evals,
     )
     evaluation = Parsed[EvaluationConfig | None](None)
     if project.options.worktree and root is not None:  # uncommitted files take precedence

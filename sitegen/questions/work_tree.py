@@ -254,6 +254,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         if head:
             searched = replace(searched, earlier=FilesAt(repository, head).versions)
         manifest, of_manifest = worktree_manifest(root, config)
+        searched = replace(searched, stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))
         layout, _ = with_proposed_evals(Repository(repository), layout, searched, head)
         evaluation, of_evaluation = project_evaluation(searched)

@@ -34,7 +34,7 @@ def with_proposed_evals(
     A note on each eval, and on each proposal that was rejected, gives the reason.
     """
     search = replace(search, evals_dir=folder_path(configured.site.evals_dir))
-    if head is None or configured.manifest.evals or search.holds_evals_by_convention:
+    if head is None or search.stated or search.holds_evals_by_convention:
         return configured, ()
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.build import publish
 from sitegen.config.manifest import read_manifest
 from sitegen.config.models import Manifest, SiteConfig
@@ -102,9 +104,9 @@ def _configured_places(place: RepositoryPlace) -> list[Path]:
         content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    stated = read_manifest(content, site.evals_dir).value
-    searched = work_tree_search(root, kind_of_case_file)
-    layout = Layout(*with_found_evals(site, stated or Manifest(), searched))
+    stated = read_manifest(content, site.evals_dir).value or Manifest()
+    searched = replace(work_tree_search(root, kind_of_case_file), stated=stated.evals)
+    layout = Layout(*with_found_evals(site, stated, searched))
     layout, _ = with_proposed_evals(Repository(place), layout, searched, find_repository(root)[1])
     pathspecs = layout.pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
