@@ -14,7 +14,7 @@ from contextlib import suppress
 from posixpath import basename, dirname, join, normpath, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
-from unicodedata import combining, normalize
+from unicodedata import normalize
 
 from msgspec.structs import replace
 
@@ -55,17 +55,17 @@ eval."""
 _NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
 _NO_PART_OF_A_NAME = re.compile(
     r"(?<![a-z0-9])(?:20\d{2}[-_]?\d{2}[-_]?\d{2}(?:T?[-_]?\d{2,6}(?:[-_]?\d{2}){0,2}Z?)?|(?=[a-f]*\d)[0-9a-f]{7,64}|"
-    r"\d+|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
+    r"\d{4,}|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
     r"(?![a-z0-9])",
     re.IGNORECASE,
 )
 """Matches what says in the name of a file when it was written, or that it has results, but not of what."""
 _OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
-_UNINFORMATIVE_FOLDERS: Final = _OF_EVALS | {
-    *("results", "result", "outputs", "output", "runs", "reports", "iterations", "iteration", "läufe"),
-    *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
+_UNINFORMATIVE: Final = _OF_EVALS | {
+    *("runs", "run", "iterations", "iteration", "läufe", "baselines"),
+    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
 }
-"""Names of folders that do not describe their contents."""
+"""Names that do not describe what is in a file or a folder."""
 
 
 _OFTEN: Final = 3
@@ -108,12 +108,12 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     """
     candidates = data_files(files)
     truth_finder = TruthFinder(candidates, read)
-    ids, truths = set(existing_ids), set[str]()
+    truths = set[str]()
     proposals_in, left_out = Counter[str](), dict[str, Proposal]()
     single = 0
-    proposed: list[tuple[str, Proposal]] = []  # with the folder of the output, or of the glob of runs
+    found: list[tuple[OutputSeries, Proposal]] = []
     for series in output_series(candidates):
-        if len(proposed) >= _MOST:
+        if len(found) >= _MOST:
             break
         # A deleted output was moved, and is proposed under its new name, or is no eval any more.
         if series.deleted or series.newest.path in truths:
@@ -144,17 +144,15 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         if truth:
             truths.add(truth)
             entry["ground_truth"] = relpath(truth, entry["dir"])
-        eval_id = _free_id(series, ids)
-        ids.add(eval_id)
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
-        proposed.append(
-            (
-                folder,
-                Proposal(
-                    id=eval_id, entry=entry, why=f"{series.path}, {runs}: {why}", doubt=doubt_about(series, content)
-                ),
-            )
-        )
+        why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
+        found.append((series, Proposal(id="", entry=entry, why=why, doubt=doubt)))
+    names = _ids([series for series, _ in found], existing_ids)
+    # With the folder of the output, or of the glob of runs.
+    proposed = [
+        (series.path.rpartition("/")[0], replace(one, id=name))
+        for (series, one), name in zip(found, names, strict=True)
+    ]
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
     kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
@@ -177,27 +175,46 @@ def _with_a_file_for_each_document(proposed: Iterable[Proposal]) -> Iterator[Pro
             yield Proposal(id=given, why=why, lacks="each pair of files is an eval of one document instead")
 
 
-def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
-    """Return an unused id: what its nearest informative folder or its file is called, then longer names."""
+def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:
+    """Return an unused id for each: what its nearest informative folder or its file is called, then longer names.
+
+    Series that would share a name are all named longer, so that none takes the name of what they have in common.
+    """
+    wanted = [_names(series) for series in all_series]
+    ids: dict[int, str] = {}
+    used = set(used_ids)
+    for level in range(len(wanted[0]) if wanted else 0):
+        waiting = {number: names[level] for number, names in enumerate(wanted) if number not in ids}
+        times = Counter(waiting.values())
+        ids |= {number: name for number, name in waiting.items() if times[name] == 1 and name not in used}
+        used.update(ids.values())
+    for number, names in enumerate(wanted):
+        if number not in ids:
+            ids[number] = next(
+                name for name in (f"{names[0]}-{count}" for count in range(1, 10_000)) if name not in used
+            )
+            used.add(ids[number])
+    return [ids[number] for number in range(len(wanted))]
+
+
+def _names(series: OutputSeries) -> tuple[str, ...]:
+    """Return names for outputs, the shortest first."""
     stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
-    informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
+    informative = next((name for name in reversed(folders) if _informative(name)), "")
     of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")
-    parts = (informative, re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", stem)), stem, of_evals)
-    folder, plain, file, above = (_NOT_IN_AN_ID.sub("-", _unaccented(part)).strip("-._ ") for part in parts)
-    longest = _NOT_IN_AN_ID.sub("-", _unaccented("-".join((*folders[-2:], file)))).strip("-._ ")
-    candidates = [folder or plain or above]
-    candidates += ["-".join(filter(None, (folder or above, part))) for part in (plain, file)]
-    candidates += [longest, *(f"{candidates[0]}-{number}" for number in range(2, 10_000))]
-    return next(name for name in candidates if name not in used_ids)
-
-
-def _unaccented(text: str) -> str:
-    """Return the text with Latin letters without accents; letters of other scripts stay as they are."""
-    parts = (normalize("NFKD", letter) for letter in normalize("NFC", text))
-    return normalize(
-        "NFC", "".join(part[0] if part[0].isascii() and all(map(combining, part[1:])) else part for part in parts)
+    parts = (informative, _informative(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
+    folder, plain, file, above, longest = (
+        _NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts
     )
+    longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, file))
+    return (folder or plain or above, *longer, longest)
+
+
+def _informative(name: str) -> str:
+    """Return a name without what it says of time and of results; empty if that is all that it says."""
+    rest = re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", name)).strip("-_. ")
+    return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
 _LEAST_ANSWERED: Final = 0.25

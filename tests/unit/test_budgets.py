@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_609,
-    "modules of sitegen/": 287,
-    "classes": 518,
+    "lines of sitegen/": 59_362,
+    "modules of sitegen/": 286,
+    "classes": 516,
     "classes in pages/": 70,
     "fields of classes": 2_280,
-    "functions": 3_441,
-    "parameters": 5_107,
+    "functions": 3_425,
+    "parameters": 5_090,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 114,
     "kinds of kept values": 10,
@@ -28,8 +28,8 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_525,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_004,
-    "patches of attributes in tests": 50,
+    "lines of tests": 49_918,
+    "patches of attributes in tests": 48,
     "constructions with over 3 positional values in tests": 19,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""

@@ -348,7 +348,7 @@ def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is
         ]
     )
     assert _places(repo) == {
-        "Prufung-Sud": {
+        "Prüfung-Süd": {
             "dir": "daten/Prüfung Süd",
             "outputs": "Lauf */Ist Werte.jsonl",
             "ground_truth": "Soll Werte.jsonl",
@@ -549,14 +549,41 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, hea
         ("evals/report-20260817.json", "evals"),
         ("evals/cache-578a083dddd35c32.json", "evals"),
         ("eval/results/critic-slim-4aa87f2f-results.json", "critic-slim"),
-        ("evals/Prüfung Süd.json", "Prufung-Sud"),
+        ("evals/Prüfung Süd.json", "Prüfung-Süd"),
+        ("evals/Pru\u0308fung.json", "Prüfung"),
         ("evals/合同审查/results.json", "合同审查"),
+        ("eval_results/2026-08-01/results.json", "evals"),
+        ("evals/results/claude-opus-5.json", "claude-opus-5"),
+        ("apps/web/src/data/eval-results.json", "evals"),
     ],
 )
 def test_an_eval_has_the_name_that_tells_it_from_others(path: str, name: str, tmp_path: Path):
     repo = GitRepo(tmp_path / "repo")
     repo.commits([{path: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
+
+
+def test_evals_that_would_share_a_name_are_all_named_longer(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    paths = {
+        "evals/results/results.json": "evals",
+        "evals/results/baseline.json": "baseline",
+        "speed/results/haiku-4-5.json": "speed-haiku-4-5",
+        "speed/results/opus-5.json": "speed-opus-5",
+    }
+    for accuracy in (0.5, 0.6):
+        repo.commit({path: json.dumps({"accuracy": accuracy, "path": path}) for path in paths})
+    found = {one.entry["dir"] + "/" + one.entry["outputs"]: one.id for one in _look(repo).proposed}
+    assert found == paths
+
+
+def test_a_summary_in_a_folder_of_results_hides_no_eval_beside_it_and_neither_does_a_tool(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    quizzes = {f"evals/results/{name}.json": _board(True, name == "full") for name in ("baseline", "full")}
+    repo.commit(quizzes | {"evals/results/summary.json": '{"accuracy": 1}'})
+    assert build_site(repo.path, tmp_path / "out").evals == 2
+    repo.commit({"promptfooconfig.yaml": "prompts: [a.txt]", "output.json": '{"accuracy": 1}'})
+    assert build_site(repo.path, tmp_path / "with").evals == 3
 
 
 LONG = "Read the lease, and write each party with its address and the date on which it signed; leave out witnesses."
