@@ -1,6 +1,6 @@
 """Generated repositories of instructions and evals, through ``git fast-import``.
 
-Same size and seed, same head commit. Half of the evals overwrite ``extracted.json``, half add iteration folders. Of
+Same size, same head commit. Half of the evals overwrite ``extracted.json``, half add iteration folders. Of
 the commits on the first-parent line 30 % edit instructions, 25 % edit instructions and run one to three evals, 38 %
 only run evals, 3 % correct a ground truth and run its eval again, 0.5 % change the field mapping, and 3.5 % touch
 nothing that a report is about; 5 % of all are merges of a side branch of two commits, and 0.5 % of the edits of
@@ -12,11 +12,9 @@ from __future__ import annotations
 import random
 import subprocess
 from pathlib import Path
-from typing import IO, Final, Literal, NamedTuple, TypeAlias
+from typing import IO, Final, NamedTuple
 
 from tests.bench import content
-
-Layout: TypeAlias = Literal["mixed", "overwritten", "iterations"]
 
 MAIN: Final = "refs/heads/main"
 MAPPING: Final = "schemas/field_mapping.yaml"
@@ -48,19 +46,17 @@ SIZES: Final = {
     "M": Size(commits=2_000, evals=20, fields=100, line_items=12, instructions=30),
     "L": Size(commits=20_000, evals=50, fields=100, line_items=12, instructions=60),
     "XL": Size(commits=100_000, evals=200, fields=50, line_items=5, instructions=100, first_eval_outputs=10_000),
-    "298-points": Size(commits=430, evals=1, fields=100, line_items=12, instructions=30),
-    "2265-points": Size(commits=3_310, evals=1, fields=100, line_items=12, instructions=30),
 }
 
 
-def generate(folder: Path, size: Size, *, seed: int = 7, layout: Layout = "mixed") -> str:
+def generate(folder: Path, size: Size) -> str:
     """Write a bare repository into a new folder, packed as a clone would be; returns the id of its head commit."""
     git(folder.parent, "init", "-q", "--bare", "--object-format=sha1", "--template=", str(folder))
     git(folder, "symbolic-ref", "HEAD", MAIN)
     command = ["git", "-C", str(folder), "fast-import", "--quiet", "--done"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=1 << 20) as process:
         assert process.stdin is not None
-        _Generator(process.stdin, size, random.Random(seed), layout).write()
+        _Generator(process.stdin, size).write()
         process.stdin.close()
     if process.returncode:
         raise RuntimeError("git fast-import failed")
@@ -78,8 +74,8 @@ def git(folder: Path, *arguments: str) -> str:
 class _Generator:
     """The state of the repository while its history is written."""
 
-    def __init__(self, out: IO[bytes], size: Size, chance: random.Random, layout: Layout) -> None:
-        self.out, self.size, self.chance, self.layout = out, size, chance, layout
+    def __init__(self, out: IO[bytes], size: Size) -> None:
+        self.out, self.size, self.chance = out, size, random.Random(7)
         self.mark, self.written, self.seconds, self.mapping_version = 0, 0, START, 0
         self.paths = content.field_paths(size.fields, size.line_items)
         self.instructions: dict[str, list[str]] = {}
@@ -215,8 +211,7 @@ class _Generator:
         return self._put(self._output_path(eval_id, run), content.extracted_json(eval_id, run, ordered))
 
     def _output_path(self, eval_id: str, run: int) -> str:
-        odd = int(eval_id.removeprefix("eval-")) % 2 == 1
-        if self.layout == "iterations" or (self.layout == "mixed" and odd):
+        if int(eval_id.removeprefix("eval-")) % 2 == 1:
             return f"evals/{eval_id}/results/iteration-{run:03d}/extracted.json"
         return f"evals/{eval_id}/extracted.json"
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tests.bench import content
 from tests.bench.generate import Size
-from tests.bench.processes import Measured, run
 
 LAYOUT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ .Title }}</title></head>
@@ -69,8 +68,7 @@ def _row(path: str, chance: random.Random) -> dict[str, str]:
     return {"field": path, "expected": expected, "actual": actual, "outcome": "correct" if right else "wrong_value"}
 
 
-def build(program: str, site: Path, out: Path) -> Measured:
-    """Render the site into a fresh folder."""
-    shutil.rmtree(out, ignore_errors=True)
-    command = [program, "--source", str(site), "--destination", str(out), "--quiet"]
-    return run([*command, "--cacheDir", str(site / ".cache"), "--noBuildLock"])
+def command(site: Path, out: Path) -> list[str]:
+    """The command that renders the site into a folder."""
+    places = ["--source", str(site), "--destination", str(out), "--cacheDir", str(site / ".cache")]
+    return [binary(), *places, "--quiet", "--noBuildLock"]

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import content, processes, reference
-from tests.bench.bench import growth_rows, noise, size_rows
+from tests.bench import __main__ as bench
+from tests.bench import content
+from tests.bench.__main__ import KINDS, Row, growth, run, table
 from tests.bench.generate import SIZES, generate, git
-from tests.bench.measures import WEIGHTS, OneMore, SizeResult, Weight
-from tests.bench.processes import Measured, run
-from tests.bench.ready import Load, least
-from tests.bench.table import KINDS, Row, table, verdict
 
-README = Path(processes.__file__).with_name("README.md").read_text(encoding="utf-8")
+README = Path(bench.__file__).with_name("README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -23,17 +20,6 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bench") / "tiny.git"
     generate(folder, SIZES["tiny"])
     return folder
-
-
-def test_needed_blobs_are_those_of_every_needed_path_ever(repository: Path) -> None:
-    listed = {
-        line.split()[2]
-        for commit in git(repository, "rev-list", "--first-parent", "main").split()
-        for line in git(repository, "ls-tree", "-r", commit, "--", *reference.PATHS).splitlines()
-    }
-    needed = reference.needed_blobs(repository)
-    assert set(needed) == listed
-    assert len(needed) == len(set(needed))
 
 
 def test_a_process_that_fails_says_why() -> None:
@@ -47,110 +33,23 @@ def test_the_cpu_is_that_of_the_process_and_of_the_children_it_waited_for() -> N
     assert run([sys.executable, "-c", parent]).cpu_seconds >= 0.2
 
 
-def test_the_time_of_the_first_page_is_when_the_process_said_so() -> None:
-    script = (
-        "import sys, time; sys.stderr.write('index.html can be opened; more\\n'); sys.stderr.flush(); time.sleep(.2)"
-    )
-    measured = run([sys.executable, "-c", script])
-    assert measured.first_page_seconds + 0.2 <= measured.seconds
-    assert measured.messages == "index.html can be opened; more\n"
-    silent = run([sys.executable, "-c", "pass"])
-    assert silent.first_page_seconds == silent.seconds
-
-
-def test_a_row_reaches_its_goal_or_misses_it_or_its_limit() -> None:
-    assert [verdict(Row("first build", "S", value)) for value in (20.0, 20.1, 30.1)] == [
-        "ok",
-        "goal missed",
-        "**limit missed**",
-    ]
-    assert [verdict(Row("two processes against one", "M", value)) for value in (1.9, 1.89, 1.79)] == [
-        "ok",
-        "goal missed",
-        "**limit missed**",
-    ]
-    assert [verdict(Row("nothing changed", size, 0.07)) for size in ("S", "L")] == ["goal missed"] * 2
-    assert verdict(Row("first build", "tiny", 3)) == verdict(Row("feed", "S", 3)) == ""
-
-
 def test_the_table_has_a_line_for_every_row_in_the_order_of_the_readme() -> None:
     rows = [
-        Row("feed", "S", 8_618),
-        Row("two processes against one", "M", 1.85),
-        Row(kind="first build", label="S", value=20.04, note="0.5 s"),
+        Row("site", "S", [19.8]),
+        *(Row("CPU for an output", size, [cost]) for size, cost in (("M", 9), ("L", 9.9))),
     ]
-    assert table(rows).splitlines() == [
+    rows += [Row("two processes against one", "M", [1.7]), Row("nothing changed", "S", [0.04, 0.05, 0.07])]
+    assert table([*rows, *growth(rows)]).splitlines() == [
         "| | measured | goal | not above | |",
         "|---|---|---|---|---|",
-        "| first build: S | 20 R (0.5 s) | 20 R | 30 R | goal missed |",
-        "| two processes against one: M | 1.85 x | at least 1.9 x | at least 1.8 x | goal missed |",
-        "| feed: S | 8,618 kB |  |  |  |",
+        "| CPU for an output: M | 9 ms | 4.5 ms | 8.4 ms | **limit missed** |",
+        "| CPU for an output: L | 9.9 ms |  |  |  |",
+        "| CPU for an output, against the size before: L | 1.1 x | 1 x | 1.1 x | goal missed |",
+        "| nothing changed: S | 0.05 s (0.04 to 0.07) | 0.05 s | 0.1 s | ok |",
+        "| two processes against one: M | 1.7 x | at least 1.9 x | at least 1.5 x | goal missed |",
+        "| site: S | 19.8 MB | 1000 MB | 1000 MB | ok |",
     ]
     assert re.findall(r"^\| ([^|]+) \| [^|]+ \|$", README, re.MULTILINE)[1:] == list(KINDS)
-
-
-def builds(*seconds: float) -> list[Measured]:
-    return [
-        Measured(seconds=value, cpu_seconds=2 * value, peak_bytes=50_000_000, first_page_seconds=value / 2, messages="")
-        for value in seconds
-    ]
-
-
-def loads(*ready: float) -> list[Load]:
-    return [
-        Load(
-            paint=value, parsed=30.0, loaded=value / 2, ready=value, style=5.0, layout=9.0, scripts=4.0, cpu=300 - value
-        )
-        for value in ready
-    ]
-
-
-def test_of_every_number_of_a_page_the_least_counts() -> None:
-    assert least(loads(100.0, 200.0)) == loads(100.0)[0]._replace(cpu=100.0)
-    assert str(loads(100.0)[0]) == "painted 100, parsed 30, loaded 50; CPU 200"
-
-
-def test_every_number_of_a_size_is_in_the_table() -> None:
-    small = SizeResult(
-        name="S",
-        reference=builds(0.1),
-        first=builds(1.0, 3.0, 1.0),
-        first_one_process=builds(1.5, 1.5, 1.6),
-        unchanged=builds(0.1),
-        hugo=builds(0.5),
-        hugo_weight=Weight(0, 0, 0),
-        one_more=OneMore(start=builds(1.0)[0], builds=builds(0.2), modules=("sitegen",)),
-        weights=dict.fromkeys(WEIGHTS, Weight(3_000, 4_000_000, 20)),
-        pages={"": loads(40)[0], "trend": loads(250)[0]},
-        same=True,
-    )
-    large = small._replace(name="M", first=builds(6.0), unchanged=builds(0.12))
-    values = {(row.kind, row.label): round(row.value, 3) for row in size_rows(small) + growth_rows([small, large])}
-    assert values == {
-        ("CPU for a page", "S"): 100.0,
-        ("pages written per CPU second", "S"): 2.0,
-        ("first build", "S"): 10.0,
-        ("nothing changed", "S"): 0.1,
-        ("one more commit", "S"): 0.2,
-        ("memory of the largest process", "S"): 50.0,
-        ("overview, trends and newest reports written", "S"): 0.5,
-        ("two processes against one", "S"): 1.5,
-        ("site", "S"): 4.0,
-        ("largest trend page", "S"): 3.0,
-        ("page ready", "trend, S"): 250.0,
-        ("search index", "S"): 4000.0,
-        ("feed", "S"): 4000.0,
-        ("pages of comparisons", "S"): 4000.0,
-        ("data files", "S"): 4000.0,
-        ("first build against Hugo", "S"): 2.0,
-        ("CPU for a page against the size before", "M"): 6.0,
-        ("nothing changed, against the smallest size", "M"): 1.2,
-        ("one more commit, against the smallest size", "M"): 1.0,
-    }
-    assert noise([small], builds(0.4)) == (
-        "Noise: a loop that uses one core took 0.4 s, once, and got at least 200% of the core. "
-        "Largest minus smallest time of repeated builds, as a part of the median: between 7% and 200%."
-    )
 
 
 def flattened(value: object, path: str = "") -> dict[str, object]:
