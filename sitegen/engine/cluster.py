@@ -38,7 +38,7 @@ from sitegen.engine.worker_context import COLLECTION, WorkerContext, bytecode_fo
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import share_processes
-from sitegen.history.repository import HistoryRead, PackedHistory, can_read, packed, unpacked
+from sitegen.history.repository import PackedHistory, packed, unpacked
 from sitegen.history.repository_place import RepositoryPlace
 
 
@@ -108,8 +108,7 @@ class BuildFiles:
     build: str
     """Names the build, and the folders of these files on workers."""
     installed: Mapping[str, str]
-    history: PackedHistory | None
-    """None if every worker can read the history by its path."""
+    history: PackedHistory
     templates_place: str
     """The folder of the project's own templates on the machine that builds."""
     templates: Mapping[str, bytes] | None
@@ -117,13 +116,13 @@ class BuildFiles:
     worktree: tuple[WorktreeFile, ...]
 
     @classmethod
-    def of(cls, context: WorkerContext, history: HistoryRead, *, by_path: bool) -> BuildFiles:
-        """Collect the files for tasks with this context. ``by_path``: every worker can read the history by its path."""
+    def of(cls, context: WorkerContext) -> BuildFiles:
+        """Collect the files for tasks with this context."""
         own = context.template_folders[:-1]
         return cls(
             build=f"sitegen-{token_hex(8)}",
             installed=installed_here(),
-            history=None if by_path else packed(history),
+            history=packed(context.place, context.commits),
             templates_place=str(own[0]) if own else "",
             templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
             worktree=tuple(
@@ -164,7 +163,7 @@ class BuildFiles:
         return where and where.replace(f"{self._folder}/templates", self.templates_place)
 
     def _write(self, folder: Path) -> None:
-        self._place = unpacked(self.history, folder / "history") if self.history else None
+        self._place = unpacked(self.history, folder / "history")
         for name, content in (self.templates or {}).items():
             file = folder / "templates" / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -307,11 +306,6 @@ def _connected(address: str) -> Any:
         ) from None
 
 
-def look_at_worker(history: HistoryRead) -> tuple[dict[str, str], bool]:
-    """Return the versions that this worker has installed, and whether it can read the history by its path."""
-    return installed_here(), can_read(history)
-
-
 @contextmanager
 def cluster_workers(
     address: str, context: WorkerContext
@@ -321,12 +315,10 @@ def cluster_workers(
     Raises ConfigurationError without dask, and WorkerError if there is no scheduler, if it has no worker, or if any
     worker has other versions installed.
     """
-    history = HistoryRead.at(context.place, context.commits)
     with _connected(address) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")  # a task contains its eval's cached values
-        answers = _answers(client, address, history)
-        by_path = all(has_history for _, has_history in answers)
-        files = BuildFiles.of(context, history, by_path=by_path)
+        workers = _fitting_workers(client, address)
+        files = BuildFiles.of(context)
         with _cluster_answers(address):
             everywhere = _within(SILENCE, address, lambda: client.scatter(files, broadcast=True, hash=False))
 
@@ -335,27 +327,27 @@ def cluster_workers(
             return client.submit(run_sent, sent, everywhere, pure=False)
 
         try:
-            yield submit, len(answers), partial(result_of_task, client)
+            yield submit, workers, partial(result_of_task, client)
         finally:
             with suppress(OSError, WorkerError):  # the scheduler may be gone
                 _within(PATIENCE, address, lambda: client.run(remove_folders, files.build, on_error="ignore"))
 
 
-def _answers(client: Any, address: str, history: HistoryRead) -> list[tuple[dict[str, str], bool]]:
-    """Return the answer of each worker, at least one. Raises WorkerError if a worker cannot take part."""
+def _fitting_workers(client: Any, address: str) -> int:
+    """Return how many workers there are, at least one. Raises WorkerError if a worker cannot take part."""
     with _cluster_answers(address):
         _within(SILENCE, address, lambda: client.wait_for_workers(1, timeout=CONNECT))
-        answers = _within(SILENCE, address, lambda: client.run(look_at_worker, history, on_error="return"))
+        answers = _within(SILENCE, address, lambda: client.run(installed_here, on_error="return"))
         answers = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
         if not answers:  # all workers of the scheduler are shutting down
             raise TimeoutError
     here = installed_here()
     for worker, answer in answers.items():
-        if not isinstance(answer, tuple):
+        if not isinstance(answer, dict):
             raise WorkerError(
                 f"A dask worker cannot run this version of sitegen: {answer}",
                 where=worker,
                 fix=f"Install sitegen {__version__} there, in the environment that runs dask worker.",
             )
-        refuse_other_versions(here, answer[0], worker)
-    return list(answers.values())
+        refuse_other_versions(here, answer, worker)
+    return len(answers)

@@ -186,46 +186,6 @@ class Repository:
             return printed
 
 
-class HistoryRead(Frozen):
-    """The history that the tasks of a build read."""
-
-    place: RepositoryPlace
-    """The repository on the machine that builds."""
-    head: str | None
-    """The commit of HEAD there."""
-    commits: tuple[str, ...]
-    """The commits from which everything that is read is reachable."""
-
-    @classmethod
-    def at(cls, place: RepositoryPlace, commits: Iterable[str]) -> HistoryRead:
-        """Return the history of these commits and of HEAD."""
-        _, head = find_repository(place.git_dir)
-        return cls(place, head, tuple(dict.fromkeys((*commits, *([head] if head else [])))))
-
-
-def can_read(history: HistoryRead) -> bool:
-    """Whether this process can read all of the history by its path.
-
-    A clone at the same path on this machine is sufficient if it has the commits and the same HEAD. A shallow or partial
-    clone is not, because it may lack contents of the original.
-    """
-    try:
-        here, head = find_repository(history.place.git_dir)
-        if head != history.head or here.shallow or here.common_dir != history.place.common_dir:
-            return False
-        if (here.common_dir / "objects/info/alternates").exists() or _is_partial(here):
-            return False
-        return all(Repository(here).resolve(commit) for commit in history.commits)
-    except (RepositoryError, OSError):
-        return False
-
-
-def _is_partial(place: RepositoryPlace) -> bool:
-    """Whether git may lack contents of the history that it has (``git clone --filter``)."""
-    with Process(place, ["config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"], ()) as config:
-        return bool(config.stdout.read())
-
-
 class PackedHistory(Frozen):
     """A history in the form in which it is sent."""
 
@@ -236,18 +196,19 @@ class PackedHistory(Frozen):
     """The ids of the commits whose parents are cut off, as git lists them."""
 
 
-def packed(history: HistoryRead) -> PackedHistory:
-    """Pack all objects of a history that git has. The pack is about as large as the packs of the repository.
+def packed(place: RepositoryPlace, commits: Iterable[str]) -> PackedHistory:
+    """Pack all objects that git has of what commits and HEAD reach, about as large as the packs of the repository.
 
     Raises RepositoryError if git cannot read an object.
     """
-    place, commits = history.place, history.commits
+    _, head = find_repository(place.git_dir)
+    commits = dict.fromkeys((*commits, *([head] if head else [])))
     arguments = ("--revs", "--stdout", "--quiet", "--delta-base-offset", "--missing=allow-any")
     with Process(place, ["pack-objects", *arguments], (f"{commit}\n".encode() for commit in commits)) as process:
         pack = process.stdout.read()
         process.finish()
     shallow = read_file(place.common_dir / "shallow", LARGEST_FILE) if place.shallow else b""
-    return PackedHistory(history.head or commits[0], pack, shallow)
+    return PackedHistory(head or next(iter(commits)), pack, shallow)
 
 
 def unpacked(history: PackedHistory, folder: Path) -> RepositoryPlace:

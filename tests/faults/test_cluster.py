@@ -28,7 +28,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.repository import HistoryRead, Repository, can_read, packed, unpacked
+from sitegen.history.repository import Repository, packed, unpacked
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.frozen import Frozen
@@ -46,11 +46,6 @@ class Task(Frozen):
     """A task that does nothing of a build."""
 
     context: WorkerContext
-
-
-def os_user(differs: str) -> None:
-    """Let git treat repositories as those of another user, or not."""
-    os.environ[ANOTHER_USER] = differs or "0"
 
 
 def end(task: Task) -> None:
@@ -165,11 +160,7 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
     assert differences(far, near) == []
 
 
-def test_workers_that_can_open_the_repository_are_not_sent_it_and_only_new_pages_come_back(
-    running, project, tmp_path, monkeypatch
-):
-    running.run(os_user, "")
-    monkeypatch.delattr(cluster, "packed")
+def test_only_new_pages_come_back(running, project, tmp_path):
     far, near = tmp_path / "far", tmp_path / "near"
     for out, where in ((far, {"dask": running.address}), (near, {"jobs": 1})):
         build_site(project.path, out, rev="HEAD~1", **where)
@@ -177,7 +168,6 @@ def test_workers_that_can_open_the_repository_are_not_sent_it_and_only_new_pages
     assert differences(far, near) == []
     assert (site.written, site.unchanged) == (local.written, local.unchanged)
     assert 0 < site.written < site.unchanged
-    running.run(os_user, "1")
 
 
 def test_short_reports_come_back_from_workers_too(running, project, tmp_path):
@@ -235,7 +225,7 @@ def test_a_worker_with_another_version_is_refused_before_any_task(running, conte
         f"A dask worker would not write the same site: sitegen 0.0.1 there, {__version__} here.",
         "Install the same versions on both sides, and start the worker again.",
     )
-    running.run(delattr, cluster, "look_at_worker")
+    running.run(delattr, cluster, "installed_here")
     with pytest.raises(WorkerError) as error, cluster_workers(running.address, context):
         pass
     assert error.value.message.startswith("A dask worker cannot run this version of sitegen: ")
@@ -243,9 +233,9 @@ def test_a_worker_with_another_version_is_refused_before_any_task(running, conte
     running.run(setattr, cluster, "__version__", __version__)
 
 
-def test_a_worker_that_came_later_is_refused_too(context):
-    sent = BuildFiles.of(context, HistoryRead.at(context.place, context.commits), by_path=True)
-    worker = SimpleNamespace(address="tcp://a:1", local_directory=None)
+def test_a_worker_that_came_later_is_refused_too(context, tmp_path):
+    sent = BuildFiles.of(context)
+    worker = SimpleNamespace(address="tcp://a:1", local_directory=str(tmp_path))
     assert pickle.loads(pickle.dumps(sent)).context(context, worker).out is None
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WorkerError) as error:
         patch.setattr("platform.python_version_tuple", lambda: ("3", "9", "1"))
@@ -338,33 +328,12 @@ def clone(project: GitRepo, folder: Path, *options: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("options", "change", "readable"),
-    [
-        (["--mirror"], [], True),
-        (["--mirror"], ["update-ref", "--no-deref", "HEAD", "HEAD~1"], False),
-        (["--bare", "--depth=1"], [], False),
-        (["--bare", "--filter=blob:none"], [], False),
-        (["--bare"], ["update-ref", "HEAD", "HEAD~1"], False),
-    ],
-)
-def test_a_clone_at_the_same_path_is_read_if_it_has_everything(project, tmp_path, options, change, readable):
-    project.git("config", "uploadpack.allowFilter", "true")
-    history = HistoryRead.at(find_repository(clone(project, tmp_path / "a", "--mirror"))[0], ())
-    (tmp_path / "a").rename(tmp_path / "there")
-    assert not can_read(history)
-    folder = clone(project, tmp_path / "a", *options)
-    if change:
-        subprocess.run(["git", *change], cwd=folder, check=True)
-    assert can_read(history) is readable
-
-
 @pytest.mark.parametrize("form", ["sha1", "sha256"])
 def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tmp_path, form):
     repo = GitRepo(tmp_path / "whole", object_format=form)
     older, newer = repo.commits([{"a.md": "one", "b/c.md": "two"}, {"a.md": "three"}])
     for name, place in (("whole", repo.path), ("cut", clone(repo, tmp_path / "shallow", "--bare", "--depth=1"))):
-        history = packed(HistoryRead.at(find_repository(place)[0], [newer]))
+        history = packed(find_repository(place)[0], [newer])
         there = unpacked(pickle.loads(pickle.dumps(history)), tmp_path / "sent" / name)
         repository = Repository(there)
         assert [commit.commit.sha for commit in walk(repository.place, commits_up_to(repository.place, newer))] == (
