@@ -19,8 +19,6 @@ from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
     Paired,
     around,
-    bootstrap_ratio,
-    bootstrap_ratio_change,
     effective_wilson,
     mean_of,
     normal,
@@ -110,42 +108,10 @@ def test_one_unit_alone_says_nothing():
     assert ratio(Counter([Share(1.0, 2.0)])) is None
     assert ratio_change(Counter([Paired(Share(1.0, 2.0), Share(2.0, 2.0))])) is None
     assert mean_of([0.5]) is None
-    assert bootstrap_ratio([Share(1.0, 2.0)]) is None
 
 
 def test_a_change_from_or_to_nothing_at_all_is_none():
     assert ratio_change(Counter({Paired(Share(0.0, 0.0), Share(1.0, 2.0)): 3})) is None
-
-
-def test_resampling_gives_the_same_interval_for_the_same_data_in_any_order():
-    found = bootstrap_ratio(DOCUMENTS)
-    assert found == bootstrap_ratio(DOCUMENTS[::-1]) == pytest.approx((0.628571, 0.970060), abs=1e-6)
-
-
-def test_resampling_agrees_with_scipy_about_many_documents():
-    generator = np.random.default_rng(11)
-    wholes = generator.integers(5, 40, 200)
-    parts = generator.binomial(wholes, generator.beta(8, 2, 200))
-    found = bootstrap_ratio([Share(float(part), float(whole)) for part, whole in zip(parts, wholes, strict=True)])
-    wanted = scipy_stats.bootstrap(
-        (parts, wholes),
-        lambda part, whole, axis: part.sum(axis=axis) / whole.sum(axis=axis),
-        paired=True,
-        method="percentile",
-        rng=np.random.default_rng(5),
-    ).confidence_interval
-    assert found == pytest.approx(tuple(wanted), abs=0.003)
-
-
-def test_resampling_draws_both_sides_of_a_document_together():
-    """Documents differ much, but each gains the same: the change is certain where the numbers are not."""
-    units = [Paired(Share(right, 10.0), Share(right + 1, 10.0)) for right in (0.0, 3.0, 5.0, 8.0, 9.0)]
-    assert bootstrap_ratio_change(units) == pytest.approx((0.1, 0.1))
-
-
-def test_resamples_without_any_denominator_are_left_out():
-    assert bootstrap_ratio([Share(0.0, 0.0), Share(1.0, 1.0)]) == (1.0, 1.0)
-    assert bootstrap_ratio([Share(0.0, 0.0), Share(0.0, 0.0)]) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict
-from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of, interval_of_runs
+from sitegen.analysis.noise.samples import interval_of, interval_of_runs
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
@@ -89,26 +89,11 @@ def test_few_fields_of_more_documents_leave_the_documents_as_the_sample():
 @pytest.mark.parametrize("documents", [("+",), ("-",), ("....",), ("+....",)])
 def test_one_unit_or_none_has_no_interval(documents):
     assert interval_of(card(*documents)) is None
-    assert bootstrap_of(card(*documents)) is None
-
-
-def test_few_documents_drawn_again_give_the_ends_that_methods_name():
-    assert ends(bootstrap_of(card("+++-", "++++", "++--", "+-++", "++++"))) == (0.55, 1.0)
 
 
 def test_an_undefined_headline_has_no_interval():
     assert interval_of(scorer("fields").score(ScoringInputs(outputs=())).scorecard, "fields") is None
     assert interval_of(scorer("responses").score(ScoringInputs(outputs=())).scorecard, "responses") is None
-
-
-def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
-    some = card(*["++++++++--", "+++++++---", "++++++++++", "++++++----", "+++++++++-", "++++++++--"] * 3)
-    closed, resampled = interval_of(some), bootstrap_of(some)
-    assert closed is not None
-    assert resampled is not None
-    assert (resampled.unit, resampled.n, resampled.method) == ("documents", 18, "bootstrap")
-    assert ends(closed) == (0.726, 0.858)
-    assert ends(resampled) == pytest.approx((0.726, 0.858), abs=0.02)
 
 
 def test_the_cases_of_responses_are_the_sample_whatever_the_categories():
@@ -455,15 +440,6 @@ def test_cases_that_only_one_side_answers_change_nothing():
     before, after = answers("+", "-", "+"), answers("+", "-")
     found = change_verdict(before, after, Flips())
     assert (found.decision, found.change) == ("same", 0.0)
-
-
-def test_a_change_that_resampling_sees_is_the_one_that_is_judged():
-    before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------", "+++++-----"]
-    after = ["+++++++---", "++++++++--", "++++++++--", "++++++++--", "+++++++---", "+++++++---"]
-    resampled = bootstrap_of_change(card(*before), card(*after))
-    assert resampled is not None
-    assert (resampled.unit, resampled.n) == ("documents", 6)
-    assert ends(resampled) == pytest.approx((0.212, 0.321), abs=0.03)
 
 
 def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from sitegen.model.changes import Ends, Interval, Unit
-from sitegen.model.metrics import Counts, KindTraits
+from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
@@ -191,34 +191,6 @@ def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> E
     ]
     with_interval = [end for end in ends if end is not None]
     return around_mean(with_interval) if len(with_interval) == len(ends) else None
-
-
-def bootstrap_of(card: Scorecard) -> Interval | None:
-    """Bootstrap the interval of the headline, seeded by the data; takes milliseconds. None for kind ``responses``."""
-    from sitegen.stats.intervals import bootstrap_ratio
-
-    metric, value = card.metrics[0]
-    if value is None or not _is_sample_of_documents(card.traits):
-        return None
-    unit, shares, _ = sample_of(card, metric)
-    ends = bootstrap_ratio(tuple(shares.elements()))
-    return _stated_interval(ends, unit=unit, n=shares.total(), method="bootstrap")
-
-
-def bootstrap_of_change(before: Scorecard, after: Scorecard) -> Interval | None:
-    """Bootstrap the interval of the headline's change by resampling common units, both sides of a unit together."""
-    from sitegen.stats.intervals import bootstrap_ratio_change
-
-    if not _is_sample_of_documents(after.traits):
-        return None
-    unit, pairs = paired_sample_of(before, after, after.metrics[0].name)
-    ends = bootstrap_ratio_change(tuple(pairs.elements()))
-    return _stated_interval(ends, unit=unit, n=pairs.total(), method="bootstrap")
-
-
-def _is_sample_of_documents(traits: KindTraits) -> bool:
-    """Decide whether documents are the sample of a kind: not for recorded numbers, nor if cases are the sample."""
-    return not (traits.is_recorded or traits.answers_cases)
 
 
 def interval_of_runs(values: Sequence[float]) -> Interval | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sitegen.analysis.flips import flipped_cells, number_of_cells
-from sitegen.analysis.noise.samples import bootstrap_of, bootstrap_of_change, interval_of
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, Decision, DeltaParts, Interval, Why
 from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period, Tally
@@ -77,10 +77,6 @@ class Chance:
     after: Interval | None
     change: Interval | None
     """The interval of the change, from units paired with themselves."""
-    bootstrap_before: Interval | None
-    """The same three intervals by resampling whole units, seeded by the data; None for kind ``responses``."""
-    bootstrap_after: Interval | None
-    bootstrap_change: Interval | None
     fixed: int
     """What the sign test counts: list items, and judgements outside of lists."""
     broken: int
@@ -192,7 +188,6 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
 
 def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Scorecard) -> Chance:
     spec, nouns = series.specs[0], series.info.nouns
-    compared = verdict.why != "another judge"
     return Chance(
         decision=verdict.decision,
         why=verdict.why,
@@ -204,9 +199,6 @@ def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Sc
         change=Interval(*verdict.interval, unit=verdict.unit, n=verdict.n, method="paired, linearised")
         if verdict.interval and verdict.unit
         else None,
-        bootstrap_before=bootstrap_of(before),
-        bootstrap_after=bootstrap_of(after),
-        bootstrap_change=bootstrap_of_change(before, after) if compared else None,
         fixed=verdict.counted[0],
         broken=verdict.counted[1],
         p_value=verdict.p_value,

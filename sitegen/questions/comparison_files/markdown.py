@@ -243,15 +243,15 @@ def _chance_lines(change: ResultChange) -> Iterator[str]:
     yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
     yield ""
     stated = (
-        (name(change.before), metric.before, number, chance.before, chance.bootstrap_before),
-        (name(change.after), metric.after, number, chance.after, chance.bootstrap_after),
-        ("Change", chance.difference, signed, chance.change, chance.bootstrap_change),
+        (name(change.before), metric.before, number, chance.before),
+        (name(change.after), metric.after, number, chance.after),
+        ("Change", chance.difference, signed, chance.change),
     )
     rows = []
-    for label, value, written, closed, drawn in stated:
-        ends = (f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn))
-        rows.append((label, written(value), *ends, f"{closed.n:,} {closed.unit}" if closed else NIL))
-    yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
+    for label, value, written, interval in stated:
+        ends = f"{written(interval.low)} to {written(interval.high)}" if interval else NIL
+        rows.append((label, written(value), ends, f"{interval.n:,} {interval.unit}" if interval else NIL))
+    yield from table((metric.label, "Value", "95 % interval", "Over"), rows, (1, 2))
     if chance.too_few:
         yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
     yield ""
