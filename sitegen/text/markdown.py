@@ -4,8 +4,8 @@ The HTML contains only the elements of ``TAGS``. Links lead to http and https ad
 other link, such as one to a neighbouring file, only the text is shown. A picture is shown as its alternative text.
 Headings start at ``h3``, because the page and its card have the levels above. Style attributes are removed.
 
-A text is parsed into blocks, in which the changes of an edit are marked and removed lines are struck, and they are
-written with the text inside them (``markdown_inline``).
+The rules are those of CommonMark and of tables, without raw HTML. A text is parsed into blocks, in which the changes of
+an edit are marked and removed lines are struck.
 """
 
 from __future__ import annotations
@@ -13,29 +13,55 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.text.markdown_inline import PREFIX, inline, parse_blocks, words
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading, split_lines
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-
+_PREFIX: Final = "t-"
+"""The prefix of every id, so that no text can use the id of a part of the page."""
 _ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
 _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
 
-def parse(text: str, *, anchored: bool) -> tuple[list[Token], Any]:
-    """Parse a text into tokens of blocks, and its link definitions. With ``anchored`` headings get ids.
+@cache
+def _markdown_parser() -> MarkdownIt:
+    """Make the parser and renderer."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
+    parser.disable(["html_block", "html_inline"])
+    # Every link is parsed as a link; links that must not be followed lose their addresses afterwards.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    parser.add_render_rule("image", _image)
+    return parser
+
+
+def _image(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    return f'<span class="img">{escape(_words(tokens[index].children or ()), quote=False)}</span>'
+
+
+def _words(children: Iterable[Token]) -> str:
+    """Return the text inside a block without markup."""
+    return "".join(
+        _words(token.children) if token.children else " " if token.type == "softbreak" else token.content
+        for token in children
+    )
+
+
+def parse(text: str, *, anchored: bool) -> list[Token]:
+    """Parse a visible text into tokens. With ``anchored`` headings get ids.
 
     If a page shows several passages, they are parsed without ids, because the same id could occur twice.
     """
-    env: dict[str, Any] = {}
-    tokens = parse_blocks(text, env)
+    tokens = _markdown_parser().parse(text)
     level = 2
     anchors: Counter[str] = Counter()
     for index, token in enumerate(tokens):
@@ -48,11 +74,11 @@ def parse(text: str, *, anchored: bool) -> tuple[list[Token], Any]:
                 title = _NOT_ANCHOR.sub("", tokens[index + 1].content.lower())
                 anchor = title.strip().replace(" ", "-")[:80] or "section"
                 number = anchors[anchor]
-                token.attrSet("id", f"{PREFIX}{anchor}-{number}" if number else f"{PREFIX}{anchor}")
+                token.attrSet("id", f"{_PREFIX}{anchor}-{number}" if number else f"{_PREFIX}{anchor}")
                 anchors[anchor] += 1
         elif token.attrs and (style := token.attrs.pop("style", None)):
             token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
-    return tokens, env.get("references")
+    return tokens
 
 
 Gone: TypeAlias = Mapping[int, Sequence[str]]
@@ -119,12 +145,12 @@ def _place(tokens: Sequence[Token], line: int) -> int:
     return len(tokens) if best is None else best
 
 
-def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gone: Gone) -> str:
+def write(tokens: Sequence[Token], changed: frozenset[int], gone: Gone) -> str:
     """Return blocks as safe HTML, with these changed lines marked and lines struck in blocks of code."""
     out: list[str] = []
     for index, token in enumerate(tokens):
         if token.type == "inline":
-            out.append(inline(token.content, references))
+            out.append(_inline(token.children or []))
         elif token.type in CODE:
             content = escape(token.content, quote=False)
             if (changed or gone) and token.map is not None:
@@ -140,6 +166,25 @@ def write(tokens: Sequence[Token], references: Any, changed: frozenset[int], gon
         else:
             out.append(_opening(tokens, index))
     return "".join(out)
+
+
+def _inline(children: Sequence[Token]) -> str:
+    """Return the text inside a block as safe HTML."""
+    tags: list[str] = []
+    for token in children:  # links that must not be followed become spans; a link to a file keeps the path as text
+        if token.type == "link_open":
+            href = str(token.attrs.get("href", ""))
+            if href.startswith("#"):
+                token.attrs = {"href": "#" + _PREFIX + href[1:]}
+            elif href.lower().startswith(("https://", "http://")):
+                token.attrs = {"href": href, "rel": "nofollow noopener noreferrer"}
+            else:
+                token.tag = "span"
+                token.attrs = {"class": "ref"} if ":" in href else {"class": "ref", "title": href}
+            tags.append(token.tag)
+        elif token.type == "link_close":
+            token.tag = tags.pop()
+    return str(_markdown_parser().renderer.renderInline(children, _markdown_parser().options, {}))  # type: ignore[attr-defined]
 
 
 def _opening(tokens: Sequence[Token], index: int) -> str:
@@ -198,18 +243,18 @@ def document(text: str) -> MarkdownPage:
     lines = split_lines(text)
     if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
         return MarkdownPage(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
-    tokens, references = parse(text, anchored=True)
+    tokens = parse(text, anchored=True)
     headings = tuple(
         Heading(
             level=token.meta["level"],
-            title=words(tokens[index + 1].content, references).strip(),
+            title=_words(tokens[index + 1].children or ()).strip(),
             line=token.map[0] + 1 if token.map else 1,
             anchor=str(token.attrs["id"]),
         )
         for index, token in enumerate(tokens)
         if token.type == "heading_open"
     )
-    return MarkdownPage(write(tokens, references, frozenset(), {}), headings)
+    return MarkdownPage(write(tokens, frozenset(), {}), headings)
 
 
 def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
@@ -230,14 +275,14 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
     if lead:
         marked = frozenset(index + len(lead) for index in marked)
         gone = {index + len(lead): struck for index, struck in gone.items()}
-    tokens, references = parse(_prepared(text) if starts_file else visible(text), anchored=False)
+    tokens = parse(_prepared(text) if starts_file else visible(text), anchored=False)
     if lead and lead[0] != "```" and tokens[0].type == "table_open":
         ends = (index for index, token in enumerate(tokens) if token.type == "thead_close")
         del tokens[1 : next(ends, 0) + 1]  # the head of the first table, which was put before the passage
     for token in tokens if marked else ():  # blocks of code mark their own lines
         if token.type in _MARKED and _is_block(token) and token.map and not marked.isdisjoint(range(*token.map)):
             token.attrJoin("class", "chg")
-    return write(tokens, references, marked, strike(tokens, gone))
+    return write(tokens, marked, strike(tokens, gone))
 
 
 def _prepared(text: str) -> str:
