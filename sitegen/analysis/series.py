@@ -122,7 +122,7 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
             severity=finding.severity,
             message=finding.text,
             fix=finding.fix,
-            path=paths.get(finding.about),
+            path=finding.path_in(paths.get(finding.about)),
             line=finding.line,
             commit=snapshot.commit.sha,
             eval_id=info.id,

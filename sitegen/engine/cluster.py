@@ -87,7 +87,9 @@ WorktreeFile: TypeAlias = tuple[str, int | None, bytes]
 opened; and its content, empty if it is larger than what a build reads."""
 
 
-def _worktree_file(oid: str, file: Path, limit: int) -> WorktreeFile:
+def _worktree_file(oid: str, file: Path | bytes, limit: int) -> WorktreeFile:
+    if isinstance(file, bytes):
+        return oid, len(file), file
     try:
         with open_file(file) as stream:
             size = stream.seek(0, 2)

@@ -248,11 +248,7 @@ class _EvalJob:
         ):
             from sitegen.scoring.truth_correction import corrected_line
 
-            corrections[keys[index]] = None
-            if corrected := corrected_line(score, inputs, suspects[index]):
-                line, before, after = corrected
-                correction = Correction(path=truth.path, oid=truth.oid, line=line, before=before, after=after)
-                corrections[keys[index]] = correction
+            corrections[keys[index]] = corrected_line(score, inputs, suspects[index])
         located = (
             replace(suspect, correction=corrections[inputs_key])
             for suspect, inputs_key in zip(suspects, keys, strict=False)

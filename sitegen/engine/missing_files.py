@@ -20,6 +20,7 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
+from sitegen.data_files.folders import may_hold_document
 from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, EntryRules, Layout, is_glob, is_path, iteration_number, normal
@@ -110,7 +111,7 @@ class MissingFiles(Frozen):
         if entry.source:
             yield from self._source(entry, summary)
         if is_path(entry.outputs):
-            if not self._is_file(f"{folder}/{normal(entry.outputs)}"):
+            if not self._is_there(f"{folder}/{normal(entry.outputs)}"):
                 yield self._warning(
                     entry.id,
                     f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
@@ -128,7 +129,7 @@ class MissingFiles(Frozen):
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         folder = self._folder(entry.id)
-        if entry.ground_truth and self._is_file(f"{folder}/{normal(entry.ground_truth)}"):
+        if entry.ground_truth and self._is_there(f"{folder}/{normal(entry.ground_truth)}"):
             output = _below(folder, files_of(entry.kind or "fields").outputs[0])
             fix = f"Commit {output}, or name the output as `outputs` in the manifest. {_IGNORED}"
             return self._warning(entry.id, _WITHOUT_OUTPUT.format(entry.id), fix)
@@ -266,6 +267,10 @@ class MissingFiles(Frozen):
     def _is_file(self, path: str) -> bool:
         folder, _, name = normal(path).rpartition("/")
         return self.folders(folder).get(name) is False
+
+    def _is_there(self, path: str) -> bool:
+        """Whether there is a file, or a folder that holds documents."""
+        return self._is_file(path) or any(map(may_hold_document, self.folders(normal(path))))
 
     def _warning(self, eval_id: str, message: str, fix: str) -> Problem:
         return Problem("warning", message, fix, path=self.layout.manifest_path, eval_id=eval_id)

@@ -329,7 +329,7 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
 
 
 def _worker_context(
-    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path]
+    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path | bytes]
 ) -> WorkerContext:
     origin = repository.origin_url()
     url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)

@@ -158,7 +158,7 @@ class WorkerContext(Frozen):
     """The values that all tasks of a build share. They are sent to other processes."""
 
     place: RepositoryPlace
-    overlay: Mapping[str, Path]
+    overlay: Mapping[str, Path | bytes]
     """Files of the work tree whose contents are not in git, by the ids of these."""
     limits: BuildLimits
     site: SiteInfo

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
@@ -15,10 +15,12 @@ from typing import IO, Final, NamedTuple
 
 import msgspec
 
+from sitegen.data_files.folders import MOST_FILES, may_hold_document, packed
 from sitegen.data_files.project_files import is_pointer, open_file, read_inside
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.revisions import REGULAR
 
 _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
@@ -32,6 +34,14 @@ _REQUESTED: Final = 2 * _AHEAD
 """Number of blobs that may be held until they are read. Their ids, too, fit the smallest buffer of a pipe."""
 LONGEST_HELD: Final = 2_000_000
 """Size in bytes of the longest content that is held until it is read. git is asked again for a longer one."""
+_TREE: Final = "no file but a tree"
+_ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
+"""Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
+TREE_MODE: Final = "40000"
+LARGEST_TREE: Final = 20_000_000
+"""The size of the largest folder whose names are read, in bytes."""
+_DEEPEST: Final = 6
+"""The most levels of folders in a folder of documents."""
 _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
@@ -115,6 +125,9 @@ class CatFile:
 
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)
+        if answer.reason == _TREE:
+            files = islice(self._documents_below(answer.oid, "", _DEEPEST), MOST_FILES + 1)
+            return self.read_folder(oid, dict(files), question.limit)
         if answer.content is None:
             return BlobRead(oid, None, answer.reason)
         if is_pointer(answer.content):
@@ -122,6 +135,20 @@ class CatFile:
                 oid, content := _fetched(self._place, answer.content, question.limit), "" if content else POINTER
             )
         return BlobRead(oid, answer.content)
+
+    def read_folder(self, oid: str, files: Mapping[str, str], limit: int) -> BlobRead:
+        """Return files, given as path -> blob id, packed as one content within the limit, or why one cannot be read."""
+        return packed_folder(oid, files, self.read_blobs(files.values(), limit), limit)
+
+    def _documents_below(self, oid: str, above: str, left: int) -> Iterator[tuple[str, str]]:
+        """Yield the path and the blob id of each document in a tree."""
+        tree = self.read(oid.encode(), "tree", LARGEST_TREE)
+        for mode, name, entry in tree_entries(tree):
+            path = above + name
+            if mode == TREE_MODE and left:
+                yield from self._documents_below(entry, f"{path}/", left - 1)
+            elif mode in REGULAR and may_hold_document(path):
+                yield path, entry
 
     def _ask(self, questions: Collection[_Question]) -> None:
         self._unanswered.extend(questions)
@@ -155,6 +182,27 @@ class CatFile:
                 oldest.answer = NOTHING
                 self.close()
         return question.answer
+
+
+def packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead], limit: int) -> BlobRead:
+    """Return files, given as path -> blob id, as one content, if all ``reads`` of them together keep to the limit."""
+    if not 0 < len(files) <= MOST_FILES:
+        return BlobRead(oid, None, f"a folder of more than {MOST_FILES:,} files" if files else _TREE)
+    contents, size = [], 0
+    for path, read in zip(files, reads, strict=True):
+        size += len(read.content or b"")
+        if read.content is None:
+            return BlobRead(oid, None, read.reason)
+        if size > limit:
+            return BlobRead(oid, None, too_large(size, limit))
+        contents.append((path, read.content))
+    return BlobRead(oid, packed(contents))
+
+
+def tree_entries(tree: BlobRead) -> Iterator[tuple[str, str, str]]:
+    """Yield mode, name and id of each entry of a tree that was read."""
+    for mode, name, oid in re.findall(_ENTRY % (len(tree.oid) // 2), tree.content or b"", re.DOTALL):
+        yield mode.decode(), os.fsdecode(name), oid.hex()
 
 
 def _question(oid: str, limit: int) -> _Question:

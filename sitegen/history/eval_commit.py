@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from posixpath import basename
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -193,7 +194,14 @@ class EvalCommit(Frozen):
         folder = state.active or ""
         if is_path(self.entry.outputs):
             earlier = first_blob(self.entry.earlier_outputs, state.files)
-            return outputs_in(folder, (normal(self.entry.outputs),), state.files) or ((earlier,) if earlier else ())
+            path = normal(f"{folder}/{self.entry.outputs}")
+            file = first_blob((path,), state.files) or earlier
+            records = records_of(self.kind)
+            return (
+                (file,)
+                if file
+                else tuple(sorted(blob for blob in state.files.blobs(path) if basename(blob.path) not in records))
+            )
         files = files_of(self.kind)
         log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
         if log:

@@ -17,7 +17,16 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, same_contents, same_files
-from sitegen.history.layout import RECORDED, canonical_settings, is_glob, is_path, iteration_number, kind_of
+from sitegen.history.layout import (
+    RECORDED,
+    canonical_settings,
+    is_glob,
+    is_in_output,
+    is_path,
+    iteration_number,
+    kind_of,
+    normal,
+)
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.text.plain import natural_order
@@ -105,11 +114,14 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
         touched = [str(number)]
         eval_commit.report_runs_left_out(outputs)
     state.output = outputs
-    folder = outputs[0].path.rpartition("/")[0] if outputs else ""
+    entry = eval_commit.entry
+    is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
+    folder = normal(f"{state.active or ''}/{entry.outputs}") if is_folder else ""
+    folder = folder or (outputs[0].path.rpartition("/")[0] if outputs else "")
     iteration_files = replace(
         iteration_files,
         label=f"iteration-{number:03d}",
-        recorded=eval_commit.record_beside(outputs, folder, in_own_folder=False),
+        recorded=eval_commit.record_beside(outputs, folder, in_own_folder=is_folder),
     )
     eval_commit.start_snapshots(series, touched, {str(number): iteration_files})
 

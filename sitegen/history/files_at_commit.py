@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
-from sitegen.history.blobs import MISSING, NOTHING, BlobRead, cat_file
+from sitegen.history.blobs import MISSING, NOTHING, TREE_MODE, BlobRead, cat_file, tree_entries
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
@@ -20,10 +20,7 @@ from sitegen.history.revisions import REGULAR
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""
-_FOLDER: Final = b"40000"
-_LISTED: Final = (_FOLDER, *(mode.encode() for mode in REGULAR))
-_ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
-"""Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
+_LISTED: Final = (TREE_MODE, *REGULAR)
 
 
 Folders: TypeAlias = Callable[[str], dict[str, bool]]
@@ -37,7 +34,7 @@ class FilesAt:
         self.place = place
         self._commit = commit
         self._names: dict[str, dict[str, bool]] = {}
-        self._ids: dict[str, dict[str, bytes]] = {}
+        self._ids: dict[str, dict[str, str]] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file; None if there is none, or if it is larger than ``largest`` bytes."""
@@ -77,15 +74,15 @@ class FilesAt:
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
         listed = self._object(folder, "tree", LARGEST_BLOB)
-        entries = re.findall(_ENTRY % (len(listed.oid) // 2), listed.content or b"", re.DOTALL)
-        self._ids[folder] = {os.fsdecode(name): oid for mode, name, oid in entries if mode in _LISTED}
-        self._names[folder] = {os.fsdecode(name): mode == _FOLDER for mode, name, _ in entries if mode in _LISTED}
+        entries = [entry for entry in tree_entries(listed) if entry[0] in _LISTED]
+        self._ids[folder] = {name: oid for _, name, oid in entries}
+        self._names[folder] = {name: mode == TREE_MODE for mode, name, _ in entries}
         return self._names[folder]
 
     def blob_id(self, path: str) -> str | None:
         """Return the id of a file's content without reading it; None if there is no such file."""
         folder, name = posixpath.split(path)
-        return self._ids[folder][name].hex() if self.names(folder).get(name) is False else None
+        return self._ids[folder][name] if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
         """Return the object at a path, with its content if it is of the kind and has at most ``largest`` bytes."""

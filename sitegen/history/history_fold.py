@@ -84,7 +84,7 @@ class HistoryFold:
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
-        self._rules = RulesInForce(layout, read, self.problems.append, read_manifest)
+        self._rules = RulesInForce(layout, read, self.problems.append, read_manifest, repository.folder_id)
 
     @property
     def head(self) -> Commit:

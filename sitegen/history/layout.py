@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from posixpath import normpath
 from typing import Any, Final, Literal, TypeAlias
@@ -20,6 +20,7 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
+from sitegen.data_files.folders import may_hold_document
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import RunGlob, compiled, literal_prefix, run_glob
 from sitegen.model.frozen import Frozen
@@ -90,6 +91,11 @@ def truth_names(kind: Kind | None, stated: str | None) -> tuple[str, ...]:
 def is_path(outputs: str) -> bool:
     """Whether a manifest's ``outputs`` names one file, which is overwritten from commit to commit."""
     return outputs not in ("auto", "iterations") and not is_glob(outputs)
+
+
+def is_in_output(entry: EvalConfig, inside: str) -> bool:
+    """Whether a path of the eval's folder is in a folder that is its output, with a file for each document."""
+    return is_path(entry.outputs) and inside.startswith(f"{normal(entry.outputs)}/") and may_hold_document(inside)
 
 
 def is_glob(outputs: str) -> bool:
@@ -266,7 +272,7 @@ class Layout:
     def _role(self, eval_id: str, inside: str) -> tuple[FileRole | None, str]:
         """Return the role of a path in the eval's folder, and the iteration, run or stranger that it belongs to."""
         recorded = self._recorded.get(eval_id)
-        if inside in self._truths and recorded is None:
+        if recorded is None and _is_at(inside, self._truths):
             return "ground_truth", ""
         start, _, name = inside.rpartition("/")
         records = records_of(self.entry(eval_id).kind)
@@ -283,18 +289,11 @@ class Layout:
             return "recorded", ""
         if recorded is not None:
             return None, ""
+        if is_in_output(self.entry(eval_id), inside):
+            return ("recorded" if name in records else "overwritten"), ""
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return "overwritten", ""
-        if not inside.startswith(f"{RESULTS}/"):
-            return None, ""
-        name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
-        if iteration_number(name) is None or not rest:
-            return None if re.fullmatch(_OWN_RESULT, name) else "stranger", name
-        if _OUTPUT.fullmatch(rest):
-            return "output", name
-        if rest in records:
-            return "recorded", name
-        return "run" if re.fullmatch(_RUN, rest) else None, name
+        return _role_in_results(inside, records) if inside.startswith(f"{RESULTS}/") else (None, "")
 
     def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's."""
@@ -302,7 +301,7 @@ class Layout:
 
     def is_shared(self, path: str) -> bool:
         """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""
-        if path in self._shared:
+        if _is_at(path, self._shared):
             return True
         folders = [folder for _, folder in self._owners_of(path)] if self._own_mappings else []
         return any(own.replace("{dir}", folder) == path for own in self._own_mappings for folder in folders)
@@ -312,7 +311,11 @@ class Layout:
         below = f"{path}/"
         if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
             return True
-        return any(_may_hold_files(below[len(folder) + 1 :]) for _, folder in self._owners_of(f"{below}x"))
+        return any(
+            _may_hold_files(inside) or _is_at(f"{inside}x.json", self._truths | self._overwritten)
+            for _, folder in self._owners_of(f"{below}x")
+            for inside in [below[len(folder) + 1 :] if folder else below]
+        )
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -387,7 +390,29 @@ class Layout:
 
     def _is_named_from_root(self, path: str) -> bool:
         runs = (self._runs[eval_id] for eval_id in self._owners[""] if eval_id in self._runs)
-        return path in self._named_from_root or any(glob.name(path) is not None for glob in runs)
+        return _is_at(path, self._named_from_root) or any(glob.name(path) is not None for glob in runs)
+
+
+def _is_at(path: str, places: Container[str]) -> bool:
+    """Whether a path is one of the places, or a document in a folder that is one of them."""
+    if path in places:
+        return True
+    folder = path.rpartition("/")[0] if may_hold_document(path) else ""
+    while folder and folder not in places:
+        folder = folder.rpartition("/")[0]
+    return bool(folder)
+
+
+def _role_in_results(inside: str, records: Container[str]) -> tuple[FileRole | None, str]:
+    """Return the role of a path below ``results/``, and the iteration or the stranger that it belongs to."""
+    name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
+    if iteration_number(name) is None or not rest:
+        return None if re.fullmatch(_OWN_RESULT, name) else "stranger", name
+    if _OUTPUT.fullmatch(rest):
+        return "output", name
+    if rest in records:
+        return "recorded", name
+    return "run" if re.fullmatch(_RUN, rest) else None, name
 
 
 def _may_hold_files(inside: str) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -38,9 +39,13 @@ class Repository:
     """A git repository, read only."""
 
     def __init__(
-        self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: dict[str, Path] | None = None
+        self,
+        place: RepositoryPlace,
+        *,
+        max_blob_bytes: int = LARGEST_BLOB,
+        overlay: dict[str, Path | bytes] | None = None,
     ) -> None:
-        """``overlay`` maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
+        """``overlay`` maps ids of contents that are only in the work tree to their files, or to a packed folder."""
         self.place = place
         self.overlay = {} if overlay is None else overlay
         self.max_blob_bytes = max_blob_bytes
@@ -53,7 +58,7 @@ class Repository:
         """
         return cls(find_repository(path)[0], max_blob_bytes=max_blob_bytes)
 
-    def overlaid(self, overlay: dict[str, Path]) -> Repository:
+    def overlaid(self, overlay: dict[str, Path | bytes]) -> Repository:
         """Return the same repository with an overlay of contents from the work tree."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
@@ -138,14 +143,35 @@ class Repository:
             answers = objects.read_blobs(committed, self.max_blob_bytes)
             for oid in requested:
                 file = self.overlay.get(oid)
-                yield blobs.read_file(file, oid, self.max_blob_bytes) if file else next(answers)
+                yield self._overlaid_blob(file, oid) if file else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:
         """Return the content of a blob. Use it within ``share_processes`` to read several."""
         if file := self.overlay.get(oid):
-            return blobs.read_file(file, oid, self.max_blob_bytes)
+            return self._overlaid_blob(file, oid)
         with cat_file(self.place) as objects:
             return objects.read_blob(oid, self.max_blob_bytes)
+
+    def _overlaid_blob(self, file: Path | bytes, oid: str) -> BlobRead:
+        return BlobRead(oid, file) if isinstance(file, bytes) else blobs.read_file(file, oid, self.max_blob_bytes)
+
+    def folder_id(self, commit: str, path: str, files: Mapping[str, str]) -> str:
+        """Return an id for the documents of a folder at a commit, for which ``read_blob`` returns them as one content.
+
+        ``files`` are these documents: path in the folder -> blob id. It is the id of git's tree; what is not committed
+        is read, and added to the overlay.
+        """
+        name = f"{commit}:{path}".encode("utf-8", "surrogateescape")
+        if commit != WORKTREE and b"\n" not in name:
+            with cat_file(self.place) as objects:
+                if tree := objects.read(name, "tree", blobs.LARGEST_TREE).oid:
+                    return tree
+        read = blobs.packed_folder("", files, self.read_blobs(files.values()), self.max_blob_bytes)
+        content = read.content if read.content is not None else repr(sorted(files.items())).encode()
+        oid = blobs.blob_id(BytesIO(content), len(content), len(next(iter(files.values()))))
+        if read.content is not None:
+            self.overlay[oid] = content
+        return oid
 
     def request(self, oids: Iterable[str]) -> None:
         """Ask git for blobs that ``read_blob`` is about to read: it answers faster, in about this order."""

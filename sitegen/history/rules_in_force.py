@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
+from sitegen.data_files.folders import may_hold_document
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.eval_commit import EvalCommit, with_built_sides
@@ -40,13 +41,18 @@ class RulesInForce:
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
         read_manifest: ManifestReader,
+        folder_id: Callable[[str, str, Mapping[str, str]], str],
     ) -> None:
+        """``folder_id`` returns an id for the documents of a folder, as ``Repository.folder_id`` does."""
         self._by_eval: dict[str, EntryRules] = {}
         self._by_folder: dict[str, str] = {}
         """The eval id of each folder that the manifest names."""
         self._shared: dict[str, str] = {}
         """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
+        self._truths: dict[str, Blob] = {}
+        """Ground truths that are folders, by their paths, as long as none of their documents changes."""
         self._read_manifest = read_manifest
+        self._folder_id = folder_id
         self._layout = layout
         self._read = read
         self._report = report
@@ -60,6 +66,7 @@ class RulesInForce:
         for change in changes:
             if not self._layout.is_shared(change.path):
                 continue
+            self._forget_folders(change)
             if change.new is None:
                 self._shared.pop(change.path, None)
             else:
@@ -79,7 +86,7 @@ class RulesInForce:
             # Nothing is scored, and the newest manifest decides which of the numbers are displayed.
             return EvalInputs(settings=self._layout.rules(eval_state.id).settings)
         if case_settings(rules.settings) is None:
-            truth = self._own_file(eval_state, entry, rules)
+            truth = self._own_file(eval_commit, entry, rules)
         else:
             file = eval_state.newest_case_file(entry)
             truth = file and file._replace(oid=eval_commit.sides_of(file, rules.settings)[0])
@@ -92,14 +99,38 @@ class RulesInForce:
             settings=rules.settings,
         )
 
-    def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
+    def _own_file(self, eval_commit: EvalCommit, entry: EvalConfig, rules: EntryRules) -> Blob | None:
+        eval_state = eval_commit.state
         stated = rules.ground_truth
         if stated is None and entry.kind and not files_of(entry.kind).ground_truths:
             stated = entry.ground_truth  # no name by convention: the test cases beside responses with verdicts
         truth = eval_state.ground_truth(entry.kind, stated, self._shared)
+        if truth is None and stated and traits_of(kind_of(entry, None)).is_structured:
+            truth = self._folder(eval_commit, stated)
         if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
             truth = eval_state.ground_truth(entry.kind, None, self._shared)
         return truth
+
+    def _folder(self, eval_commit: EvalCommit, stated: str) -> Blob | None:
+        """Return a folder with a file for each document as one ground truth; None if it holds no document."""
+        eval_state = eval_commit.state
+        path = normal(f"{eval_state.active or ''}/{stated}")
+        for _, change in eval_commit.changes:
+            self._forget_folders(change)
+        if path not in self._truths:
+            own = (blob for blob in eval_state.files.blobs(path) if may_hold_document(blob.path))
+            start = f"{path}/"
+            shared = (Blob(name, oid) for name, oid in self._shared.items() if name.startswith(start))
+            documents = {blob.path.removeprefix(start): blob.oid for blob in (*own, *shared)}
+            if not documents:
+                return None
+            oid = self._folder_id(eval_commit.commit.sha, path, documents)
+            self._truths[path] = Blob(start, oid)
+        return self._truths[path]
+
+    def _forget_folders(self, change: ChangedPath) -> None:
+        for path in [path for path in self._truths if change.path.startswith(f"{path}/")]:
+            del self._truths[path]
 
     def _update_rules(self, commit: Commit, change: ChangedPath) -> None:
         if change.new is None:
@@ -127,8 +158,10 @@ class RulesInForce:
         if folder is None:
             return ()
         rules = self._rules(state.id, folder)
-        truth = self._shared.get(normal(f"{folder}/{rules.ground_truth}")) if rules.ground_truth else None
-        return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
+        path = normal(f"{folder}/{rules.ground_truth}") if rules.ground_truth else ""
+        truth = self._shared.get(path) if path else None
+        documents = tuple(file for file in self._shared.items() if path and file[0].startswith(f"{path}/"))
+        return rules, self._mapping(rules, folder), self._schema(rules, folder), truth, documents
 
     def _rules(self, eval_id: str, folder: str) -> EntryRules:
         """Return the rules of an eval in the commit's manifest, in which it may have another id or folder."""

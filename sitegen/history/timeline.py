@@ -55,7 +55,7 @@ class Advanced(Frozen):
     """The problems of all history by commit, followed by problems of the history as a whole."""
     end: FoldEnd
     """For the next build."""
-    overlay: Mapping[str, Path]
+    overlay: Mapping[str, Path | bytes]
     """Files of the work tree by the ids of their contents, which git may not have."""
 
 

@@ -74,6 +74,8 @@ class Finding(Frozen):
     """Field path of the value. If it is empty, an eval with any redacted field redacts this value too."""
     type: str = ""
     """A key of ``PROBLEM_TYPES``; empty: none."""
+    file: str = ""
+    """The path of the file, from the folder of the ground truth or the root, if the side has several; else empty."""
 
     @classmethod
     def of_type(
@@ -82,6 +84,10 @@ class Finding(Frozen):
         """Return a finding whose severity follows from its type."""
         severity = PROBLEM_TYPES[type].severity
         return cls(severity=severity, message=message, fix=fix, about=about, value=value, path=path, type=type)
+
+    def path_in(self, side: str | None) -> str | None:
+        """The path of the file that it is in: the one that it names, in the folder at ``side`` if that is one."""
+        return f"{side}{self.file}" if side and side.endswith("/") else self.file or side
 
     @property
     def text(self) -> str:

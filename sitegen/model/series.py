@@ -92,8 +92,6 @@ class Correction(Frozen):
     """A line of the ground truth file, and the line as it would be if the outputs were right."""
 
     path: str
-    oid: str
-    """Id of the file's content."""
     line: int
     """From 1."""
     before: str

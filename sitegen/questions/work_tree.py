@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from os.path import lexists, normpath
@@ -34,10 +34,12 @@ from sitegen.config.models import (
 )
 from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_rules, read_site, site_file
+from sitegen.data_files.folders import may_hold_document, packed
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,
     NotFetchedError,
+    files_below,
     fix_of,
     is_folder_inside,
     read_file,
@@ -45,6 +47,7 @@ from sitegen.data_files.project_files import (
     real,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.history.blobs import too_large
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.globs import RunGlob
 from sitegen.history.layout import (
@@ -146,7 +149,9 @@ class WorktreeEval(Frozen):
             return _each_run(self.folder, runs, required_statements(entry))
         if is_path(entry.outputs):
             stated = first_file(self.folder, (entry.outputs,))
-            return [(stated,)] if stated else []
+            folder = Path(normpath(self.folder / entry.outputs))
+            outputs = (stated,) if stated else documents_in(folder, records_of(self.kind))
+            return [outputs] if outputs else []
         if by_iteration := self.outputs_of_iterations():
             return [outputs for _, outputs in by_iteration]
         if entry.outputs == "iterations":
@@ -175,6 +180,12 @@ class WorktreeEval(Frozen):
                 path for path in folder.iterdir() if re.fullmatch(self.files.variants, path.name) and path.is_file()
             ]
         return tuple(sorted(outputs))
+
+
+def documents_in(folder: Path, without: Container[str] = ()) -> tuple[Path, ...]:
+    """Return the files of a folder that hold a document each, by path, except those with one of the names."""
+    paths = (folder / name for name in files_below(folder) if may_hold_document(name))
+    return tuple(path for path in paths if path.name not in without)
 
 
 def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
@@ -375,6 +386,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         names = truth_names(entry.kind, stated)
         if names:
             truth = newest_case_file(folder, entry) if entry.in_cases else first_file(folder, names)
+            if truth is None and stated and documents_in(Path(normpath(folder / stated))):
+                truth = Path(normpath(folder / stated))
             if truth is None and conventional:
                 raise NothingToReportError(
                     f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
@@ -384,6 +397,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     def read(self, path: Path) -> File:
         """The content of a file inside or outside the project, or the reason why it cannot be read."""
+        if path.is_dir():
+            return self._read_folder(path)
         is_inside = path.is_relative_to(self.root)
         name = path.relative_to(self.root).as_posix() if is_inside else str(path)
         largest = self.config.limits.max_blob_bytes
@@ -399,6 +414,17 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 fix=fix_of(error, name, ""),
                 not_fetched=not_fetched,
             )
+
+    def _read_folder(self, folder: Path) -> File:
+        """The documents of a folder as one packed file, or why one of them cannot be read."""
+        files = [self.read(path) for path in documents_in(folder)]
+        path, largest = f"{self.shown_path(folder)}/", self.config.limits.max_blob_bytes
+        if unread := next((file for file in files if file.content is None), None):
+            return replace(unread, path=path)
+        if (size := sum(len(file.content or b"") for file in files)) > largest:
+            return File(path=path, content=None, reason=too_large(size, largest))
+        names = (file.path.removeprefix(path) for file in files)
+        return File(path, packed((name, file.content or b"") for name, file in zip(names, files, strict=True)))
 
 
 def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:

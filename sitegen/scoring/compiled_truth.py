@@ -279,7 +279,8 @@ class CompiledTruth:
         return node
 
     def _report(self, finding: Finding) -> None:
-        self.findings.append(located(finding, self._document.lines))
+        file = self.truth.files.get(self._document.id, "")
+        self.findings.append(replace(located(finding, self._document.lines), file=file))
 
 
 def _keys(node: ItemList, rules: FieldRules) -> Any:

@@ -51,7 +51,7 @@ class FieldsScorer:
         """Most often a correction changes few values, and other rules none, so that the next takes over the others."""
         self._truth: tuple[tuple[str, bytes, Mapping], GroundTruth] | None = None
         """The ground truth that was read last, and how. It is never changed."""
-        self._output: tuple[tuple[tuple[File, ...], Mapping, int, str | None], ReadOutput] | None = None
+        self._output: tuple[tuple[object, ...], ReadOutput] | None = None
         """The output that was read last, and how. It is never changed."""
 
     def score(self, inputs: ScoringInputs) -> Result:
@@ -105,7 +105,7 @@ class FieldsScorer:
     def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> ReadOutput:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
         truth, of_files = compiled.truth, compiled.rules.of_files
-        reading = inputs.outputs, of_files, len(truth.documents), truth.key
+        reading = inputs.outputs, of_files, len(truth.documents), truth.key, truth.files
         if self._output is None or self._output[0] != reading:
             self._output = reading, ReadOutput(inputs.outputs, of_files, truth)
         return self._output[1]
@@ -167,7 +167,9 @@ class _FieldsScoring:
             self._judgements += judgements
             self._panels += judge.panels
             for finding in judge.findings:
-                self._findings.append(located(finding, document.lines) if finding.path else finding)
+                at = located(finding, document.lines) if finding.path else finding
+                of_truth = finding.about == "ground_truth"
+                self._findings.append(replace(at, file=expected.files.get(name, "")) if of_truth else at)
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:
             for branch in self._truth.trees:
@@ -215,7 +217,7 @@ class _FieldsScoring:
             return roots
         if not roots and any(actual.values()):
             return {}  # no document is the expected one, which is reported once for all
-        unexpected = [name for name in actual if name not in names]
+        unexpected = [name for name in actual if name not in names and name not in truth.files]
         if unexpected:
             listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
             number = len(unexpected)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Set
 from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.data_files.folders import document_in
 from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, parse_json
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers.usual_names import OUTPUT, usual_key
@@ -50,11 +52,14 @@ class ReadOutput:
         self._mapping = mapping
         self._key = mapping.documents.key if mapping.documents else truth.key
         self._is_lone = len(truth.documents) == 1
+        self._is_by_file = bool(truth.files)
         self._may_be_list = not self._is_lone or self._key is not None
         if not files:
             self._refuse("", UnreadableError("the output is missing", "Make the output again."))
         for file in files:
-            stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
+            stem = "" if in_cases else document_in(file.path, truth.files)
+            if len(files) == 1 and stem not in truth.files:
+                stem = ""
             try:
                 content = content_of(file, "the output is missing", "Make the output again.")
                 if in_cases:
@@ -62,7 +67,7 @@ class ReadOutput:
                 else:
                     self._read_file(file.path, content, stem)
             except UnreadableError as error:
-                self._refuse(stem, error)
+                self._refuse(stem, error, file.path if len(files) > 1 or truth.files else "")
 
     def by_expected_names(self, truth: GroundTruth) -> dict[str, dict[str, Value]]:
         """Return the documents that have a counterpart in the ground truth, by the counterpart's name.
@@ -113,7 +118,12 @@ class ReadOutput:
         """Add the documents of one file. Raises UnreadableError."""
         ending = path.rpartition(".")[2].lower()
         if ending in ("jsonl", "ndjson", "csv"):
-            for number, (row, line) in enumerate(self._rows(ending, content), 1):
+            rows = list(self._rows(ending, content))
+            ((row, _), *more) = rows or [(None, None)]
+            if stem and self._is_by_file and isinstance(row, dict) and not more:
+                self._add(stem, row)
+                return
+            for number, (row, line) in enumerate(rows, 1):
                 self._add_listed(row, number, line)
             return
         value, findings = read_json_or_yaml(ending, content)
@@ -192,10 +202,11 @@ class ReadOutput:
             self.findings.append(Finding("warning", message, "Correct the output."))
         self.documents[name] = value
 
-    def _refuse(self, name: str, error: UnreadableError) -> None:
+    def _refuse(self, name: str, error: UnreadableError, file: str = "") -> None:
         """Record that a document, or with an empty name the whole output, cannot be read."""
         self.unreadable[name] = error.message
-        self.findings.append(error.finding(f"The output {name[:80]!r}" if name else "The output"))
+        finding = error.finding(f"The output {name[:80]!r}" if name else "The output")
+        self.findings.append(replace(finding, file=file))
 
     def _report(self, message: str, line: int | None, fix: str = "Correct the output.") -> None:
         self.findings.append(Finding(severity="error", message=message, fix=fix, line=line))

@@ -15,9 +15,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.data_files.folders import names_of_documents, packed, unpacked
 from sitegen.data_files.reading import text_of
 from sitegen.model.scorecards import Result
-from sitegen.model.series import SuspectTruth
+from sitegen.model.series import Correction, SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20
@@ -28,23 +29,27 @@ LONGEST: Final = 2_000
 
 def corrected_line(
     score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
-) -> tuple[int, str, str] | None:
-    """Return the line that states a label: its number from 1, what it says, and its correction to the value of outputs.
-
-    None if it is not certain.
+) -> Correction | None:
+    """Return the line that states a label, with its correction to the value of outputs; None if it is not certain.
 
     ``inputs`` hold an output with the value that the outputs agree on.
     """
     truth = inputs.ground_truth
     if truth is None or truth.content is None or _cell_text(suspect.actual) is None:
         return None
-    lines = text_of(truth.content).split("\n")
+    in_folder = dict(unpacked(truth.content)) if truth.path.endswith("/") else {}
+    names = names_of_documents(in_folder)
+    file = next((path for path, name in names.items() if name == suspect.document), "")
+    if in_folder and not file:
+        return None
+    lines = text_of(in_folder[file] if file else truth.content).split("\n")
     before = score(inputs).judgements
-    replacements = _with_other_cell if truth.path.lower().endswith(".csv") else _with_other_text
+    replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
     candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
     for number, line in islice(candidates, TRIED):
-        changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
-        after = score(replace(inputs, ground_truth=File(truth.path, changed.encode()))).judgements
+        changed = "\n".join([*lines[: number - 1], line, *lines[number:]]).encode()
+        content = packed({**in_folder, file: changed}.items()) if file else changed
+        after = score(replace(inputs, ground_truth=File(truth.path, content))).judgements
         changed_places = [
             (new.document, new.path, new.outcome)
             for old, new in zip(before, after, strict=False)
@@ -52,7 +57,8 @@ def corrected_line(
         ]
         only_corrects = changed_places == [(suspect.document, suspect.path, "correct")] and len(before) == len(after)
         if only_corrects and len(line) <= LONGEST:
-            return number, lines[number - 1].rstrip("\r"), line.rstrip("\r")
+            before_line, after_line = lines[number - 1].rstrip("\r"), line.rstrip("\r")
+            return Correction(path=truth.path + file, line=number, before=before_line, after=after_line)
     return None
 
 

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_362,
-    "modules of sitegen/": 286,
+    "lines of sitegen/": 59_657,
+    "modules of sitegen/": 287,
     "classes": 516,
     "classes in pages/": 70,
-    "fields of classes": 2_280,
-    "functions": 3_425,
-    "parameters": 5_090,
+    "fields of classes": 2_281,
+    "functions": 3_447,
+    "parameters": 5_131,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 114,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_525,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_918,
+    "lines of tests": 50_128,
     "patches of attributes in tests": 48,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -109,7 +109,8 @@ def _corrected(
         first=0,
         last=0,
     )
-    return corrected_line(FieldsScorer().score, inputs, suspect)
+    found = corrected_line(FieldsScorer().score, inputs, suspect)
+    return None if found is None else (found.line, found.before, found.after)
 
 
 ROW = {"name": "Ann", "total": 7, "sum": 5}
@@ -261,8 +262,7 @@ def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
 
 def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_and_the_field():
     known = replace(
-        _suspect("area", "6", "7"),
-        correction=Correction(path="a/truth.csv", oid="0" * 40, line=2, before="Ann,6", after="Ann,7"),
+        _suspect("area", "6", "7"), correction=Correction(path="a/truth.csv", line=2, before="Ann,6", after="Ann,7")
     )
     names = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
     evals = (_eval("a", known, *names), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.data_files.folders import names_of_documents, unpacked
 from sitegen.data_files.reading import UnreadableError, check_distinct, csv_rows, each_line
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers.usual_names import expected_side
@@ -43,7 +44,12 @@ _VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "t
 
 
 def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
-    """Read a ground truth file by its ending, CSV by ``ground_truth_format``. Raises UnreadableError."""
+    """Read a ground truth file by its ending, CSV by ``ground_truth_format``. Raises UnreadableError.
+
+    The path of a folder ends with a slash; its content is packed.
+    """
+    if path.endswith("/"):
+        return _truth_of_folder(content, mapping)
     if mapping.ground_truth_format == "cases":
         return _truth_of_cases(path, content, mapping)
     ending = path.rpartition(".")[2].lower()
@@ -84,6 +90,38 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
         raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
     findings = tuple(replace(finding, about="ground_truth") for finding in file.findings)
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)
+
+
+def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
+    """A document in each file, named after it. A file that cannot be read loses its own document alone."""
+    files = unpacked(content)
+    names = names_of_documents(path for path, _ in files)
+    documents: dict[str, TruthDocument] = {}
+    findings: list[Finding] = []
+    written = False
+    for path, content_of_file in files:
+        name = names[path]
+        try:
+            truth = read_ground_truth(path, content_of_file, mapping)
+            (document, *more) = truth.documents
+            if more or name in documents:
+                message = f"it holds {len(more) + 1} documents" if more else f"another file is named {name!r} as well"
+                raise UnreadableError(message, "Write one document into each file, and name no two of them alike.")
+        except UnreadableError as error:
+            findings.append(replace(error.finding("This expected document", about="ground_truth"), file=path))
+            continue
+        documents[name] = replace(document, id=name)
+        written = written or truth.written
+        findings += [replace(finding, file=path) for finding in truth.findings]
+    if not documents:
+        raise UnreadableError("none of its files holds a document that can be read", "Write one into each file.")
+    return GroundTruth(
+        documents=tuple(documents.values()),
+        written=written,
+        key=None if any("id" in document.root for document in documents.values()) else "id",
+        findings=tuple(findings),
+        files={name: path for path, name in names.items()},
+    )
 
 
 def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:

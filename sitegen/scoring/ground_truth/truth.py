@@ -46,6 +46,9 @@ class GroundTruth(Frozen):
     findings: tuple[Finding, ...]
     side: str = ""
     """The key of what is expected in rows that also state the question; empty if a row is the document itself."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The file of each document in a folder, by the document's name, also of those that cannot be read; empty for one
+    file."""
 
     @property
     def names(self) -> dict[str, None]:

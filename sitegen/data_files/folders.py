@@ -1,0 +1,52 @@
+"""A folder with a file for each document, packed into one content, as ground truth that lies in a folder is read."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from posixpath import basename, splitext
+from typing import Final
+
+import msgspec
+
+_ENDINGS: Final = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv"})
+MOST_FILES: Final = 10_000
+"""The most files of a folder that are read."""
+
+
+def may_hold_document(path: str) -> bool:
+    """Whether a file of such a folder holds a document, by its name: neither a note nor a hidden file."""
+    return splitext(path)[1].lower() in _ENDINGS and not basename(path).startswith(".")
+
+
+def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Pack files, given by their paths in the folder, into one content: the same files make the same bytes."""
+    return msgspec.msgpack.encode(sorted(files))
+
+
+def unpacked(content: bytes) -> list[tuple[str, bytes]]:
+    """Return the files of a packed folder."""
+    return msgspec.msgpack.decode(content, type=list[tuple[str, bytes]])
+
+
+def names_of_documents(paths: Iterable[str]) -> dict[str, str]:
+    """Return the name of the document in each file of a folder: its path up to the first dot of the file's name.
+
+    Where two files would have one name, each has its whole path without the ending.
+    """
+    short = {path: "/".join((*_folders(path), basename(path).partition(".")[0])) for path in paths}
+    return short if len({*short.values()}) == len(short) else {path: splitext(path)[0] for path in short}
+
+
+def document_in(path: str, names: Container[str]) -> str:
+    """Return the name of the document in an output's file: the longest of ``names`` that its path ends with.
+
+    Without such a name, it is the file's own up to its first dot, as of ``c1.extracted.json``.
+    """
+    folders, file = _folders(path), basename(path)
+    stems = (splitext(file)[0], file.partition(".")[0])
+    ends = ("/".join((*folders[depth:], stem)) for depth in range(len(folders) + 1) for stem in stems)
+    return next((end for end in ends if end in names), stems[1])
+
+
+def _folders(path: str) -> list[str]:
+    return path.split("/")[:-1]

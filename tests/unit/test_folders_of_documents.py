@@ -1,0 +1,210 @@
+"""Ground truth, and outputs, that are folders with a file for each document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen import api
+from tests.gitrepo import Content, GitRepo
+from tests.sites import build_site, problems_text, run
+
+Files = Mapping[str, Any]
+
+
+def documents(folder: str, **totals: object) -> dict[str, Content]:
+    """A file for each document, with its vendor and its total."""
+    return {
+        f"{folder}/{name}.json": json.dumps({"vendor": f"v-{name}", "total": total}) for name, total in totals.items()
+    }
+
+
+def manifest(**entry: str) -> dict[str, Content]:
+    keys = ", ".join(f"{key}: {json.dumps(value)}" for key, value in entry.items())
+    return {"evals/manifest.yaml": f'version: "2.0"\nevals: {{inv: {{{keys}}}}}\n'}
+
+
+GOLD = documents("evals/inv/gold", c1=1, c2=2, c3=3)
+RIGHT = documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=3)
+RUNS = manifest(ground_truth="gold/", outputs="results/*/*.json")
+IN_PLACE = manifest(dir=".", ground_truth="golden", outputs="outputs/")
+
+SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float | None]]]] = {
+    "a run is a folder of documents": (
+        [
+            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=3, c3=3),
+            documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=3),
+        ],
+        [(("outputs",), 5 / 6), (("outputs",), 1.0)],
+    ),
+    "outputs that are overwritten, some in each commit": (
+        [
+            IN_PLACE | documents("golden", c1=1, c2=2) | documents("outputs", c1=1, c2=3),
+            documents("outputs", c2=2),
+            {"README.md": "nothing"},
+        ],
+        [(("outputs",), 3 / 4), (("outputs",), 1.0)],
+    ),
+    "a file that is added to the truth changes it": (
+        [
+            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=3, c4=4),
+            documents("evals/inv/gold", c4=5),
+            {"evals/inv/gold/README.md": "how it was labelled", "evals/inv/gold/.c5.json": "{}"},
+        ],
+        [(("outputs",), 1.0), (("ground_truth",), 7 / 8)],
+    ),
+    "a file that is removed from the truth changes it": (
+        [
+            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=4),
+            {"evals/inv/gold/c3.json": None},
+        ],
+        [(("outputs",), 5 / 6), (("ground_truth",), 1.0)],
+    ),
+    "a document without output is omitted": (
+        [RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2)],
+        [(("outputs",), 2 * 4 / (2 * 4 + 2))],
+    ),
+    "a single document": (
+        [RUNS | documents("evals/inv/gold", c1=1) | documents("evals/inv/results/iteration-001", c1=2)],
+        [(("outputs",), 1 / 2)],
+    ),
+    "outputs are all in one file": (
+        [
+            manifest(ground_truth="gold", outputs="extracted.json")
+            | GOLD
+            | {"evals/inv/extracted.json": json.dumps({f"c{n}": {"vendor": f"v-c{n}", "total": 1} for n in (1, 2, 3)})}
+        ],
+        [(("outputs",), 4 / 6)],
+    ),
+    "outputs are lines with ids": (
+        [
+            manifest(ground_truth="gold", outputs="runs/*.jsonl")
+            | GOLD
+            | {
+                "evals/inv/runs/1.jsonl": "".join(
+                    json.dumps({"id": f"c{n}", "vendor": f"v-c{n}", "total": n}) + "\n" for n in (3, 2, 1)
+                )
+            }
+        ],
+        [(("outputs",), 1.0)],
+    ),
+    "in folders, in other formats, with names of several parts": (
+        [
+            manifest(ground_truth="gold", outputs="results/*/**/*.*")
+            | {
+                "evals/inv/gold/north/a.expected.yaml": "total: 1\n",
+                "evals/inv/gold/south/a.expected.csv": "total\n2\n",
+                "evals/inv/gold/south/b.1.json": '{"total": 3}',
+                "evals/inv/gold/south/b.2.json": '{"total": 4}',
+                "evals/inv/results/r1/north/a.expected.json": '{"total": 1}',
+                "evals/inv/results/r1/south/a.expected.csv": "total\n2\n",
+                "evals/inv/results/r1/south/b.1.json": '{"total": 3}',
+                "evals/inv/results/r1/south/b.2.json": '{"total": 5}',
+            }
+        ],
+        [(("outputs",), 3 / 4)],
+    ),
+    "the truth is beside the eval's folder": (
+        [
+            manifest(ground_truth="../../labels/inv", outputs="results/*/*.json")
+            | documents("labels/inv", c1=1, c2=2)
+            | documents("evals/inv/results/r1", c1=1, c2=3),
+            documents("labels/inv", c2=3),
+        ],
+        [(("outputs",), 3 / 4), (("ground_truth",), 1.0)],
+    ),
+    "a record of the run is no document": (
+        [RUNS | GOLD | RIGHT | {"evals/inv/results/iteration-001/run.json": '{"model": "m-1", "cost_usd": 0.5}'}],
+        [(("outputs",), 1.0)],
+    ),
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRepo, shape: str) -> None:
+    commits, points = SHAPES[shape]
+    for files in commits:
+        repo.commit(files)
+    series = api.history(repo.path, "inv").points
+    assert [point.snapshot.cause for point in series] == [cause for cause, _ in points]
+    assert [point.scorecard.metric("f1") for point in series] == [pytest.approx(f1) for _, f1 in points]
+
+
+def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
+    repo.commit(RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c4=4))
+    (point,) = api.history(repo.path, "inv").points
+    assert [(each.id, each.status, each.counts.fn) for each in point.scorecard.documents] == [
+        ("c1", "scored", 0),
+        ("c2", "scored", 0),
+        ("c3", "unreadable", 2),
+    ]
+    assert sorted(finding.text for finding in point.scorecard.findings) == [
+        "1 document of the output is not in the ground truth and not scored: c4",
+        "The document 'c3' is missing from the output; each of its values is an omission",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "f1", "message"),
+    [
+        ("gold/c2.json", 1.0, "evals/inv/gold/c2.json"),
+        ("results/iteration-001/c2.json", 4 / 5, "evals/inv/results/iteration-001/c2.json"),
+    ],
+)
+def test_a_file_that_cannot_be_read_loses_its_own_document_and_is_named_with_its_line(
+    repo: GitRepo, tmp_path: Path, broken: str, f1: float, message: str
+) -> None:
+    repo.commit(RUNS | GOLD | RIGHT | {f"evals/inv/{broken}": '{"vendor": "v-c2",\n "total": \n}'})
+    (point,) = api.history(repo.path, "inv").points
+    assert point.scorecard.metric("f1") == pytest.approx(f1)
+    assert [document.id for document in point.scorecard.documents if document.status == "scored"] == ["c1", "c3"]
+    (finding,) = point.scorecard.findings
+    assert (finding.severity, finding.line) == ("error", 3)
+    build_site(repo.path, tmp_path / "site")
+    assert f"{message}" in problems_text(tmp_path / "site")
+
+
+def test_the_files_of_a_truth_are_bounded_together(repo: GitRepo) -> None:
+    long = documents("evals/inv/gold", c1="x" * 150, c2="x" * 150)
+    repo.commit(RUNS | long | RIGHT | {"sitegen.toml": "[limits]\nmax_blob_bytes = 300\n"})
+    repo.checkout()
+    (point,) = api.history(repo.path, "inv").points
+    assert point.scorecard.status == "no_ground_truth"
+    assert "larger than" in point.scorecard.findings[0].message
+
+
+def test_the_work_tree_counts_without_a_commit(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit(RUNS | GOLD | RIGHT | {".gitignore": "c9.json\n"})
+    repo.checkout()
+    for name, text in {"gold/c2.json": '{"vendor": "v-c2", "total": 5}', "gold/c9.json": "{}"}.items():
+        (repo.path / "evals/inv" / name).write_text(text)
+    build_site(repo.path, tmp_path / "site", worktree=True)
+    (checked,) = api.check(repo.path, "HEAD", worktree=True).report.evals
+    recall = next(metric for metric in checked.metrics if metric.name == "f1")
+    assert [recall.base, recall.head] == [1.0, pytest.approx(5 / 6)]
+
+
+def test_one_output_is_verified_in_the_work_tree(repo: GitRepo) -> None:
+    repo.commit(RUNS | GOLD | RIGHT)
+    repo.checkout()
+    (repo.path / "evals/inv/results/iteration-001/c3.json").write_text('{"vendor": "v-c3", "total": 9}')
+    done = run("verify-one", "inv", "--json", cwd=repo.path)
+    assert json.loads(done.stdout)["metrics"]["f1"] == pytest.approx(5 / 6)
+    (repo.path / "evals/inv/gold/c3.json").write_text('{"vendor": "v-c3", "total": 9}')
+    assert json.loads(run("verify-one", "inv", "--json", cwd=repo.path).stdout)["metrics"]["f1"] == 1.0
+
+
+def test_the_gate_sees_a_document_that_broke(repo: GitRepo) -> None:
+    repo.commit(RUNS | GOLD | RIGHT)
+    repo.commit(documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=4), branch="try", parent="main")
+    (checked,) = api.check(repo.path, "main", rev="try").report.evals
+    assert (checked.fixed, checked.broken) == (0, 1)
