@@ -42,7 +42,7 @@ IMPORTERS: Final = (
         name="promptfoo",
         module="promptfoo",
         ending="json",
-        beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
+        beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
     Importer(
         name="Inspect",

@@ -147,6 +147,8 @@ WORDS: Final = {
     **dict.fromkeys(("true", "yes", "pass", "passed", "correct", "✓", "✔", "✅"), RIGHT),
     **dict.fromkeys(("ja", "richtig", "wahr", "bestanden", "oui", "vrai", "réussi", "sí", "correcto"), RIGHT),
     **dict.fromkeys(("是", "对", "正确", "通过", "正解", "合格"), RIGHT),
+    **dict.fromkeys(("true_positive", "true_negative"), RIGHT),
+    **dict.fromkeys(("false_positive", "false_negative"), WRONG),
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "✗", "✘", "❌"), WRONG),
     **dict.fromkeys(("nein", "falsch", "nicht bestanden", "non", "faux", "échoué", "incorrecto"), WRONG),
     **dict.fromkeys(("否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG),

@@ -295,10 +295,11 @@ _METRICS: Final = _HIGHER | _words_of("""
 """)
 _COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
-_MEANS: Final = _words_of("average avg mean percent percentage pct rate ratio share")
+_MEANS: Final = _words_of("average avg mean rate ratio share")
 _SET: Final = _words_of("dropout frame learning sample sampling")
 """Words for rates that somebody sets before a run."""
-_PERCENT: Final = _HIGHER | _words_of("percent percentage pct rate")
+_SHARES: Final = _words_of("percent percentage pct rate")
+_PERCENT: Final = _HIGHER | _SHARES
 _HEADLINES: Final = (
     "f1",
     "macro_f1",
@@ -364,15 +365,19 @@ def is_headline(name: str) -> bool:
     return headline_rank(name) < len(_HEADLINES)
 
 
-def metric_rank(name: str) -> int:
-    """0 if any word of a name is that of a metric, as in ``overall_pass_rate`` or ``rougeL``.
+def headline_place(name: str) -> tuple[int, int, int] | None:
+    """Return the place of a number among those that may be the headline, best first; None if it has no metric's name.
 
-    1 for a mean or a rate of anything, 2 for a count of what is good, such as ``passed``, 3 for another name.
+    A number of all cases comes before that of one, which is deeper. Last come means and rates of anything, then counts
+    of what is good, such as ``passed``.
     """
-    words = _name_words(name.rpartition(".")[2])
-    if words & _METRICS and (words & _MEANS or not words & _COUNTED):
-        return 0
-    return 1 if words & _MEANS and not words & _SET else 2 if words & _METRICS else 3
+    words, rank = _name_words(name.rpartition(".")[2]), headline_rank(name)
+    place = (max(1, name.count(".")), rank)
+    if is_headline(name) or (words & _METRICS and (words & (_MEANS | _SHARES) or not words & _COUNTED)):
+        return (0, *place)
+    if words & _MEANS and not words & _SET:
+        return (1, *place)
+    return (2, *place) if words & _METRICS else None
 
 
 def is_amount(name: str) -> bool:

@@ -48,6 +48,7 @@ from sitegen.importers.usual_names import (
     TRUE_LABELS,
     VERDICTS_OF_CHECKS,
     is_verdict,
+    named_rows,
     nearest_cases,
     plain_name,
     usual_columns,
@@ -136,7 +137,7 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
             above, of_groups, below = path.partition(".*.")
             listed = value_at(members(value), above)
             if not of_groups:
-                rows += items(listed)
+                rows += items(listed) or named_rows(listed)
             for group in list_of(members)(listed) if of_groups else ():
                 rows += ({GROUP: group.get("name"), **row} for row in list_of(members)(value_at(group, below)))
         return rows
@@ -146,7 +147,9 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
     # The cases with an expected side and an output, else the longest list of objects below a key.
     lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
-    return in_columns or nearest_cases(value) or max(lists, key=len, default=[])
+    named = chain([value], value.values())
+    longest: Sequence[Value] = max(lists, key=len, default=[])
+    return in_columns or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
 
 
 _CLASSES: Final = (*TRUE_LABELS, "label")
@@ -159,6 +162,8 @@ _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment",
 """Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
 """Names of columns that say why a judge failed, in lower case without separators."""
+_IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
+"""Names of columns that say whether a judge saw the answer, in lower case without separators."""
 _JUDGE_OF_CHECK: Final = "sample.model"
 """Where OpenAI's API of evals names the model that graded, in its result."""
 _FAILED: Final = "evaluator_failures"
@@ -180,6 +185,7 @@ class _TableReader:
             fix = "Leave out those that are not needed."
             raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", fix)
         self._judge_errors = [name for name in columns if plain_key(name) in _JUDGE_ERRORS]
+        self._is_judged = [name for name in columns if plain_key(name) in _IS_JUDGED]
         self._judge_columns = [name for name in columns if plain_key(name) in JUDGES]
         self._map = column_map
         asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
@@ -248,6 +254,9 @@ class _TableReader:
 
     def _opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
         """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
+        judged = (grade_of(row.get(name), WORDS) for name in self._is_judged)
+        if any(grade is not None and grade.score == 0 for grade in judged):
+            return ()  # the zeros in its scores are none
         columns = self._scores
         if self._lists_scores:
             listed = map(text, items(row.get(self._map.names_of_scores)))

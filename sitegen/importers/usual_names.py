@@ -43,7 +43,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
 
-WEAK_VERDICTS: Final = ("success", "status", "outcome")
+WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 _VERDICT: Final = "verdict"
@@ -124,6 +124,18 @@ def response_states_a_result(row: Mapping[str, Value]) -> bool:
         or (plain == _VERDICT and not is_no_score(value))
         for plain, value in ((plain_name(name), value) for name, value in row.items())
     )
+
+
+_COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
+"""Names of numbers of cases: what has them is a group of cases."""
+
+
+def named_rows(value: Value) -> list[Value]:
+    """Return the rows of cases by name (``{"case 1": {"passed": true}}``), with the names as their ids; else none."""
+    rows = list(map(members, members(value).values()))
+    if not rows or not all(states_a_result(row) and not _COUNTS & {*map(plain_name, row)} for row in rows):
+        return []
+    return [{"id": name, **row} for name, row in zip(members(value), rows, strict=True)]
 
 
 def _is_number(value: Value) -> bool:

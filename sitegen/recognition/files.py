@@ -16,6 +16,7 @@ from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
+from sitegen.importers.usual_names import named_rows
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Parsed
@@ -196,11 +197,10 @@ def value_of(ending: str, content: bytes) -> Value:
 
 def table_of(value: Value) -> FoundTable | None:
     """Return the value itself if it is a list of objects, or the longest such list under one of its keys."""
-    lists = value if isinstance(value, dict) else {"": value}
+    lists = value if isinstance(value, dict) and not named_rows(value) else {"": value}
     tables = []
     for key, values in lists.items():
-        if not isinstance(values, list):
-            continue
+        values = values if isinstance(values, list) else named_rows(values)
         rows = [row for row in values if isinstance(row, dict) and row]
         if rows and len(rows) * 10 >= len(values) * 9:
             tables.append(FoundTable(key, tuple(rows[:_ROWS]), len(rows)))

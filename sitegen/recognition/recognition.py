@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -12,11 +12,10 @@ from sitegen.data_files.reading import UnreadableError, ending
 from sitegen.importers import LINES, importer_of, read_results
 from sitegen.importers.case import VERDICTS, is_no_score
 from sitegen.importers.recorded_layouts import (
-    headline_rank,
+    headline_place,
     is_amount,
     is_headline,
     is_measure,
-    metric_rank,
     numbers_of_layout,
     read_record,
 )
@@ -112,7 +111,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
     list_key = {"list": table.key} if table.key else {}
-    by = ", ".join(graded) or f"comparing {columns['output']} with {columns['expected']}"
+    by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
     why = f"a table of {counted(table.size, 'row')}, graded by {by}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
@@ -157,19 +156,29 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
         if number.value is not None and not number.is_sample and is_measure(number.name)
     }
     names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
-    headline = min(names, key=headline_rank, default="")
-    if not is_headline(headline):
-        headline = min((name for name in names if values[name] and metric_rank(name) < 3), key=metric_rank, default="")
-    if not headline or len(values) > _MOST_NUMBERS:
+    names = [name for name in names if values[name] or is_headline(name)]
+    places = {name: place for name in names if (place := headline_place(name))}
+    headline = min(places, key=places.__getitem__, default="")
+    beside = headline.rpartition(".")[0]
+    if not headline or (len(values) > _MOST_NUMBERS and "." in beside):
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
-    keys = {"kind": "recorded", "settings": {"headline": headline}}
+    settings: dict[str, Any] = {"headline": headline}
+    if beside and len(values) > _MOST_NUMBERS:
+        settings["metrics"] = [f"{beside}.*"]
+    keys = {"kind": "recorded", "settings": settings}
     return keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}"
 
 
 _NAMED_SCORE = re.compile(
-    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)(?: \[\w+\])?$", re.IGNORECASE
+    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match|"
+    r"^(?:quality|safety|citation|grounded(?:ness)?|helpful(?:ness)?|complete(?:ness)?|coheren\w*|mrr|ndcg))"
+    r"(?: \[\w+\])?$",
+    re.IGNORECASE,
 )
+_NAMED_VERDICT = re.compile(r"[a-z0-9](?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$")
+"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``."""
+_MOST_VARIANTS: Final = 20
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12
@@ -192,6 +201,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
             parts[part] = column
+    if "id" in parts and (varied := _crossed_with(parts["id"], columns, parts)):
+        parts["variant"] = varied
     for name in table.columns:
         by_name[plain_name(name)] = name
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
@@ -200,8 +211,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name)
+    if not verdict and not scores:
+        scores = [name for name in table.columns if _NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
-    is_judged = bool({"input", "expected", "output"} & parts.keys()) or any(name.endswith("]") for name in scores)
+    tells = {"input", "expected", "output", "variant"} & parts.keys()
+    is_judged = bool(tells) or any(name.endswith("]") for name in scores)
     is_classified = all(
         plain_name(parts.get(part, "")) in names
         for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))
@@ -210,16 +224,20 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict
-    by_object = {name.partition(".")[0] for name in scores}
-    if scores and plain_name(min(by_object)) in OBJECTS and len(by_object) == 1:
-        parts["scores"] = [f"{min(by_object)}.*"]  # a judge that is added later counts as well
-    elif len(scores) == 1:
-        parts["score"] = scores[0]
-    elif scores:
-        parts["scores"] = scores
+    parts |= _parts_of_scores(scores, verdict, columns)
     scale = _scale(highest)
     settings: dict[str, Any] = {"columns": parts}
     return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
+
+
+def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
+    by_object = {name.partition(".")[0] for name in scores}
+    if not scores or plain_name(min(by_object)) not in OBJECTS or len(by_object) > 1:
+        return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
+    parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
+    if verdict and all(_states_verdicts(columns[name], 1) for name in scores):
+        parts["score"] = verdict  # not the share of the checks that passed
+    return parts
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
@@ -234,8 +252,25 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     return columns
 
 
+def _crossed_with(ids: str, columns: Mapping[str, list[Value]], parts: Mapping[str, str]) -> str:
+    """Return the column each of whose texts is in a row of most cases, as that of a variant; empty if there is none.
+
+    Of several, that with the most different texts, and of these one with a usual name.
+    """
+    cases = list(map(str, columns[ids]))
+    used = {name for part, name in parts.items() if part != "variant"}
+    sizes = {}
+    for name in dict.fromkeys((*filter(None, [parts.get("variant")]), *columns)):
+        cells = [value for value in columns[name] if isinstance(value, str) and value]
+        pairs, different = {*zip(cases, cells, strict=False)}, len({*cells})
+        is_full = len(cells) == len(cases) and len(pairs) * 10 >= len({*cases}) * different * 9
+        if name not in used and 1 < different <= _MOST_VARIANTS and is_full and not all(map(is_verdict, cells)):
+            sizes[name] = different
+    return max(sizes, key=sizes.__getitem__, default="")
+
+
 def _states_verdicts(values: list[Value], least_different: int) -> bool:
-    stated = [value for value in values if not is_no_score(value)]
+    stated = [value for value in _stated(values) if not is_no_score(value)]
     return len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated))
 
 
@@ -273,17 +308,21 @@ def _scale(highest: float) -> int:
     return next(scale for scale in _SCALES if highest <= scale)
 
 
+def _stated(values: Iterable[Value]) -> list[Value]:
+    """Return the values of a column, with the score or the verdict of an object of a judge in its place."""
+    return [
+        next((value[key] for key in GRADES if key in value), None) if isinstance(value, dict) else value
+        for value in values
+    ]
+
+
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
     """Return the numbers of a column, without cells that are empty, NaN, infinite or too large for a number.
 
     An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
     """
-    stated = [
-        next((value[key] for key in GRADES if key in value), None) if isinstance(value, dict) else value
-        for value in values
-    ]
     numbers = []
-    for value in stated:
+    for value in _stated(values):
         if isinstance(value, str):
             if _SPELLED.fullmatch(value.strip()):
                 numbers.append(float(value))

@@ -528,6 +528,10 @@ def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_no
         ({"passed": 8, "total": 10, "failed": 2, "pass_percentage": 80.0}, "pass_percentage"),
         ({"cases_correct": 8, "refusal_rate": 0.1}, "refusal_rate"),
         ({"learning_rate": 0.1, "n_passed": 8}, "n_passed"),
+        ({"cases": {"a": {"f1": 1.0}, "b": {"f1": 0.0}}, "overall_pass_rate": 0.5}, "overall_pass_rate"),
+        ({"by_class": {"a": {"x": {"f1": 1.0}}}, "metrics": {"recall": 0.5}}, "metrics.recall"),
+        ({"seen": {str(n): {"accuracy": 1} for n in range(250)}, "all": {"accuracy": 0.9, "n": 2}}, "all.accuracy"),
+        ({"rows": {f"r{n}": {"a": {"accuracy": 1}} for n in range(250)}}, None),
         ({"learning_rate": 0.1, "sample_rate": 16}, None),
         ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
     ],
@@ -693,3 +697,68 @@ def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
         found = [({key: one.entry[key] for key in entry}, one.newest) for one in _look(repo).proposed]
         assert not score or found == [(entry, score)]
     assert build_site(repo.path, tmp_path / "site").iterations == len(outputs)
+
+
+STATED = {
+    "cases by name": (
+        {"results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"}, "n_pass": 3},
+        "Score 0.750 over 4 cases",
+    ),
+    "cases by name alone": (
+        {name: {"score": score, "question": name} for name, score in (("a", 0.5), ("b", 1))},
+        "Score 0.750 over 2 cases",
+    ),
+    "groups of cases by name": (
+        {"agents": {name: {"pass": 1, "fail": 0, "total": 1} for name in "ab"}, "accuracy": 0.5},
+        "accuracy 0.500 over 1 run",
+    ),
+    "a column that is crossed with the cases": (
+        [
+            {"question_id": f"q{n}", "architecture": kind, "question": f"Which {n}?", "recall": score}
+            for n in range(3)
+            for kind, score in (("naive", 0.5), ("hybrid", 1))
+        ],
+        "Score 0.750 over 6 cases",
+    ),
+    "a grade beside a variant": (
+        [
+            {"task_id": f"t{n}", "config": kind, "model": "m", "quality": 0.5, "cost_usd": 0.1, "run": run}
+            for n in range(3)
+            for kind in ("small", "large")
+            for run in (1, 2)
+        ],
+        "Score 0.500 over 6 cases",
+    ),
+    "rows that no judge saw": (
+        [{"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)],
+        "Score 0.500 over 3 cases",
+    ),
+    "a verdict beside the checks behind it": (
+        [{"id": n, "input": f"?{n}", "passed": n > 1, "checks": {"cited": True, "short": n > 1}} for n in range(4)],
+        "Score 0.500 over 4 cases",
+    ),
+    "verdicts by the names of what they judge": (
+        {"tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]},
+        "Score 0.875 over 4 cases",
+    ),
+    "a classification as right or wrong": (
+        [
+            {"sample_id": f"s{n}", "classification": word, "category": "benign"}
+            for n, word in enumerate(("true_positive", "true_negative", "false_negative", "true_negative"))
+        ],
+        "Score 0.750 over 4 cases",
+    ),
+}
+"""Contents of a file of results -> the newest score, which the file states or which its rows make."""
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_what_a_file_states_of_its_cases_is_the_score(name: str, tmp_path: Path):
+    content, score = STATED[name]
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/results.json": json.dumps(content), "CLAUDE.md": "Read."})
+    build_site(repo.path, tmp_path / "site")
+    data = json.loads(next((tmp_path / "site/data/evals").glob("*.json")).read_text())
+    assert [point["status"] for point in data["points"]] == ["scored"]
+    found = (*_look(repo).proposed, *_look(repo).existing)
+    assert [one.newest for one in found] == [score]
