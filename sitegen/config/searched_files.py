@@ -72,12 +72,14 @@ class Search(Frozen, gc=True, dict=True):
             level = level[: _MOST_FOLDERS - len(walked)]
             walked += level
             inside = (
-                (folder, name, is_folder) for folder in level for name, is_folder in sorted(self.names(folder).items())
+                (folder, sorted(name for name, is_folder in self.names(folder).items() if is_folder))
+                for folder in level
             )
             level = [
                 join(folder, name)
-                for folder, name, is_folder in inside
-                if is_folder and name[0] != "." and name not in _SKIPPED
+                for folder, names in inside
+                for name in names
+                if name[0] != "." and name not in _SKIPPED
             ]
         return tuple(walked)
 

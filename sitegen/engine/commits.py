@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import merge
 from itertools import chain, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -46,6 +46,7 @@ from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_
 from sitegen.pages.edit import RenderedPatch, draw_edit
 from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
+from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
 
 _COMMIT_LIST: Final = "list of commits"
@@ -122,12 +123,12 @@ def write_search_log(build: Build, evals: Evals) -> tuple[int, tuple[SearchEntry
     return count, last
 
 
-_Place: TypeAlias = tuple[int, bool, str, int]
-"""The sort key of an entry: position of the commit, whether it is an edit, the eval or path, and the place in it."""
+_Entry: TypeAlias = tuple[int, Callable[[], SearchEntry]]
+"""The position of a commit, and what makes an entry of it."""
 
 
 def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
-    """Yield points and edits of the new commits, in order. They are merged: each eval or file is in order already.
+    """Yield points and edits of the new commits, by commit; in a commit, points by eval before edits by path.
 
     Evals that sitegen failed to make are skipped, because they have no reports.
     """
@@ -140,22 +141,20 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
         for changed in update.evals
         if changed.history.id not in failed
     )
-    edits = (_edits(file.edits) for file in update.instructions)
-    return (entry() for (position, *_), entry in merge(*points, *edits, key=itemgetter(0)) if position in new)
+    edits = [edit for file in update.instructions for edit in file.edits if edit.commit.position in new]
+    edits.sort(key=attrgetter("commit.position", "path"))
+    of_edits: Iterator[_Entry] = ((edit.commit.position, partial(edit_entry, edit)) for edit in edits)
+    of_points = sorted(chain.from_iterable(points), key=itemgetter(0))
+    return (entry() for position, entry in merge(of_points, of_edits, key=itemgetter(0)) if position in new)
 
 
-def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[tuple[_Place, Callable[[], SearchEntry]]]:
+def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[_Entry]:
     originals = first_points_with_output(history.snapshots, history.kind)
     for index in range(first_new, len(history.snapshots)):
         at, original = history.snapshots[index], originals[index]
         copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
         entry = partial(iteration_entry, info, at, copied)
-        yield (at.commit.position, False, info.id, index), entry
-
-
-def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_Place, Callable[[], SearchEntry]]]:
-    for index, edit in enumerate(edits):
-        yield (edit.commit.position, True, edit.path, index), partial(edit_entry, edit)
+        yield at.commit.position, entry
 
 
 OWNER: Final = "commits"
@@ -271,28 +270,24 @@ def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[C
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}
-    edited = {(edit.path, edit.commit.sha): (edit, file.path) for file in timeline.instructions for edit in file.edits}
+    edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)
-    thick = {
-        (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
-    }
     records = timeline.update.records
     earlier = (_newest_listed(timeline), *(record.commit.sha for record in records[:-1]))
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
-        sha = record.commit.sha
-        edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
-        files = {path: last_path for path, (_, last_path) in edits.items()}
+        own = edits_of.get(record.commit.position, ())
+        edits = [file_edit.edit for file_edit in own]
         moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
         changed = sort_out(record, layout, timeline.update.renamed, layouts)
         inputs = CommitPageInputs(
             record=record,
             moves=moves,
             changed=changed,
-            files=files,
+            files={file_edit.edit.path: file_edit.file for file_edit in own},
             names=names_of_evals(changed, summaries, record.commit.position),
             earlier=before,
-            thickened=tuple(path for path in files if (path, sha) in thick),
-            edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
+            thickened=tuple(edit.path for edit in edits if thickens(edit, apart)),
+            edits=tuple(edit for edit in edits if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         if edits and not any(move.has_new_output for move in moves):
             COMMITS_WITHOUT_OUTPUT.keep(build.memo, str(record.commit.position), inputs)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
-from heapq import merge
 from itertools import chain, groupby, islice
-from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -38,7 +36,7 @@ from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.field import fields_page
-from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
+from sitegen.pages.instructions import EditEffects, edits_by_commit, instructions_page
 from sitegen.pages.other_pages import (
     NO_JEKYLL,
     KindMetrics,
@@ -196,11 +194,7 @@ class SiteWriter:
 
     def _edits_by_commit(self) -> Iterator[EditEffects]:
         """Yield the commits with edits, newest first."""
-        files = ([FileEdit(edit, file.path) for edit in reversed(file.edits)] for file in self._timeline.instructions)
-        position_of = attrgetter("edit.commit.position")
-        newest_first = merge(*files, key=position_of, reverse=True)
-        for position, same_commit in groupby(newest_first, key=position_of):
-            edits = tuple(sorted(same_commit, key=attrgetter("edit.path")))
+        for position, edits in reversed(edits_by_commit(self._timeline.instructions).items()):
             yield EditEffects(edits[0].edit.commit, edits, self._instructions.effects.effects_of(position))
 
     def _latest(self) -> tuple[EditEffects, ...]:

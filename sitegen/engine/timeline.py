@@ -149,10 +149,11 @@ class Timeline(Frozen):
     @property
     def pages_of_instructions(self) -> frozenset[str]:
         """The addresses of the edits that are no rows, of their files, and of files that an eval names."""
-        edits = [
+        edits = (
             (-edit.commit.position, edit.path, file.path, edit) for file in self.instructions for edit in file.edits
-        ]
-        kept = nsmallest(len(edits) - self.edits_without_page, edits, key=itemgetter(0, 1))
+        )
+        number = sum(len(file.edits) for file in self.instructions)
+        kept = nsmallest(number - self.edits_without_page, edits, key=itemgetter(0, 1))
         named = [file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id)]
         pages = (links.edit(path, edit.commit.sha) for _, _, path, edit in kept)
         files = (

@@ -74,10 +74,11 @@ class FilesAt:
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
         listed = self._object(folder, "tree", LARGEST_BLOB)
-        entries = [entry for entry in tree_entries(listed) if entry[0] in _LISTED]
-        self._ids[folder] = {name: oid for _, name, oid in entries}
-        self._names[folder] = {name: mode == TREE_MODE for mode, name, _ in entries}
-        return self._names[folder]
+        names, ids = self._names.setdefault(folder, {}), self._ids.setdefault(folder, {})
+        for mode, name, oid in tree_entries(listed):
+            if mode in _LISTED:
+                names[name], ids[name] = mode == TREE_MODE, oid
+        return names
 
     def blob_id(self, path: str) -> str | None:
         """Return the id of a file's content without reading it; None if there is no such file."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import resources
+from itertools import chain
 from posixpath import splitext
 from typing import Final
 
@@ -31,8 +32,8 @@ class InstructionHistories:
         It is called only to decide about a possible rename, or if an output records hashes or versions.
         """
         self._read = read
-        self._files: dict[str, _FileEdits] = {}
-        """By path; without those that continue under another name."""
+        self._files: dict[str, list[Edit]] = {}
+        """The edits of each file, oldest first, by its path; without files that continue under another name."""
         self.renames = 0
         """Number of files that were renamed, even if new ones have their former paths now."""
         self._digests: dict[str, tuple[str, ...]] = {}
@@ -40,7 +41,10 @@ class InstructionHistories:
 
     def histories(self) -> tuple[InstructionHistory, ...]:
         """Return the history of every file, by path."""
-        return tuple(file.history(path) for path, file in sorted(self._files.items()))
+        return tuple(
+            InstructionHistory(path, tuple(edits), edits[-1].status == "deleted")
+            for path, edits in sorted(self._files.items())
+        )
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
         """Fold one commit's changes of instruction files. Returns the paths of its edits."""
@@ -59,10 +63,10 @@ class InstructionHistories:
             blob = edit.new or edit.old
             if not earlier and blob is not None and blob.oid in _skeleton_ids():
                 continue  # to add, move or delete a file as ``sitegen init`` writes it is nobody's edit
-            file = earlier[0] if earlier else _FileEdits()
-            for replaced in earlier[1:]:
-                file = file.merged(replaced)
-            file.add(edit)
+            file = earlier[0] if earlier else []
+            if earlier[1:]:
+                file = sorted(chain(*earlier), key=lambda edit: edit.commit.position)
+            file.append(edit)
             self._files[edit.path] = file
             edited.append(edit.path)
         for path in former_paths:
@@ -96,8 +100,12 @@ class InstructionHistories:
             return None
         newest: list[Commit] = []
         for path, fits in stated:
-            fitting = [file.newest(path, name, fits) for name, file in self._files.items()]
-            commits = [commit for commit in fitting if commit is not None]
+            # The last path of a file stands for all of its paths.
+            fitting = (
+                (edit for edit in reversed(edits) if edit.new and path in ("", name, edit.path) and fits(edit.new))
+                for name, edits in self._files.items()
+            )
+            commits = [edit.commit for of_file in fitting if (edit := next(of_file, None)) is not None]
             if not commits:
                 return None
             newest.append(max(commits, key=lambda commit: commit.position))
@@ -123,35 +131,6 @@ class InstructionHistories:
             self._versions[blob.oid] = next(filter(None, map(stated_version, lines)), "")
         in_name = re.search(_VERSION_IN_NAME, splitext(blob.path)[0])
         return version in (_plain_version(self._versions[blob.oid]), in_name[1] if in_name else "") and bool(version)
-
-
-class _FileEdits:
-    """The edits of one file, oldest first, and all names that the file had."""
-
-    def __init__(self, edits: Iterable[Edit] = ()) -> None:
-        self._edits = list(edits)
-        self._names = {edit.path for edit in self._edits}
-
-    def add(self, edit: Edit) -> None:
-        self._edits.append(edit)
-        self._names.add(edit.path)
-
-    def merged(self, other: _FileEdits) -> _FileEdits:
-        return _FileEdits(sorted((*self._edits, *other._edits), key=lambda edit: edit.commit.position))
-
-    def history(self, path: str) -> InstructionHistory:
-        return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
-
-    def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:
-        """Return the newest commit that wrote a fitting content while the file was at ``path``; None if there is none.
-
-        ``name`` is the current path of the file, which stands for all of its paths. An empty ``path`` matches every
-        file. Edits are tried from the newest to the oldest, because most outputs are made with recent instructions.
-        """
-        if path not in ("", name, *self._names):
-            return None
-        edits = (edit for edit in reversed(self._edits) if edit.new and path in ("", name, edit.path))
-        return next((edit.commit for edit in edits if edit.new and fits(edit.new)), None)
 
 
 def _plain_version(version: str) -> str:

@@ -175,6 +175,8 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
     paired if their contents are similar. ``read`` returns a blob's content, or None.
     """
     deleted = {change.path: change for change in changes if change.new is None}
+    if not deleted:
+        return {}
     added = {change.path: change for change in changes if change.old is None}
     pairs: dict[str, ChangedPath] = {}
     by_content: dict[str | None, list[str]] = defaultdict(list)

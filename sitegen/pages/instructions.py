@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from sitegen.analysis.effects import BestInstructions
@@ -55,6 +56,15 @@ class FileEdit(Frozen):
     edit: Edit
     file: str
     """The last path of the file, which names its page."""
+
+
+def edits_by_commit(files: Iterable[InstructionHistory]) -> dict[int, tuple[FileEdit, ...]]:
+    """Return the edits of each commit by its position, oldest first; those of a commit by path."""
+    edits = defaultdict[int, list[FileEdit]](list)
+    for file in files:
+        for edit in file.edits:
+            edits[edit.commit.position].append(FileEdit(edit, file.path))
+    return {position: tuple(sorted(edits[position], key=attrgetter("edit.path"))) for position in sorted(edits)}
 
 
 class EditEffects(Frozen):
