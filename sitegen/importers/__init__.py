@@ -73,6 +73,11 @@ IMPORTERS: Final = (
     Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
     Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
     Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:'),
+    Importer("Langfuse", ending="json", beginning=rb'(?s)\s*\{.*"item_?[rR]esults"\s*:\s*\[\s*\{\s*"item"\s*:'),
+    Importer(
+        name="Langfuse's scores",
+        beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?[^{}]*\b(?:traceId|trace_id)\b[^{}]*\b(?:dataType|data_type)\b',
+    ),
     LINES,
 )
 """The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot

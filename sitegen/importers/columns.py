@@ -193,6 +193,17 @@ REPORTS: Final[dict[str, ColumnMap]] = {
         scores=(("evaluationResults.*", ""),),
         list_at=("testResults",),
     ),
+    "Langfuse": ColumnMap(
+        parts={
+            "id": ("item.id",),
+            "input": ("item.input",),
+            "expected": ("item.expected_output", "item.expectedOutput"),
+            "output": ("output",),
+        },
+        scores=(("evaluations.*", ""),),
+        list_at=("item_results", "itemResults"),
+    ),
+    "Langfuse's scores": ColumnMap(parts={"id": ("id",)}, scores=(("scores.*", ""),)),
     "openai-evals-api": ColumnMap(
         parts={
             "id": ("datasource_item_id",),
@@ -223,8 +234,8 @@ REPORTS: Final[dict[str, ColumnMap]] = {
     "lm-eval": _LM_EVAL,
 }
 """The rows of reports that are recognised by their beginning, by the name of their importer: ``benchmark.json`` of the
-evals of a skill, evalite's JSON, that of ``gh models eval``, the output items of OpenAI's API of evals, pydantic-evals'
-``EvaluationReport``."""
+evals of a skill, evalite's JSON, that of ``gh models eval``, the result of an experiment and an export of scores of
+Langfuse, the output items of OpenAI's API of evals, pydantic-evals' ``EvaluationReport``."""
 
 
 KEYS: Final = ("columns", "preset", "list", "range", GRADES)

@@ -47,12 +47,12 @@ from sitegen.importers.usual_names import (
     GRADES,
     TRUE_LABELS,
     VERDICTS_OF_CHECKS,
+    case_rows,
     is_verdict,
     named_rows,
     nearest_cases,
     plain_name,
     usual_columns,
-    with_named_checks,
 )
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
@@ -87,7 +87,7 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
     return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
 
 
-def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Parsed[list[Mapping[str, Value]]]:
+def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Parsed[list[dict[str, Value]]]:
     findings: list[Finding] = []
     rows: list[Value] = []
     if ending == "csv":
@@ -114,7 +114,7 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
     if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    return Parsed([with_named_checks(members(row)) for row in rows], tuple(findings))
+    return Parsed(case_rows(map(members, rows)), tuple(findings))
 
 
 def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[str, Value]]:
@@ -149,7 +149,7 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     lists = [below for below in value.values() if isinstance(below, list) and any(map(members, below))]
     named = chain([value], value.values())
     longest: Sequence[Value] = max(lists, key=len, default=[])
-    return in_columns or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
+    return (names and in_columns) or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
 
 
 _CLASSES: Final = (*TRUE_LABELS, "label")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
-from sitegen.importers.tool_values import members, name_of
+from sitegen.importers.tool_values import lone_item, members, name_of
 from sitegen.model.outcomes import Value
 from sitegen.text.keys import plain_key
 
@@ -18,7 +20,7 @@ PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
 """Names that occur in pairs, in tables of a classification."""
 PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
-        "datasourceitemid",  # of OpenAI's hosted evals, where an id is that of the output
+        *("datasourceitemid", "datasetitemid"),  # in tables where an id is that of the output
         *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
         *("documentid", "scenarioid", "evalid", "test", "testcase", "testname", "case", "eval", "scenario", "task"),
         *("name", "key"),
@@ -51,7 +53,7 @@ _VERDICT: Final = "verdict"
 _ANY: Final = (-1e300, 1e300)
 """The range of a number on an unknown scale."""
 OBJECTS: Final = (
-    *("scores", "assertions", "grades", "verdicts", "checks"),
+    *("scores", "assertions", "grades", "verdicts", "checks", "evaluations"),
     *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
 )
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
@@ -64,6 +66,10 @@ _NAMES: Final = (
     *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
 )
 _MOST_CHECKS: Final = 200
+_ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
+"""Matches a cell of CSV with a list of one number."""
+_SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
+"""Names of columns by which a row is a trace, whose id is another one at each run and whose name is that of all."""
 _GRADING: Final = re.compile(
     r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
 )
@@ -76,10 +82,37 @@ def plain_name(name: str) -> str:
     return _SEPARATORS.sub("", name.casefold())
 
 
-def with_named_checks(row: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``)."""
-    lists = {name: value for name, value in row.items() if isinstance(value, list) and plain_name(name) in _LISTS}
-    return {**row, **{name: _by_name(value) or value for name, value in lists.items()}} if lists else row
+def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
+    """Return the rows of cases: without those of the spans in a case, and with all scores of a trace in one row."""
+    cases = [row for row in rows if row.get("is_root") is not False and not row.get("span_parents")]
+    if cases and all("name" in row and "value" in row and _trace_of(row) for row in cases):
+        by_trace: dict[str, list[Value]] = {}
+        for score in cases:
+            stated = [score.get(key) for key in ("value", "stringValue", "string_value")]
+            by_trace.setdefault(_trace_of(score), []).append(
+                {**score, "value": next((value for value in stated if not is_no_score(value)), None)}
+            )
+        cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
+    return list(map(with_named_checks, cases))
+
+
+def _trace_of(row: Mapping[str, Value]) -> str:
+    return name_of(row.get("traceId")) or name_of(row.get("trace_id"))
+
+
+def with_named_checks(row: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``).
+
+    In CSV, a list or an object of checks is JSON in a cell.
+    """
+    checks = dict[str, Value]()
+    for name, cell in row.items():
+        if isinstance(cell, str) and (_ONE_NUMBER.fullmatch(cell) or (plain_name(name) in _LISTS and cell[:1] in "{[")):
+            with suppress(UnreadableError):
+                checks[name] = cell = parse_json(cell).value
+        if isinstance(cell, list) and plain_name(name) in _LISTS:
+            checks[name] = _by_name(cell) or cell
+    return {**row, **checks}
 
 
 def _by_name(checks: list[Value]) -> dict[str, Value]:
@@ -101,29 +134,22 @@ def is_verdict(value: Value) -> bool:
     return grade is not None and grade.score in (0, 1)
 
 
-def states_a_result(row: Mapping[str, Value]) -> bool:
-    """Whether a tool states in the row of a case how good the answer is, in whatever form."""
-    return any(
-        (isinstance(value, dict | list) and bool(value) and (plain in OBJECTS or _GRADING.fullmatch(plain) is not None))
-        or (plain in SCORES and _is_number(value))
-        or (plain in (*VERDICTS, *WEAK_VERDICTS) and is_verdict(value))
-        or (plain == _VERDICT and not isinstance(value, dict | list) and not is_no_score(value))
-        for plain, value in ((plain_name(name), value) for name, value in row.items())
-    )
+def states_a_result(row: Mapping[str, Value], *, of_response: bool = False) -> bool:
+    """Whether a tool states in the row of a case how good the answer is, in whatever form.
 
-
-def response_states_a_result(row: Mapping[str, Value]) -> bool:
-    """Whether a response states how good it is, by the usual names of verdicts and scores.
-
-    Its success or status may be that of the call, and objects such as ``judge_usage`` or ``metrics`` hold no verdicts.
+    In the row of a response, the usual names of verdicts and scores alone count: its success or status may be that of
+    the call, and objects such as ``judge_usage`` or ``metrics`` hold no verdicts.
     """
-    return any(
-        (plain in OBJECTS and isinstance(value, dict) and bool(value))
-        or (plain in SCORES and _is_number(value))
-        or (plain in VERDICTS and is_verdict(value))
-        or (plain == _VERDICT and not is_no_score(value))
-        for plain, value in ((plain_name(name), value) for name, value in row.items())
-    )
+    verdicts = VERDICTS if of_response else (*VERDICTS, *WEAK_VERDICTS)
+    for name, value in with_named_checks(row).items():
+        plain, holds_checks = plain_name(name), plain_name(name.partition(".")[0]) in OBJECTS
+        if isinstance(value, dict) or (isinstance(value, list) and not of_response):
+            stated = bool(value) and (holds_checks or (not of_response and _GRADING.fullmatch(plain) is not None))
+        else:
+            stated = (plain in SCORES or ("." in name and holds_checks)) and _is_number(value)
+        if stated or (plain in verdicts and is_verdict(value)) or (plain == _VERDICT and not is_no_score(value)):
+            return True
+    return False
 
 
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
@@ -144,13 +170,20 @@ def _is_number(value: Value) -> bool:
     return grade is not None and grade.score is not None
 
 
+def usual_parts(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the usual names of the columns of each part in a table with these, in lower case without separators."""
+    if _SPANS.isdisjoint(columns):
+        return PARTS
+    return {**PARTS, "id": tuple(name for name in PARTS["id"] if name not in ("id", "name", "key"))}
+
+
 def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
     by_name: dict[str, str] = {}
     for name in chain.from_iterable(rows):
         by_name.setdefault(plain_name(name), name)
     parts: dict[str, tuple[str, ...]] = {}
-    for part, usual in PARTS.items():
+    for part, usual in usual_parts(by_name).items():
         used = set(chain.from_iterable(parts.values()))
         column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
         if column is not None and (part != "variant" or _repeats(row.get(column) for row in rows)):
@@ -160,11 +193,15 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     )
     numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
     score = next((by_name[name] for name in numeric), "")
-    scores = tuple(
-        (f"{by_name[name]}.*", "")
-        for name in OBJECTS
-        if name in by_name and any(isinstance(row.get(by_name[name]), dict) for row in rows)
+    above = dict.fromkeys(
+        name.partition(".")[0] for row in rows for name in row if "." in name or isinstance(row[name], dict)
     )
+    scores = tuple((f"{name}.*", "") for plain in OBJECTS for name in above if plain_name(name) == plain)
+    if not scores and not _SPANS.isdisjoint(
+        by_name
+    ):  # whose scores are lists, because a trace may have several of a name
+        lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
+        scores = tuple((name, "") for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows))
     sides = [plain_name(name) for part in ("expected", "output") for name in parts.get(part, ())]
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError, ending
 from sitegen.importers import LINES, importer_of, read_results
@@ -22,14 +24,14 @@ from sitegen.importers.recorded_layouts import (
 from sitegen.importers.usual_names import (
     GRADES,
     OBJECTS,
-    PARTS,
     PREDICTED_LABELS,
     SCORES,
     TRUE_LABELS,
     WEAK_VERDICTS,
+    case_rows,
     is_verdict,
     plain_name,
-    with_named_checks,
+    usual_parts,
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
@@ -191,12 +193,13 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
     None without id and input, or without a verdict, a score, or the labels of a classification.
     """
+    table = replace(table, rows=tuple(case_rows(table.rows)))
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
         by_name.setdefault(plain_name(name), name)
     parts: dict[str, Any] = {}
-    for part, names in PARTS.items():
+    for part, names in usual_parts(by_name).items():
         unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
@@ -242,8 +245,7 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
-    rows = [with_named_checks(row) for row in table.rows]
-    columns = {name: [row.get(name) for row in rows] for name in table.columns}
+    columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
         for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():

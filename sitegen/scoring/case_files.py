@@ -20,16 +20,7 @@ from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, js
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers import LINES, importer_of
 from sitegen.importers.case import VERDICTS
-from sitegen.importers.usual_names import (
-    EXPECTED,
-    INPUTS,
-    OUTPUT,
-    SCORES,
-    nearest_cases,
-    response_states_a_result,
-    states_a_result,
-    usual_key,
-)
+from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, SCORES, nearest_cases, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -160,7 +151,9 @@ def _responses_state_results(path: str, content: bytes) -> bool:
         rows = rows.get("responses")
     if not rows:
         raise UnreadableError("it has no responses", "Run the cases again.")
-    return isinstance(rows, list) and any(isinstance(row, dict) and response_states_a_result(row) for row in rows)
+    return isinstance(rows, list) and any(
+        isinstance(row, dict) and states_a_result(row, of_response=True) for row in rows
+    )
 
 
 def _kind_of_broken_file(content: bytes, of_responses: bool) -> ScoredKind | Literal["judged"] | None:

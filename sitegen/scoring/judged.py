@@ -61,7 +61,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 31
+    version = 32
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

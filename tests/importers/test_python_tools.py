@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from sitegen.importers import read_results
 from sitegen.importers.case import JudgedResults
+from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -137,3 +140,101 @@ def test_totals_of_pydantic_evals_are_the_averages_of_its_report() -> None:
         ("1 of 4 rows state an error", "KeyError: 'What is the capital of Atlantis?'"),
         ("An evaluator failed at 1 of 4 rows, whose other scores count", "ValueError: the judge is away"),
     ]
+
+
+def as_csv(rows: list[dict[str, Any]]) -> bytes:
+    """The rows as the exports of these tools write them: lists and objects are JSON in a cell."""
+    file = io.StringIO()
+    table = csv.DictWriter(file, list(rows[0]), quoting=csv.QUOTE_ALL)
+    table.writeheader()
+    for row in rows:
+        cells = {name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()}
+        table.writerow({name: "" if cell == "null" else cell for name, cell in cells.items()})
+    return file.getvalue().encode()
+
+
+def exported(rows: list[dict[str, Any]], ending: str, key: str = "data") -> bytes:
+    if ending == "csv":
+        return as_csv(rows)
+    return ("\n".join(map(json.dumps, rows)) if ending == "jsonl" else json.dumps({key: rows, "meta": {}})).encode()
+
+
+def test_totals_of_an_experiment_of_braintrust_are_its_summary() -> None:
+    results = read("braintrust.json")
+    assert means(results) == pytest.approx(own("braintrust.json"))
+    assert (answers(results), [case.input for case in results.cases]) == (ANSWERS, QUESTIONS)
+    assert results.findings == ()
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_an_export_of_braintrust_has_a_case_for_each_trace_named_by_its_input(ending: str) -> None:
+    rows = [
+        {"id": f"r{place}", "root_span_id": f"r{place}", "is_root": True, "span_parents": None, **row}
+        for place, row in enumerate(json.loads((FIXTURES / "braintrust.json").read_bytes()))
+    ]
+    spans = [{**row, "span_parents": [row["id"]], "is_root": False, "scores": None} for row in rows]
+    results = read_results(f"e.{ending}", exported([*rows, *spans], ending))
+    assert means(results) == pytest.approx(own("braintrust.json"))
+    assert [case.id for case in results.cases] == QUESTIONS
+    assert kind_of_case_file(f"e.{ending}", exported(rows, ending)) == "judged"
+
+
+def test_a_column_for_each_score_is_a_judge() -> None:
+    rows = json.loads((FIXTURES / "braintrust.json").read_bytes())
+    flat = [{**row, **{f"scores.{name}": score for name, score in row.pop("scores").items()}} for row in rows]
+    assert means(read_results("e.csv", as_csv(flat))) == pytest.approx(own("braintrust.json"))
+    assert kind_of_case_file("e.csv", as_csv(flat)) == "judged"
+
+
+def test_totals_of_an_experiment_of_langfuse_are_the_averages_that_it_prints() -> None:
+    results = read("langfuse.json")
+    assert means(results) == pytest.approx(own("langfuse.json"), abs=0.0005), "which it rounds"
+    assert (answers(results), [case.input for case in results.cases]) == (ANSWERS, QUESTIONS)
+    said = [(judge.reasoning, *judge.misses) for judge in (case.judges[0] for case in results.cases)]
+    assert said == [
+        ("It has 5 characters.",),
+        ("", "exact: It has 4 characters."),
+        ("", "exact: It has 11 characters."),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_a_list_of_scores_of_langfuse_has_a_case_for_each_trace(ending: str) -> None:
+    stated = json.loads((FIXTURES / "langfuse.json").read_bytes())["item_results"]
+    scores = [
+        {
+            "id": f"{place}-{score['name']}",
+            "traceId": f"trace-{place}",
+            "name": score["name"],
+            "dataType": "BOOLEAN" if isinstance(score["value"], bool) else "NUMERIC",
+            "value": float(score["value"]),
+            "stringValue": str(score["value"]) if isinstance(score["value"], bool) else None,
+            "comment": score["comment"],
+        }
+        for score, place in ((score, place) for place, item in enumerate(stated) for score in item["evaluations"])
+    ]
+    results = read_results(f"scores.{ending}", exported(scores, ending))
+    assert means(results) == pytest.approx(own("langfuse.json"), abs=0.0005)
+    assert [case.id for case in results.cases] == ["trace-0", "trace-1", "trace-2"]
+    assert kind_of_case_file(f"scores.{ending}", exported(scores, ending)) == "judged"
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_an_export_of_traces_of_langfuse_has_a_judge_for_each_list_of_scores(ending: str) -> None:
+    stated = json.loads((FIXTURES / "langfuse.json").read_bytes())["item_results"]
+    traces = [
+        {
+            "id": f"trace-{place}",
+            "name": "capitals",
+            "input": item["item"]["input"],
+            "output": item["output"],
+            "tags": ["a"],
+            "observationCount": 1,
+            "comments": [],
+            **{score["name"]: [float(score["value"])] for score in item["evaluations"]},
+        }
+        for place, item in enumerate(stated)
+    ]
+    results = read_results(f"traces.{ending}", exported(traces, ending))
+    assert means(results) == pytest.approx(own("langfuse.json"), abs=0.0005)
+    assert [case.id for case in results.cases] == QUESTIONS

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias, cast
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
-from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, response_states_a_result, usual_key
+from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -279,7 +279,7 @@ class _ResponsesReader:
         key = "output" if "output" in value else usual_key([value], (*OUTPUT, "label"))
         if not key and not value.get("error"):
             self._report("warning", f"{subject}{self._of} has neither an output nor an error: an empty answer", line)
-        if not self._states_results and response_states_a_result(value):
+        if not self._states_results and states_a_result(value, of_response=True):
             self._states_results = True
             message = f"The responses{self._of} state verdicts or scores, which do not count: their texts are compared"
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
