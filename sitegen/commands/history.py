@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Final, TypedDict
+from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame
-from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import Cell, Fate, State
+from sitegen.model.outcomes import Cell
 from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, same_output
 from sitegen.project import Options
@@ -162,11 +161,11 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         for explained in reversed(blame.periods):
             period = explained.period
             at = series.points[period.start].snapshot
-            values = f"expected {_shortened(period.expected)}, got {_shortened(period.actual)}"
+            expected, got = (line(side, SHOWN) if side else "nothing" for side in (period.expected, period.actual))
             because = " and ".join(ROLES[role] for role in explained.causes)
             columns = [
                 f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
-                "" if period.state == "absent" else values,
+                "" if period.state == "absent" else f"expected {expected}, got {got}",
                 ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part),
                 same_output(series.copied_label(period.start)),
             ]
@@ -188,73 +187,11 @@ def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
         yield bad_runs(noise.bad_runs)
 
 
-def _shortened(text: str) -> str:
-    return line(text, SHOWN) if text else "nothing"
-
-
-class BlameDocument(TypedDict):
-    """When a field was right and wrong."""
-
-    schema: str
-    eval_id: str
-    field: str
-    """The field as requested."""
-    cells: list[BlamedCell]
-
-
-class BlamedCell(TypedDict):
-    """One attribute of one document, or of one list item."""
-
-    document: str
-    """Empty if the eval has only one."""
-    path: str
-    attribute: str
-    extra_item: bool
-    """Whether only outputs have this list item."""
-    wrong_since: str | None
-    """Label of the iteration since which it has been wrong without interruption; null if it is not wrong now."""
-    wrong_for_points: int
-    wrong_for_outputs: int
-    """The different outputs of that run: copies, and outputs that were scored again, count once."""
-    flips: int
-    points_judged: int
-    points_wrong: int
-    outputs_judged: int
-    """The different outputs in which it was judged: copies, and outputs that were scored again, count once."""
-    outputs_wrong: int
-    """Those of them that were wrong when they were last judged."""
-    runs: list[BlamedRun]
-    """Consecutive iterations in which nothing about the cell changed, oldest first."""
-
-
-BlamedRun = TypedDict(
-    "BlamedRun",
-    {
-        "from": Annotated[str, "Label of its first iteration."],
-        "report": Annotated[str, "The report's file name without `.html`."],
-        "commit": str,
-        "committed_at": str,
-        "points": Annotated[int, "How many iterations it lasts, including those that were only scored again."],
-        "outputs": Annotated[int, "How many different outputs it lasts."],
-        "same_as": Annotated[
-            str | None, "Label of the iteration with the same output, if the output of its first iteration is a copy."
-        ],
-        "state": State,
-        "expected": Annotated[str | None, "Bounded JSON text; null if there was no value."],
-        "actual": str | None,
-        "became": Annotated[
-            Fate | None, "Compared with the run before; null for the first run, and if the cell is right in both."
-        ],
-        "causes": Annotated[list[Role], "What changed in its first iteration and can have caused it."],
-    },
-)
-
-
-def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
+def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[str, object]:
     """The same as JSON (``sitegen/blame/1``)."""
-    blamed: list[BlamedCell] = []
+    blamed: list[dict[str, object]] = []
     for blame in cells:
-        since, runs = blame.wrong_since, list[BlamedRun]()
+        since, runs = blame.wrong_since, []
         for explained in blame.periods:
             period = explained.period
             at = series.points[period.start].snapshot

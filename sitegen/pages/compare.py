@@ -75,15 +75,15 @@ class CompareView(Frozen):
                     attribute=attribute,
                     before=sum(flip.before is not None and flip.before.is_wrong for flip in of_field),
                     after=sum(flip.after is not None and flip.after.is_wrong for flip in of_field),
-                    fixed=sum(flip.fate == "fixed" for flip in of_field),
-                    broken=sum(flip.fate == "broken" for flip in of_field),
+                    fates={fate: sum(flip.fate == fate for flip in of_field) for fate in FATES},
                     better=better,
                     worse=worse,
                     reach=reach_of_chance(better + worse, least),
                 )
             )
-        changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
-        return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
+        flipped = {row.attribute: row.fates["fixed"] + row.fates["broken"] for row in rows}
+        changed = [row for row in rows if flipped[row.attribute] or row.before != row.after]
+        return sorted(changed, key=lambda row: (-abs(row.net), -flipped[row.attribute], -abs(row.after - row.before)))
 
     def edits_between(self, earlier: int) -> list[EditingCommit]:
         """The commits since an earlier point that edited instructions, newest first."""
@@ -102,8 +102,8 @@ class ComparedField(Frozen):
     before: int
     """Errors at the earlier point."""
     after: int
-    fixed: int
-    broken: int
+    fates: dict[Fate, int]
+    """Numbers of its cells."""
     better: int
     """List items, cases, or else cells of which more was fixed than broke, each counted once."""
     worse: int
@@ -112,7 +112,7 @@ class ComparedField(Frozen):
 
     @property
     def flipped(self) -> int:
-        """Number of those that became better or worse."""
+        """Number of items that became better or worse."""
         return self.better + self.worse
 
     @property

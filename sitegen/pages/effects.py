@@ -329,7 +329,7 @@ COLUMNS: Final = (
     Column(name="before", head="Before", cell=lambda row, root, *_: row.value_at(row.before, root), classes="num"),
     Column(name="after", head="After", cell=lambda row, root, *_: row.value_at(row.after, root), classes="num"),
     Column(name="change", head="Change", cell=lambda row, *_: signed_change(row.spec, row.change), classes="num"),
-    Column(name="interval", head="Its 95 % interval, around 0", cell=EffectRow.interval_cell),
+    Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
     Column(name="fixed", head="Fixed", cell=lambda row, root, *_: row.flips(row.fixed, "up", root), classes="num"),
     Column(name="broken", head="Broken", cell=lambda row, root, *_: row.flips(row.broken, "dn", root), classes="num"),
@@ -406,6 +406,7 @@ FIELD_COLUMNS: Final = (
         head=Markup(
             'Evals, with the values <span class="delta up">+fixed</span> and <span class="delta dn">−broken</span>'
         ),
+        label="Evals",
         cell=FlippedFields.evals_cell,
         classes="wrap",
     ),

@@ -225,7 +225,8 @@ def _sides(state: State, expected: str, actual: str) -> str:
     if state == "absent":
         return '<td class="sides"><td class="sides">'
     expected, actual = map(value, shown_run(state, expected, actual))
-    return f'<td class="sides c-expected" dir=auto>{expected}<td class="sides c-actual" dir=auto>{actual}'
+    first, second = (f'<td class="sides c-{side.lower()}" data-h={side} dir=auto>' for side in ("Expected", "Actual"))
+    return f"{first}{expected}{second}{actual}"
 
 
 def _causes(roles: Iterable[Role]) -> str:

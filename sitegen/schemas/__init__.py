@@ -27,7 +27,6 @@ TITLES: Final = {
     "recorded-results": "Results of kind recorded: evals/<id>/<iteration>.json",
     "all-results": "What sitegen verify-all --json writes",
     "aggregate": "aggregate.json",
-    "blame": "What sitegen blame --json writes",
     "comparison": "comparison_results.json",
     "gate": "What sitegen check --json writes",
     "index": "data/index.json",

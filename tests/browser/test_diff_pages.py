@@ -69,7 +69,7 @@ def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit: C
     shown = """row => [row, Object.assign(row.cloneNode(true), { className: "more" }),
         Object.assign(row.cloneNode(true), { className: "more on" })].map(each => {
         row.parentNode.append(each); return getComputedStyle(each).display; })"""
-    assert page.locator(".edits tbody tr").first.evaluate(shown) == ["grid", "none", "grid"]
+    assert page.locator(".edits tbody tr").first.evaluate(shown) == ["flex", "none", "flex"]
 
 
 def test_on_a_phone_removed_and_added_lines_stand_below_each_other(visit: Callable[..., Page]):

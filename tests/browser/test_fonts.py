@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from tests.browser import fonts
 from tests.browser.fonts import NARROW, WIDE, ZERO, draw_in, zeros
 
 
@@ -27,16 +26,3 @@ def test_narrow_fonts_are_a_fifth_narrower_and_wide_ones_a_fifth_wider(visit):
         found[percent] = zeros(page, "var(--sans)", "var(--mono)")
     assert found[NARROW] == pytest.approx([0.8 * width for width in found[100]], rel=0.03)
     assert found[WIDE] == pytest.approx([1.2 * width for width in found[100]], rel=0.03)
-
-
-def test_a_font_that_is_not_there_fails_the_test_and_says_so(visit, monkeypatch, tmp_path):
-    monkeypatch.setattr(fonts, "FOLDER", tmp_path)
-    with pytest.raises(pytest.fail.Exception, match=r"fonts of the browser tests are missing: no .*DejaVuSans\.ttf"):
-        fonts.fontconfig_file(tmp_path)
-
-
-def test_a_page_that_asks_for_other_fonts_fails_the_test_and_says_so(visit, monkeypatch):
-    page = visit("index.html")
-    page.evaluate("() => document.documentElement.style.setProperty('--sans', 'monospace')")
-    with pytest.raises(pytest.fail.Exception, match="not drawn in the fonts of the tests"):
-        draw_in(page, WIDE)

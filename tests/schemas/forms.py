@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from sitegen import schemas
-from sitegen.commands.history import BlameDocument
 from sitegen.config.models import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.model.gate import SCHEMA as GATE
 from sitegen.model.gate import GateReport
@@ -50,7 +49,6 @@ WRITTEN: dict[str, tuple[str, type]] = {
     "comparison": (COMPARISON, ComparisonDocument),
     "gate": (GATE, GateReport),
     "index": ("sitegen/index/1", IndexDocument),
-    "blame": ("sitegen/blame/1", BlameDocument),
 }
 """Name -> what the document says of its own form, and its type."""
 

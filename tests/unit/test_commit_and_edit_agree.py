@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differences, problems_text
+from tests.sites import build_site, problems_text
 
 TRUTH = json.dumps({f"field_{number}": number for number in range(12)})
 
@@ -48,18 +48,6 @@ def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(tmp_pa
     effects, _, outputs = page.partition("Outputs that came with it")
     assert ">better</span>" in effects
     assert "same output" in outputs
-
-
-def test_a_build_that_continues_shows_what_became_of_edits_as_one_from_the_root_does(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
-    begin = {"evals/a/ground_truth.json": TRUTH, "evals/a/results/iteration-001/extracted.json": output(0)}
-    repo.commit({**begin, "CLAUDE.md": "1"})
-    repo.commit({"CLAUDE.md": "2", "evals/a/results/iteration-002/extracted.json": output(0)})
-    build_site(repo.path, tmp_path / "continued", cache=tmp_path / "memo")
-    repo.commit({"evals/a/results/iteration-003/extracted.json": output(12)})
-    build_site(repo.path, tmp_path / "continued", cache=tmp_path / "memo")
-    build_site(repo.path, tmp_path / "cold", cache=tmp_path / "other")
-    assert differences(tmp_path / "continued", tmp_path / "cold") == []
 
 
 def test_the_problems_page_names_an_output_that_is_not_scored(tmp_path: Path) -> None:

@@ -109,14 +109,14 @@ def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
     stated = [PatchCounts(version_before=before, version_after=after) for before, after in VERSIONS]
     view = view_of(file, stated, best=best_versions(file, a=1, b=2, c=3, d=9))
     html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
-    table = html.partition('<table class="best"')[2].partition("</table>")[0]
+    table = html.partition('<table class="best stacked"')[2].partition("</table>")[0]
     assert re.findall(r'>edit (\d)</a>(?:<span class="pill">version ([^<]+))?', table) == [
         ("1", "1.0"),
         ("2", "1.1"),
         ("3", ""),
         ("4", "1.2"),
     ]
-    ways = [Markup(cell).striptags() for cell in re.findall("<td class=c-back>(.*?)<div", table)]
+    ways = [Markup(cell).striptags() for cell in re.findall("<td class=c-back data-h=[^>]*>(.*?)<div", table)]
     assert [way.removesuffix("Copy") for way in ways] == [
         "git show '0000000:old name.md' > a.md",
         "git checkout 0000000 -- a.md",

@@ -14,7 +14,6 @@ from sitegen.pages.report import report_rows
 
 _ASSETS = find_templates() / "assets"
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_BY_INDEX = re.compile(r"\.cells\[-?\d|\.cells\]|cells: \[|cellIndex|nth-(?:last-)?child")
 _POSITIONS_LEFT = {"diff"}
 """Style sheets of tables that are not declared as lists of columns: the lines of a diff."""
 
@@ -47,11 +46,6 @@ def test_a_style_sheet_addresses_columns_by_name(path):
         and not all(part.strip().startswith("padding") for part in declarations.split(";") if part.strip())
     ]
     assert not found or path.stem in _POSITIONS_LEFT, found
-
-
-@pytest.mark.parametrize("path", sorted(_ASSETS.glob("js/*.js")), ids=lambda path: path.stem)
-def test_a_script_addresses_columns_by_name(path):
-    assert not _BY_INDEX.search(path.read_text())
 
 
 @pytest.mark.parametrize("columns", [effects.COLUMNS, effects.FIELD_COLUMNS, report_rows.PAIRING])

@@ -252,7 +252,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     move = replace(sample.MOVES[1], effect=replace(BROUGHT, change=replace(CHANGED, flips=flips)))
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
     html = html_of(sample.inputs(moves=(move,)), {sample.PATH: drawn})
-    assert '<td class=c-passages><a href="#p2">2</a>' in html
+    assert '<td class=c-passages data-h="Passages"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
     assert "<ins>without currency</ins>" in html

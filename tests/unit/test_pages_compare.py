@@ -94,7 +94,7 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs,
     points = tuple(replace(point, scorecard=replace(point.scorecard, cases=cases)) for point in one.points)
     found = view(replace(one, points=points))
     (row,) = found.compared_fields(found.flips_since(1))
-    assert (row.fixed, row.broken, row.better, row.worse) == (fixed, broken, better, worse)
+    assert (row.fates["fixed"], row.fates["broken"], row.better, row.worse) == (fixed, broken, better, worse)
     assert row.more_than_chance is (better == 6)
     assert found.data.page is not None
     assert [cell[5] for cell in found.data.page["block"]["cells"]] == [
@@ -145,9 +145,11 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     found = view(one)
     assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
     flips = found.flips_since(1)
+    none = dict.fromkeys(FATES, 0)
+    both, one_still = none | {"fixed": 1, "broken": 1}, none | {"still_wrong": 1, "vanished": 1}
     assert found.compared_fields(flips) == [
-        ComparedField(attribute="rows[].x", before=1, after=1, fixed=1, broken=1, better=1, worse=1, reach=2),
-        ComparedField(attribute="name", before=2, after=1, fixed=0, broken=0, better=0, worse=0, reach=0),
+        ComparedField(attribute="rows[].x", before=1, after=1, fates=both, better=1, worse=1, reach=2),
+        ComparedField(attribute="name", before=2, after=1, fates=one_still, better=0, worse=0, reach=0),
     ]
     assert by_fate(flips) == {
         "broken": [flip("broken", BROKEN)],

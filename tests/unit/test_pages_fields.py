@@ -45,7 +45,7 @@ def html_of(one: Series) -> str:
 
 def table(html: str, name: str) -> str:
     """The body of a table of the page."""
-    return re.search(f'<table class="{name}".*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
+    return re.search(f'<table class="{name}[ "].*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
 
 
 FLIPPED = sample.cell(

@@ -60,7 +60,7 @@ def outcome(*effects: Effect) -> str:
     """The cell of an edit that says how the evals changed with it."""
     edit = replace(sample.FILE, edits=sample.FILE.edits[:1])
     html = html_of([record(PatchCounts(), effects)], file=edit)
-    return html.partition("<td class=c-effects>")[2].partition("<td")[0]
+    return html.partition('<td class=c-effects data-h="Evals">')[2].partition("<td")[0]
 
 
 def test_versions_stand_newest_first_with_size_and_effects():
@@ -157,7 +157,7 @@ def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
     commits = [replace(sample.commit(number, "x"), sha=f"{number:012}{0:028}") for number in range(LISTED + 1)]
     edits = tuple(sample.edit(commit, "x\n", "y\n", sample.FILE.path) for commit in commits)
     html = html_of([record(None)] * len(edits), file=replace(sample.FILE, edits=edits))
-    rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
+    rows = html.split('<table class="wide edits stacked"')[1].split("</table>")[0]
     pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(edits)]
     assert [f'href="../../{page}"' in rows for page in pages] == [True] * LISTED + [False]
     rest = " ".join(html.split('<p class="rest">The newest')[1].split("</p>")[0].split())
@@ -185,7 +185,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
     ]
     html = html_of(records, sample.V3.encode())
     assert 'class="c-version num hide-s">Version</th>' in html
-    assert '<td class="c-version num hide-s">1.1.0' in html
+    assert '<td class="c-version num hide-s" data-h="Version">1.1.0' in html
     assert '<span class="pill warn">a new version without an edit</span>' in html
 
 

@@ -126,13 +126,6 @@ def test_what_verify_all_prints_fits_its_schema(golden):
     assert complaints("all-results", printed) == []
 
 
-@pytest.mark.parametrize("field", ["total", "items[].*", "*"])
-def test_what_blame_prints_fits_its_schema(golden, tmp_path, field):
-    done = run("blame", "orders", field, "--json", "--cache", tmp_path / "memo", cwd=golden)
-    assert done.returncode == 0
-    assert complaints("blame", json.loads(done.stdout)) == []
-
-
 def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_read(demo):
     for root in (ROOT, demo):
         manifest = yaml.safe_load((root / "evals" / "manifest.yaml").read_bytes())

@@ -3,6 +3,7 @@
    a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
    template, in which each has an empty row. The choice is in the address, #a=0012&b=0015, and no other pair is ever shown for it. */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
+const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 
@@ -158,13 +159,11 @@ class Comparison {
       if (place === null) return;
       const fate = FATES[place], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
-      const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0, items: new Map() };
+      const row = found.fields.get(field) ?? { field, before: 0, after: 0, items: new Map(), ...Object.fromEntries(FATES.map(name => [name, 0])) };
       row.before += isWrong(before);
       row.after += isWrong(after);
-      if (flipped) {
-        row[fate] += 1;
-        row.items.set(item, (row.items.get(item) ?? 0) + (fate === "fixed" ? 1 : -1));
-      }
+      row[fate] += 1;
+      if (flipped) row.items.set(item, (row.items.get(item) ?? 0) + (fate === "fixed" ? 1 : -1));
       found.fields.set(field, row);
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
@@ -279,10 +278,10 @@ class Comparison {
       .map(row => ({ ...row, net: nets(row).reduce((total, sign) => total + sign, 0), flipped: nets(row).length }))
       .sort((one, other) => Math.abs(other.net) - Math.abs(one.net) || changed(other) - changed(one) || Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
     if (!rows.length) return [];
-    const listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), count = number => (number ? grouped(number) : "");
+    const listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped));
     const section = this.fill("fields-ab", listed.map(row => ({
-      field: this.link(row.field, this.sides[0].block.fields[row.field][0]), ...this.change(row.before, row.after, 0, false),
-      fixed: count(row.fixed), broken: count(row.broken), net: this.net(row, scale),
+      ...row, ...this.change(row.before, row.after, 0, false), net: this.net(row, scale),
+      field: this.link(row.field, this.sides[0].block.fields[row.field][0]),
     }))).closest("section");
     if (rows.length > FIELDS) section.append(element("p", "rest", `${grouped(rows.length - FIELDS)} more changed less.`));
     return [section];
@@ -393,12 +392,15 @@ class Comparison {
     return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
   }
 
-  /** A table of the template with a copy of its empty row for each of these, which have the contents of cells by column. */
+  /** A table of the template with a copy of its empty row for each of these, which have contents of cells by the names of columns. */
   fill(table, rows) {
     const box = typeof table === "string" ? $(`.${table}`, this.parts).parentNode : table, body = $("tbody", box), empty = body.firstElementChild;
     body.replaceChildren(...rows.map(contents => {
       const row = empty.cloneNode(true);
-      for (const [column, content] of Object.entries(contents)) cellOf(row, column).append(...[content].flat());
+      for (const cell of row.cells) {
+        const content = contents[columnOf(cell)] ?? "";
+        cell.append(...[typeof content === "number" ? grouped(content) : content].flat());
+      }
       return row;
     }));
     return box;

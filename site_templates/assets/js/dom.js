@@ -34,8 +34,9 @@ const rowsOf = html => {
   made.innerHTML = policy ? policy.createHTML(html) : html;
   return [...made.content.children];
 };
-/* The cell of a row in a column, by the name of the column (sitegen/pages/html/tables.py). */
+/* The cell of a row in a column, by the name of the column (sitegen/pages/html/tables.py), and the name of the column of a cell. */
 const cellOf = (row, column) => $(`.c-${column}`, row);
+const columnOf = cell => /(?:^| )c-(\S+)/.exec(cell.className)?.[1];
 /* The body of a table that a row stood in when the page was loaded; a table that is sorted has all rows in one. */
 const bodyOf = row => (row.body ??= row.parentNode);
 const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? "") && target.type !== "radio";

@@ -1,5 +1,4 @@
 /* One point of the trend in words: texts and counts from its row in the table of iterations, numbers from the chart. */
-const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const DASH = "—";
 
 /** Three digits after the point; of what is very small or large, as on the server, the digits that count. */
@@ -33,32 +32,28 @@ class TablePoint {
     const own = $("i", this.cell), same = row => { const cell = cellOf(row, "iteration"); return $("i", cell) && $("div + a", cell)?.textContent === this.sha; };
     return (own ?? $("i", $$("tbody tr", this.row.closest("table")).find(same) ?? this.row))?.textContent ?? "";
   }
-
-  /** The number of errors of each type. */
-  get errors() { return TYPES.map(type => countOf(this.row, type)); }
 }
 
 /** The box beside the cursor. */
 class PointBox {
-  constructor(data) {
+  /** The names of the columns of counts in the table are none if no values were judged one by one. */
+  constructor(data, table) {
     this.data = data;
+    this.heads = $("thead", table);
+    this.counted = (table.dataset.counts ?? "").split(" ").filter(Boolean);
     this.box = element("div", "tip");
   }
 
-  /** Whether there are values that were judged one by one: of recorded numbers there are none. */
-  get judges() { return this.data.letters.some(Boolean); }
-
   show(index, point) {
-    const span = this.data.spans[index], [fixed, broken, still] = ["fixed", "broken", "still"].map(fate => countOf(point.row, fate));
+    const span = this.data.spans[index];
     this.box.replaceChildren(
       element("b", "", point.subject),
       element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")),
       this.metrics(index),
     );
-    if (this.judges) this.box.append(this.errors(point.errors));
+    if (this.counted.length) this.box.append(this.counts(point.row));
     if (this.data.by_outputs[index]) this.box.append(element("div", "m", `change of ${this.data.names[0]}: all from outputs`));
     if (span) this.box.append(element("div", "m", `95 %: ${metric(span[0])} to ${metric(span[1])}`));
-    if (index && this.judges) this.box.append(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
     if (!point.remarks.length) return;
     const remarks = element("div", "remark");
     remarks.append(...point.remarks.flatMap(remark => [remark.cloneNode(true), " "]));
@@ -92,14 +87,14 @@ class PointBox {
     return element("td", `delta ${change && (change * this.data.better[k] > 0 ? "up" : "dn")}`, this.signed(k, change));
   }
 
-  errors(counts) {
-    const marks = element("div", "e");
-    counts.forEach((count, k) => {
-      const part = element("span");
-      part.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), String(count));
-      marks.append(part);
-    });
-    return marks;
+  /** The counts of a row, each after the head of its column. */
+  counts(row) {
+    const counts = element("div", "e");
+    for (const column of this.counted) {
+      const part = counts.appendChild(element("span")), head = cellOf(this.heads, column);
+      part.append(...($("button", head) ?? head).cloneNode(true).childNodes, ` ${grouped(countOf(row, column))}`);
+    }
+    return counts;
   }
 
   /** A value of the metric number k; a number of things without digits after the point. */
@@ -117,7 +112,7 @@ class PointBox {
         + (now === then ? "" : `, by today's truth ${this.metric(k, now, "undefined")}`)
         + (change == null ? "" : `, change ${this.signed(k, change)}`);
     });
-    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${countOf(point.row, "errors")} errors` : ""}.`
+    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.counted.length ? `; ${countOf(point.row, "errors")} errors` : ""}.`
       + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
   }
 }

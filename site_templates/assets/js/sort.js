@@ -11,7 +11,7 @@ class SortedTable {
     this.key = `by-${table.dataset.sort}`;
     this.rows = this.rowsWithBodies();
     this.heads = $$("thead th", table);
-    this.names = this.heads.map((head, column) => /(?:^| )c-(\S+)/.exec(head.className)?.[1] ?? `${column + 1}`);
+    this.names = this.heads.map((head, column) => columnOf(head) ?? `${column + 1}`);
     this.heads.forEach((head, column) => {
       const button = element("button");
       button.type = "button";

@@ -63,7 +63,7 @@ class TrendChart {
   }
 
   makeParts() {
-    this.words = new PointBox(this.data);
+    this.words = new PointBox(this.data, this.table);
     this.tip = this.words.box;
     this.live = element("div", "vh");
     this.live.setAttribute("aria-live", "polite");
@@ -260,8 +260,7 @@ class TrendChart {
 
   fillSide(index) {
     for (const value of $$("[data-v]", this.chart)) value.textContent = this.words.metric(+value.dataset.v, this.shown(value.dataset.v)[0][index]);
-    const { errors } = new TablePoint(this.rows[index]);
-    for (const count of $$("[data-e]", this.chart)) count.textContent = errors[count.dataset.e];
+    for (const count of $$("[data-e]", this.chart)) count.textContent = countOf(this.rows[index], count.dataset.e);
   }
 
   leave() {

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.model.frozen import Frozen
 from sitegen.pages.html.cells import output
@@ -105,6 +106,8 @@ class Column(Frozen):
     """The tooltip of its head."""
     names_row: bool = False
     """Whether its cell is the head of its row."""
+    label: str = ""
+    """What stands before its cells on small screens if the table is ``stacked``: its head, unless that is too long."""
 
     @property
     def attribute(self) -> str:
@@ -112,10 +115,10 @@ class Column(Frozen):
         return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
 
     @property
-    def heading(self) -> str:
-        """Its head."""
-        title = f' title="{output(self.title)}"' if self.title else ""
-        return f"<th scope=col {self.attribute}{title}>{output(self.head)}</th>"
+    def opening(self) -> str:
+        """The start of each of its cells."""
+        label = f' data-h="{output(self.label)}"' if self.label else ""
+        return f"<{'th scope=row' if self.names_row else 'td'} {self.attribute}{label}>"
 
     @property
     def show(self) -> Callable[..., Text]:
@@ -128,22 +131,34 @@ class Column(Frozen):
         return count(value) if isinstance(value, int) else number(value) if isinstance(value, float | None) else value
 
 
+def stacked(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns of a table of the class ``stacked``: on small screens the cells of a row stand below each other.
+
+    Its first column names the row; each further cell stands after the head of its column there.
+    """
+    first, *further = columns
+    return first, *(replace(of, label=of.label or Markup(of.head).striptags()) for of in further)
+
+
 def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
     """A table with its head. Each of the ``rows`` is what the columns are functions of."""
-    each = [(f"<{'th scope=row' if of.names_row else 'td'} {of.attribute}>", of.show) for of in columns]
+    each = [(column.opening, column.show) for column in columns]
     body = ["".join([f"{opening}{output(show(row))}" for opening, show in each]) for row in rows]
     return Markup("\n<tr>".join([f"{heads(columns)}<tbody>", *body]) + "\n</tbody>")
 
 
 def heads(columns: Iterable[Column]) -> Markup:
     """The head of a table."""
-    return Markup(f"<thead><tr>{''.join([column.heading for column in columns])}</tr></thead>")
+    each = []
+    for column in columns:
+        title = f' title="{output(column.title)}"' if column.title else ""
+        each.append(f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>")
+    return Markup(f"<thead><tr>{''.join(each)}</tr></thead>")
 
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
     """The cells of one row. ``row``: what the columns are functions of."""
-    each = [f"<{'th scope=row' if of.names_row else 'td'} {of.attribute}>{output(of.show(*row))}" for of in columns]
-    return Markup("".join(each))
+    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]))
 
 
 def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:

@@ -260,7 +260,6 @@ def _island(
         "names": [*(spec.label for spec in specs), *(printable(f"{specs[0].label}, {name}") for name in view.variants)],
         "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants)))],
         "better": [1 if spec.higher_is_better else -1 for spec in specs],
-        "letters": view.info.nouns.letters,
         **({"older": older} if older else {}),
         **({} if labelled or not points else {"numbers": [point.snapshot.iteration for point in points]}),
         "values": [_rounded(column[older:]) for column in drawn],

@@ -74,11 +74,12 @@ def columns(view: TrendView) -> tuple[Column, ...]:
             )
             for k, name in enumerate(view.variants)
         ),
-        *(_counted_columns(view) if view.counted else ()),
+        *(counted_columns(view) if view.counted else ()),
     )
 
 
-def _counted_columns(view: TrendView) -> Iterable[Column]:
+def counted_columns(view: TrendView) -> Iterable[Column]:
+    """The columns of counts, which the box beside a point of the chart shows as well."""
     points, nouns, linked = view.points, view.info.nouns, len(view.points) - _LINKED
     wrong = [error_numbers(point.scorecard.counts) for point in points]
 
