@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from posixpath import basename, dirname, join, normpath, relpath, splitext
+from posixpath import basename, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import normalize
@@ -30,6 +30,7 @@ from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import Blob, EvalHistory
+from sitegen.recognition.document_folders import folders_of_documents
 from sitegen.recognition.files import Reader, TrackedFile, bounded, tracked_files
 from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
@@ -107,11 +108,25 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
     candidates = data_files(files)
+    folders = folders_of_documents(candidates, read)
+    in_folders = frozenset[str]().union(*(found.used for found in folders))
+    candidates = tuple(file for file in candidates if file.path not in in_folders)
     truth_finder = TruthFinder(candidates, read)
     truths = set[str]()
     proposals_in, left_out = Counter[str](), dict[str, Proposal]()
     single = 0
-    found: list[tuple[OutputSeries, Proposal]] = []
+    found: list[tuple[OutputSeries, Proposal]] = [
+        (
+            one.series,
+            Proposal(
+                id="",
+                entry={"dir": one.series.folder or ".", "outputs": one.series.outputs, **one.entry},
+                why=one.why,
+                doubt=one.doubt,
+            ),
+        )
+        for one in folders
+    ]
     for series in output_series(candidates):
         if len(found) >= _MOST:
             break
@@ -156,23 +171,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
     kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
-    single_documents = _with_a_file_for_each_document([one for _, one in proposed])
-    return [*kept, *left_out.values(), *single_documents]
-
-
-def _with_a_file_for_each_document(proposed: Iterable[Proposal]) -> Iterator[Proposal]:
-    """Yield what is told of folders whose files pair by name: each pair is taken for an eval, which it hardly is."""
-    namesakes = Counter[tuple[str, str]]()
-    for one in proposed:
-        truth, output = (
-            normpath(join(one.entry["dir"], one.entry.get(key, ""))) for key in ("ground_truth", "outputs")
-        )
-        if splitext(basename(truth))[0] == splitext(basename(output))[0]:
-            namesakes[dirname(truth), dirname(output)] += 1
-    for (expected, given), number in namesakes.items():
-        if number > 1:
-            why = f"{expected}/* and {given}/* have {number} names in common, as of documents with a file each"
-            yield Proposal(id=given, why=why, lacks="each pair of files is an eval of one document instead")
+    return [*kept, *left_out.values()]
 
 
 def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:
@@ -199,15 +198,17 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[st
 
 def _names(series: OutputSeries) -> tuple[str, ...]:
     """Return names for outputs, the shortest first."""
-    stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
+    outputs = series.outputs
+    file = basename(outputs.rstrip("/"))
+    stem = file if outputs.endswith("/") else splitext(file)[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if _informative(name)), "")
     of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")
     parts = (informative, _informative(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
-    folder, plain, file, above, longest = (
+    folder, plain, whole, above, longest = (
         _NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts
     )
-    longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, file))
+    longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, whole))
     return (folder or plain or above, *longer, longest)
 
 

@@ -29,6 +29,14 @@ _NUMBERED = re.compile(
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 
+_MODEL = re.compile(
+    r"(?<![a-z0-9])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
+    r"deepseek(?:[-.]?[vr][0-9])?|grok|command-r|phi-?[0-9]|o[1-4])(?![a-z])"
+    r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",
+    re.IGNORECASE,
+)
+"""Matches the name of a model, with its own version and date: ``gpt-4o-2024-08-06``, but of ``gpt-4o_v2`` and
+``gpt-4o-v2`` only ``gpt-4o``."""
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
@@ -173,14 +181,35 @@ def run_globs_of(path: str) -> tuple[str, ...]:
     for index, segment in enumerate(segments):
         is_file = index == len(segments) - 1
         stem, dot, ending = segment.rpartition(".") if is_file else (segment, "", "")
-        match = _DATED.search(stem) or _NUMBERED.search(stem)
+        match = _run_in(stem)
         if match is None:
             continue
         number = _NUMBER.search(stem, match.start())
         ordinal = None if is_file else _ORDINAL.match(stem)
         start = ordinal.end() if ordinal else number.start() if number else match.start()
-        globs.append("/".join((*segments[:index], f"{stem[:start]}*{dot}{ending}", *segments[index + 1 :])))
+        model = _MODEL.search(stem, match.end()) if is_file else None
+        # The runs of each model are an eval: ``2025-01-01_gpt-4o.jsonl``.
+        ends = (f"*{stem[model.start() - 1 :]}", "*") if model and model.end() == len(stem) else ("*",)
+        globs += [
+            "/".join((*segments[:index], f"{stem[:start]}{end}{dot}{ending}", *segments[index + 1 :])) for end in ends
+        ]
     return tuple(globs)
+
+
+def _run_in(stem: str) -> re.Match[str] | None:
+    """The date or the number of a run in a name; those in the name of a model are none."""
+    masked = _MODEL.sub(lambda model: "~" * len(model[0]), stem)
+    return _DATED.search(masked) or _NUMBERED.search(masked)
+
+
+def names_a_run(name: str) -> bool:
+    """Whether the name of a folder has the date or the number of a run, or is a number."""
+    return name.isdecimal() or _run_in(name) is not None
+
+
+def is_model_name(name: str) -> bool:
+    """Whether a name is, or begins or ends with, that of a model."""
+    return _MODEL.search(name) is not None
 
 
 def nearest_first(files: Iterable[TrackedFile], folder: str) -> list[TrackedFile]:

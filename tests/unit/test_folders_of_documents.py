@@ -208,3 +208,69 @@ def test_the_gate_sees_a_document_that_broke(repo: GitRepo) -> None:
     repo.commit(documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=4), branch="try", parent="main")
     (checked,) = api.check(repo.path, "main", rev="try").report.evals
     assert (checked.fixed, checked.broken) == (0, 1)
+
+
+FOUND: dict[str, tuple[list[Files], dict[str, list[float]]]] = {
+    "outputs that are overwritten": (
+        [
+            documents("golden", c1=1, c2=2, c3=3),
+            documents("outputs", c1=1, c2=3, c3=3),
+            documents("outputs", c2=2) | {"prompts/a.md": "Extract.\n"},
+        ],
+        {"evals": [5 / 6, 1.0]},
+    ),
+    "runs with numbers": (
+        [
+            documents("evals/inv/ground_truth", c1=1, c2=2, c3=3)
+            | documents("evals/inv/results/iteration-001", c1=1, c2=3, c3=3),
+            documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=3),
+        ],
+        {"inv": [5 / 6, 1.0]},
+    ),
+    "runs with dates, of documents in folders": (
+        [
+            documents("data/expected/north", a=1, b=2)
+            | documents("data/expected/south", a=3)
+            | documents("data/runs/2025-01-01/north", a=1, b=2)
+            | documents("data/runs/2025-01-01/south", a=4),
+            documents("data/runs/2025-02-01/north", a=1, b=2) | documents("data/runs/2025-02-01/south", a=3),
+        ],
+        {"evals": [5 / 6, 1.0]},
+    ),
+    "folders of models": (
+        [
+            documents("evals/inv/gold", c1=1, c2=2)
+            | documents("evals/inv/results/gpt-4o-2024-08-06", c1=1, c2=3)
+            | documents("evals/inv/results/deepseek-v3", c1=1, c2=2),
+            documents("evals/inv/results/gpt-4o-2024-08-06", c2=2),
+        ],
+        {"inv-gpt-4o": [3 / 4, 1.0], "inv-deepseek-v3": [1.0]},
+    ),
+    "inputs of the same names are no outputs": (
+        [
+            documents("cases/labels", c1=1, c2=2)
+            | {"cases/inputs/c1.json": '{"text": "one"}', "cases/inputs/c2.json": '{"text": "two"}'}
+            | documents("cases/predictions", c1=1, c2=3)
+        ],
+        {"cases": [3 / 4]},
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", FOUND)
+def test_folders_of_documents_are_found_without_configuration(repo: GitRepo, shape: str) -> None:
+    commits, evals = FOUND[shape]
+    for files in commits:
+        repo.commit(files)
+    repo.checkout()
+    for eval_id, f1 in evals.items():
+        points = api.history(repo.path, eval_id).points
+        assert [point.scorecard.metric("f1") for point in points] == [pytest.approx(value) for value in f1]
+    verified = json.loads(run("verify-all", "--json", cwd=repo.path).stdout)["evals"]
+    assert {each["eval_id"]: each["metrics"]["f1"] for each in verified} == {
+        eval_id: pytest.approx(f1[-1]) for eval_id, f1 in evals.items()
+    }
+    run("init", cwd=repo.path)
+    repo.commit({"evals/manifest.yaml": (repo.path / "evals/manifest.yaml").read_text()})
+    for eval_id, f1 in evals.items():
+        assert len(api.history(repo.path, eval_id).points) == len(f1)

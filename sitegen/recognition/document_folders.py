@@ -1,0 +1,158 @@
+"""Pairs folders in which each document has a file of its own: ``golden/c1.json`` with ``outputs/c1.json``.
+
+Folders of outputs beside each other are the runs of one eval if their names have a number or a date, and evals of their
+own if they are named after models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+from posixpath import basename, commonpath, dirname, relpath
+from typing import Any, Final
+
+from sitegen.data_files.folders import document_in, may_hold_document, names_of_documents
+from sitegen.history.layout import records_of
+from sitegen.model.frozen import Frozen
+from sitegen.recognition.files import Reader, TrackedFile, leaf_paths, value_of
+from sitegen.recognition.output_series import (
+    OutputSeries,
+    is_model_name,
+    is_result_by_name,
+    is_truth_by_name,
+    names_a_run,
+)
+from sitegen.text.plain import natural_order
+
+_LEAST: Final = 2
+"""The least number of documents that two folders have in common."""
+_LEAST_SHARE: Final = 0.5
+"""The least share of the files of a folder of outputs that are named like expected documents, and of the expected
+fields that these files have."""
+_READ: Final = 3
+"""Number of pairs of files whose fields are compared."""
+_MOST_MODELS: Final = 20
+"""The most evals of folders beside each other."""
+
+Documents = Mapping[str, TrackedFile]
+"""Files by the names of their documents."""
+
+
+class FoundFolders(Frozen):
+    """An eval whose ground truth and outputs are folders of documents."""
+
+    series: OutputSeries
+    """Its outputs, with the files of the newest run."""
+    entry: dict[str, Any]
+    why: str
+    doubt: str
+    used: frozenset[str]
+    """The paths of all files of both sides."""
+
+
+def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[FoundFolders]:
+    """Return the evals of folders that pair by names and fields, each with the expected folder that fits best."""
+    present = [file for file in files if not file.deleted and may_hold_document(file.path)]
+    by_folder = {folder: [*own] for folder, own in groupby(sorted(present, key=_folder_and_path), key=_truth_or_folder)}
+    truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
+    found: list[FoundFolders] = []
+    used: set[str] = set()
+    for truth in truths:
+        if not truth or truth in used or (is_result_by_name(truth) and not is_truth_by_name(truth)):
+            continue
+        names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
+        expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
+        if len(expected) < _LEAST:
+            continue
+        outputs = {
+            folder: documents
+            for folder, documents in _folders_of_outputs(by_folder, truth, expected).items()
+            if folder not in used and not is_truth_by_name(folder) and _agree(expected, documents, read)
+        }
+        evals = list(_evals(truth, expected, outputs))
+        found += evals
+        used |= {truth, *outputs} if evals else set()
+    return found
+
+
+def _folder_and_path(file: TrackedFile) -> tuple[str, str]:
+    return _truth_or_folder(file), file.path
+
+
+def _truth_or_folder(file: TrackedFile) -> str:
+    """The outermost folder around a file that is named like expected values, otherwise its own folder."""
+    parts = file.folder.split("/")
+    above = ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts) if is_truth_by_name(part))
+    return next(above, file.folder)
+
+
+def _folders_of_outputs(
+    by_folder: Mapping[str, Collection[TrackedFile]], truth: str, expected: Documents
+) -> dict[str, Documents]:
+    """Return folders that hold a file for at least two expected documents, and hardly any other."""
+    folders: dict[str, dict[str, TrackedFile]] = {}
+    sizes: dict[str, int] = {}
+    for own in (own for folder, own in by_folder.items() if folder != truth):
+        for file in own:
+            if file.name in records_of("fields"):
+                continue
+            name = document_in(file.path, expected)
+            folder = file.folder.removesuffix(dirname(name)).rstrip("/") if name in expected else file.folder
+            sizes[folder] = sizes.get(folder, 0) + 1
+            if name in expected:
+                folders.setdefault(folder, {})[name] = file
+    return {
+        folder: documents
+        for folder, documents in sorted(folders.items())
+        if folder and len(documents) >= max(_LEAST, _LEAST_SHARE * sizes[folder])
+    }
+
+
+def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
+    """Whether the first outputs have most of the expected fields, in an envelope or not."""
+    shares = []
+    for name in sorted(given)[:_READ]:
+        sides = [leaf_paths(value_of(file.ending, read(file.path) or b"")) for file in (expected[name], given[name])]
+        wanted, actual = ({path.removeprefix("[].") for path in side} for side in sides)
+        common = sum(path in actual or any(each.endswith(f".{path}") for each in actual) for path in wanted)
+        shares.append(common / len(wanted) if wanted else 0)
+    return sum(shares) >= _LEAST_SHARE * len(shares)
+
+
+def _evals(truth: str, expected: Documents, outputs: Mapping[str, Documents]) -> Iterator[FoundFolders]:
+    """Yield the evals of folders of outputs: one of runs beside each other, or one for each of other folders."""
+    for parent, beside in groupby(outputs, key=dirname):
+        folders = sorted(beside, key=natural_order)
+        runs = [folder for folder in folders if names_a_run(basename(folder))]
+        if runs and parent:
+            yield _eval(truth, expected, {folder: outputs[folder] for folder in runs}, is_glob=True)
+        others = [folder for folder in folders if folder not in runs or not parent][:_MOST_MODELS]
+        for folder in others:
+            # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
+            is_sure = len(others) == 1 or is_model_name(basename(folder)) or is_result_by_name(basename(folder))
+            yield _eval(truth, expected, {folder: outputs[folder]}, is_sure=is_sure)
+
+
+def _eval(
+    truth: str, expected: Documents, runs: Mapping[str, Documents], *, is_glob: bool = False, is_sure: bool = True
+) -> FoundFolders:
+    newest = [*runs][-1]
+    place = dirname(newest) if is_glob else newest
+    common = commonpath([dirname(truth), dirname(place)]) if dirname(truth) and dirname(place) else ""
+    inside = relpath(place, common or ".")
+    nested = any("/" in name for name in expected)
+    endings = {file.ending for documents in runs.values() for file in documents.values()}
+    glob = f"*/{'**/' if nested else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
+    files = tuple(file for documents in runs.values() for file in documents.values())
+    given = f"{place}/*/*" if is_glob else f"{place}/*"
+    shared = len({name for documents in runs.values() for name in documents})
+    doubt = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
+    if not is_truth_by_name(truth):
+        doubt = f"is {truth}/ the truth?"
+    return FoundFolders(
+        series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
+        entry={"ground_truth": f"{relpath(truth, common or '.')}/"},
+        why=f"{truth}/* and {given} have {shared} names in common, as of documents with a file each",
+        doubt=doubt,
+        used=frozenset(file.path for file in (*expected.values(), *files)),
+    )
