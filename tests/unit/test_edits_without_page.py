@@ -2,17 +2,28 @@
 
 from pathlib import Path
 
+import pytest
+
+from sitegen.engine import timeline
 from sitegen.pages import links
-from sitegen.pages.instruction import EDITS_KEPT
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differs_from_cold
 
-OLD = [f"prompts/old/{number:03}.md" for number in range(300)]
-NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 40)]
+EDITS_KEPT = 40
+ROWS_AT_ONCE = 25
+OLD = [f"prompts/old/{number:03}.md" for number in range(30)]
+NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
+
+
+@pytest.fixture(autouse=True)
+def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bounds, but smaller."""
+    monkeypatch.setattr(timeline, "EDITS_KEPT", EDITS_KEPT)
+    monkeypatch.setattr(timeline, "_ROWS_AT_ONCE", ROWS_AT_ONCE)
 
 
 def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
-    """With 260 edits more than have pages; the oldest 250 are rows."""
+    """With one edit more than have pages and become rows at once."""
     repo = GitRepo(folder)
     repo.commit({**dict.fromkeys(OLD, "Read it.\n"), "evals/manifest.yaml": f'version: "2.0"\n{manifest}\n'})
     repo.commit({**dict.fromkeys(NEW, "Read it all.\n"), "evals/a/ground_truth.json": '{"who": "Ann"}'})
@@ -36,7 +47,7 @@ def test_the_newest_edits_and_files_that_an_eval_names_have_pages_and_older_edit
     (repo.path / "sitegen.toml").write_text("[limits]\nreports_kept = 10\n")  # which makes them no fewer
     first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
     build_site(repo.path, out)
-    assert edits(out) == EDITS_KEPT + 10
+    assert edits(out) == EDITS_KEPT + 1
     assert links.instruction(NEW[0]) in pages(out)
     assert links.instruction(OLD[-1]) not in pages(out)
     assert links.instruction(OLD[-2]) in pages(out)
@@ -53,9 +64,9 @@ def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_c
     build_site(repo.path, out)
     repo.commit({OLD[0]: "Read it twice.\n"})
     site = build_site(repo.path, out)
-    assert (site.written < 50, edits(out)) == (True, EDITS_KEPT + 11)
+    assert (site.written < 25, edits(out)) == (True, EDITS_KEPT + 2)
     assert differs_from_cold(out, repo.path) == []
-    repo.commit(dict.fromkeys(NEW[:239], "Read all of it.\n"))
+    repo.commit(dict.fromkeys(NEW[:23], "Read all of it.\n"))
     build_site(repo.path, out)
     assert edits(out) == EDITS_KEPT
     assert differs_from_cold(out, repo.path) == []
@@ -64,6 +75,6 @@ def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_c
 
 def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path):
     repo, out = project(tmp_path / "project"), tmp_path / "site"
-    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT + 11}\n")
+    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT + 2}\n")
     build_site(repo.path, out)
     assert edits(out) == len(OLD) + len(NEW)
