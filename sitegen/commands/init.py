@@ -10,8 +10,7 @@ from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.recognition.initialising import copy_templates, skeleton_files, workflows, write_files, write_schema
-from sitegen.scoring.schema_types import read_schema
+from sitegen.recognition.initialising import copy_templates, skeleton_files, workflows, write_files
 
 if TYPE_CHECKING:
     from sitegen.recognition.discovery import Discovery
@@ -25,19 +24,12 @@ _LOOKED_FOR: Final = (
 
 
 def init(
-    repo: Path,
-    templates: Sequence[str] = (),
-    *,
-    schema: str | None = None,
-    skeletons: bool = False,
-    dry_run: bool = False,
-    vendor: bool = False,
+    repo: Path, templates: Sequence[str] = (), *, skeletons: bool = False, dry_run: bool = False, vendor: bool = False
 ) -> None:
     """Look for evals and instructions, write the configuration of them, and list which files are new.
 
-    With ``templates``, only copy the templates of these names; with ``schema``, only write the schema of this model.
-    With ``skeletons``, write files to begin with as well. With ``dry_run``, print the configuration instead of writing
-    anything. With ``vendor``, write a wheel of sitegen.
+    With ``templates``, only copy the templates of these names. With ``skeletons``, write files to begin with as well.
+    With ``dry_run``, print the configuration instead of writing anything. With ``vendor``, write a wheel of sitegen.
     """
     place, head = find_repository(repo)
     root = place.root
@@ -50,9 +42,6 @@ def init(
         _print_files(files, root)
         if any(files.values()):
             print_line("next: change them, then run sitegen build")
-        return
-    if schema:
-        _write_schema(root, schema)
         return
     discovery, contents = _discover(place, head) if head else (None, {})
     publishing = {} if dry_run else workflows(Repository(place), vendor=vendor)
@@ -84,19 +73,6 @@ def init(
 def _print_files(files: Mapping[Path, bool], root: Path) -> None:
     for path, is_new in files.items():
         print_line(f"{'wrote ' if is_new else 'kept  '} {path.relative_to(root)}")
-
-
-def _write_schema(root: Path, model: str) -> None:
-    path, is_new = write_schema(root, model)
-    name = path.relative_to(root).as_posix()
-    if not is_new:
-        print_line(f"kept   {name}")
-        return
-    rules = read_schema(path.read_bytes())
-    print_line(f"wrote  {name}: types of {len(rules.types)} fields, tolerances of {len(rules.tolerances)}")
-    for finding in rules.findings:
-        print_line(f"{finding.severity}: {finding.text}. {finding.fix}")
-    print_line(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
 def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str, str]]:

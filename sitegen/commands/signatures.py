@@ -127,13 +127,6 @@ def init(
             "a folder, or all. Can be repeated.",
         ),
     ] = None,
-    schema: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:MODEL",
-            help="Only write the JSON Schema of this pydantic model. Imports its module from the installed packages.",
-        ),
-    ] = None,
     skeletons: Annotated[
         bool,
         typer.Option(
@@ -154,7 +147,7 @@ def init(
     """
     from sitegen.commands.init import init as command
 
-    command(repo, templates or (), schema=schema, skeletons=skeletons, dry_run=dry_run, vendor=vendor)
+    command(repo, templates or (), skeletons=skeletons, dry_run=dry_run, vendor=vendor)
 
 
 def export(

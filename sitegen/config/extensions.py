@@ -1,8 +1,7 @@
-"""Imports installed code of other packages, but nothing of a project, and finds the metrics in it.
+"""Imports the metrics that installed packages register, but nothing of a project.
 
-It serves two callers, for both of which somebody installed a package on purpose: ``sitegen init --schema`` and the
-entry points of metrics. Only packages in the running environment are found and imported: a manifest can name
-what its reader has installed, and nothing else. Nothing is searched before a manifest names something not built in.
+Only packages in the running environment are found and imported: a manifest can name what its reader has installed, and
+nothing else. Nothing is searched before a manifest names something not built in.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import importlib
 import site
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -43,15 +42,9 @@ def installed(place: Path) -> bool:
     return any(place.resolve().is_relative_to(folder) for folder in (*environment(), _OURS))
 
 
-def outside(project: Path) -> Callable[[Path], bool]:
-    """Return a test whether a file lies outside a project, or in an environment inside it."""
-    root = project.resolve()
-    return lambda place: not place.resolve().is_relative_to(root) or installed(place)
-
-
 @contextmanager
-def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
-    """A context in which imports skip the current folder, and raise ConfigurationError for files not ``allowed``."""
+def _importing() -> Iterator[None]:
+    """A context in which imports skip the current folder, and raise ConfigurationError for what is not installed."""
     path, finders = sys.path[:], sys.meta_path[:]
 
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -59,7 +52,7 @@ def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
             spec: ModuleSpec | None = finder.find_spec(name, path, target)
             if spec is not None:
                 places = [spec.origin, *(spec.submodule_search_locations or ())]
-                if not all(allowed(Path(place)) for place in places if place and place not in _NO_FILES):
+                if not all(installed(Path(place)) for place in places if place and place not in _NO_FILES):
                     raise ConfigurationError(f"The module {name}")
                 return spec
         return None
@@ -99,7 +92,7 @@ def metric_object(name: str) -> object:
         packages = ", ".join(sorted(point.dist.name for point in points if point.dist))
         raise ConfigurationError(f"{name!r} is registered by several packages: {packages}", fix="Keep one of them.")
     try:
-        with importing(allowed=installed):
+        with _importing():
             return points[0].load()
     except ConfigurationError as error:
         problem = f"{error.message} of {name!r} does not lie in the environment that runs sitegen"

@@ -1,16 +1,11 @@
-"""Writes the files of ``sitegen init``: skeletons, configuration, schemas of models, and copies of templates.
+"""Writes the files of ``sitegen init``: skeletons, configuration, and copies of templates.
 
-A workflow installs the sitegen that runs, from where it was installed. ``--schema`` imports the module of a pydantic
-model, which the user names on the command line and has installed. Nothing of a project is imported, and a build reads
-only the written file.
-
-
-Writes proposals as configuration files, with comments that describe each entry and its reason.
+A workflow installs the sitegen that runs, from where it was installed. Comments in the configuration describe each
+entry and its reason.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from base64 import urlsafe_b64encode
@@ -28,7 +23,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import sitegen
 from sitegen import __version__
-from sitegen.config.extensions import importing, outside
 from sitegen.data_files.project_files import NotOpenedError, write_inside
 from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
 from sitegen.history.repository import Repository
@@ -138,18 +132,6 @@ def wheel() -> tuple[str, bytes]:
     return f"{name}-py3-none-any.whl", archive.getvalue()
 
 
-def write_schema(root: Path, model: str) -> tuple[Path, bool]:
-    """Write the JSON Schema of an installed pydantic model.
-
-    That of ``house.schemas:BuildingSpec`` is ``schemas/building_spec.schema.json``. Returns its path, and whether it is
-    new. Raises ConfigurationError if there is no such model.
-    """
-    last = model.rpartition(":")[2].rpartition(".")[2]
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
-    ((path, is_new),) = write_files(root, {f"schemas/{words.lower()}.schema.json": schema_of(model, root)}).items()
-    return path, is_new
-
-
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> dict[Path, bool]:
     """Copy built-in templates and assets into the project's own folder, where they override the built-in ones.
 
@@ -199,51 +181,6 @@ def write_files(root: Path, contents: Mapping[str, bytes]) -> dict[Path, bool]:
                 fix="Rename it, and run init again.",
             ) from None
     return written
-
-
-_FORM: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
-_TOLERANCE: Final = "x-tolerance"
-_SPELLED: Final = {"tolerance_percent": "percent", "tolerance_absolute": "absolute"}
-"""Extra keys that models use for a tolerance -> its key in ``x-tolerance``."""
-
-
-def schema_of(name: str, project: Path) -> bytes:
-    """The JSON Schema of ``package.module:Model``, imported from the installed environment.
-
-    ``tolerance_percent`` and ``tolerance_absolute`` of a field become its ``x-tolerance``. Raises ConfigurationError
-    if there is no such model, if it lies in the project, or if it cannot be imported.
-    """
-    form = _FORM.fullmatch(name)
-    if form is None:
-        raise ConfigurationError(f"{name!r} names no model.", fix="Write package.module:Model.")
-    try:
-        with importing(allowed=outside(project)):
-            model: Any = importlib.import_module(form[1])
-            for part in form[2].split("."):
-                model = getattr(model, part)
-            schema = model.model_json_schema()
-        text = json.dumps(_with_tolerances(schema), indent=2, ensure_ascii=False)
-    except ConfigurationError as error:
-        raise ConfigurationError(
-            f"{error.message} lies in the project, and nothing of a project is imported.",
-            fix="Install the package, not as an editable one, and run this again; or write the schema by hand.",
-        ) from None
-    except (Exception, SystemExit) as error:
-        problem = f"{name} cannot be imported as a pydantic model: {type(error).__name__}: {error}."
-        fix = "Name a model of a package that is installed beside sitegen."
-        raise ConfigurationError(problem, fix=fix) from None
-    return f"{text}\n".encode()
-
-
-def _with_tolerances(schema: Any) -> Any:
-    """The schema with all tolerances under the key that sitegen reads."""
-    if isinstance(schema, list):
-        return [_with_tolerances(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    tolerances = {ours: schema[key] for key, ours in _SPELLED.items() if isinstance(schema.get(key), int | float)}
-    rest = {key: _with_tolerances(below) for key, below in schema.items() if _SPELLED.get(key) not in tolerances}
-    return {**rest, _TOLERANCE: tolerances} if tolerances and _TOLERANCE not in schema else rest
 
 
 PACKAGE: Final = "sitegen-evals"

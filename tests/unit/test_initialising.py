@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TypeAlias
@@ -17,10 +16,7 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.history.repository import Repository
 from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
-from sitegen.scoring.mapping import Tolerance
-from sitegen.scoring.paths import path_text
 from sitegen.scoring.rules import compile_rules
-from sitegen.scoring.schema_types import read_schema
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
 
@@ -237,99 +233,6 @@ def test_the_settings_keep_agents_from_editing_agents_and_ground_truth(project):
     settings = json.loads((project.path / ".claude/settings.json").read_bytes())
     assert settings["permissions"]["deny"] == ["Edit(.claude/agents/**)", "Edit(evals/**/ground_truth.*)"]
     assert (project.path / ".claude/instructions/extractors/instructions.md").read_text().startswith("# Extracting, v1")
-
-
-MODEL = """
-from pydantic import BaseModel, Field
-
-class Wall(BaseModel):
-    area: float = Field(gt=0, json_schema_extra={"x-tolerance": {"percent": 1}})
-
-class BuildingSpec(BaseModel):
-    climate_zone: int = Field(ge=1, le=16)
-    ratio: float | None = Field(default=None, json_schema_extra={"tolerance_absolute": 0.02})
-    walls: list[Wall] = []
-"""
-
-
-@pytest.fixture
-def installed(tmp_path: Path) -> Path:
-    """A folder with a package, as a folder of installed packages is."""
-    package = tmp_path / "installed" / "house"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "schemas.py").write_text(MODEL)
-    return package.parent
-
-
-@pytest.fixture
-def init_schema(project: GitRepo, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
-    """``sitegen init --schema`` in the project, with what is installed to import from."""
-
-    def init(name: str, path: Path = installed) -> Done:
-        monkeypatch.setenv("PYTHONPATH", str(path))
-        return run("init", "--schema", name, cwd=project.path)
-
-    return init
-
-
-def test_the_schema_of_an_installed_model_is_written_once_with_types_tolerances_and_what_is_required(
-    project, init_schema
-):
-    done = init_schema("house.schemas:BuildingSpec")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        "wrote  schemas/building_spec.schema.json: types of 3 fields, tolerances of 2\n"
-        "next: name it in evals/manifest.yaml as schema: schemas/building_spec.schema.json\n"
-    )
-    content = (project.path / "schemas/building_spec.schema.json").read_bytes()
-    schema = json.loads(content)
-    assert schema["required"] == ["climate_zone"]
-    assert schema["$defs"]["Wall"]["required"] == ["area"]
-    read = read_schema(content)
-    assert {(path_text(pattern.steps), kind) for pattern, kind in read.types} == {
-        ("climate_zone", "integer"),
-        ("ratio", "numeric"),
-        ("walls[*].area", "numeric"),
-    }
-    assert {path_text(pattern.steps): tolerance for pattern, tolerance in read.tolerances} == {
-        "ratio": Tolerance(absolute=Decimal("0.02")),
-        "walls[*].area": Tolerance(percent=Decimal(1)),
-    }
-    again = init_schema("house.schemas:BuildingSpec")
-    assert again.stdout == "kept   schemas/building_spec.schema.json\n"
-
-
-def test_nothing_of_the_project_is_imported_for_a_schema(project, installed, init_schema):
-    ran = "raise SystemExit('it ran')\n"
-    (project.path / "house.py").write_text(ran)
-    (project.path / "own").mkdir()
-    (project.path / "own" / "models.py").write_text(ran)
-    (project.path / "local_only.py").write_text(ran)
-    (installed / "house" / "others.py").write_text("import local_only\n")
-    assert init_schema("house.schemas:BuildingSpec").returncode == 0
-    for name, path, why in (
-        ("own.models:A", installed, "ModuleNotFoundError: No module named 'own'."),
-        ("house.others:A", installed, "ModuleNotFoundError: No module named 'local_only'."),
-        ("models:A", project.path / "own", "The module models lies in the project"),
-    ):
-        done = init_schema(name, path)
-        assert (done.returncode, why in done.stderr, "it ran" in done.stderr) == (2, True, False), done.stderr
-    assert [path.name for path in (project.path / "schemas").iterdir()] == ["building_spec.schema.json"]
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("house.schemas", "'house.schemas' names no model."),
-        ("house.schemas:Nothing", "AttributeError: module 'house.schemas' has no attribute 'Nothing'."),
-        ("house.schemas:Field", "AttributeError: 'function' object has no attribute 'model_json_schema'."),
-    ],
-)
-def test_what_is_no_model_is_said(init_schema, name, why):
-    done = init_schema(name)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert why in done.stderr
 
 
 @pytest.mark.parametrize("vendor", [False, True])

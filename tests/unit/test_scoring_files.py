@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import pytest
+from pydantic import BaseModel, Field
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
@@ -13,7 +15,9 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
-from sitegen.scoring.paths import follow, parse_path
+from sitegen.scoring.mapping import Tolerance
+from sitegen.scoring.paths import follow, parse_path, path_text
+from sitegen.scoring.schema_types import read_schema
 from sitegen.scoring.scorer import File, ScoringInputs
 
 
@@ -191,3 +195,26 @@ def test_yaml_is_built_up_to_a_bound_on_what_its_aliases_stand_for() -> None:
 )
 def test_anchors_of_yaml_stand_for_values_and_keys(text: str, value: object) -> None:
     assert read_yaml(text.encode())[0] == (value,)
+
+
+class Wall(BaseModel):
+    area: float = Field(gt=0, json_schema_extra={"x-tolerance": {"percent": 1}})
+
+
+class BuildingSpec(BaseModel):
+    climate_zone: int = Field(ge=1, le=16)
+    ratio: float | None = Field(default=None, json_schema_extra={"x-tolerance": {"absolute": 0.02}})
+    walls: list[Wall] = []
+
+
+def test_the_schema_that_pydantic_makes_of_a_model_states_types_and_tolerances() -> None:
+    read = read_schema(json.dumps(BuildingSpec.model_json_schema()).encode())
+    assert {(path_text(pattern.steps), kind) for pattern, kind in read.types} == {
+        ("climate_zone", "integer"),
+        ("ratio", "numeric"),
+        ("walls[*].area", "numeric"),
+    }
+    assert {path_text(pattern.steps): tolerance for pattern, tolerance in read.tolerances} == {
+        "ratio": Tolerance(absolute=Decimal("0.02")),
+        "walls[*].area": Tolerance(percent=Decimal(1)),
+    }
