@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from sitegen.commands.printing import print_document, print_text, print_workflow_command
+from sitegen.commands.printing import print_document, print_text
 from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.project import Options
 from sitegen.questions.gate import check as compare
-from sitegen.questions.gate_junit import Annotation, annotations_of, gate_junit, junit_of_error
+from sitegen.questions.gate_junit import gate_junit, junit_of_error
 from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
-from sitegen.questions.gate_report import LARGEST, error_sentence, read_report
+from sitegen.questions.gate_report import LARGEST, read_report
 from sitegen.text.values import schema_first
 
 FAILED: Final = 1
@@ -27,8 +26,8 @@ FAILED: Final = 1
 def check(request: CheckRequest) -> None:
     """Compare, write the report in every requested format, then exit with 1 if the gate does not pass.
 
-    An error is written to the files and annotations too, before it ends the command. With a report of another run,
-    only its Markdown is written.
+    An error is written to the files too, before it ends the command. With a report of another run, only its Markdown is
+    written.
     """
     top = top_of(request.repo)
     for file in (request.markdown, request.junit):
@@ -43,7 +42,6 @@ def check(request: CheckRequest) -> None:
         report = compare(options, base, exact=request.exact, strict_floors=request.strict_floors)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
-        _print_annotations(request, [Annotation("error", error_sentence(error))])
         raise
     text = gate_markdown(report)
     _write_forms(request, text, gate_junit(report))
@@ -51,7 +49,6 @@ def check(request: CheckRequest) -> None:
         print_document(schema_first(report))
     else:
         print_text(text)
-    _print_annotations(request, annotations_of(report))
     if not report.passed:
         sys.exit(FAILED)
 
@@ -94,10 +91,3 @@ def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)
-
-
-def _print_annotations(request: CheckRequest, annotations: Iterable[Annotation]) -> None:
-    """Print workflow commands, on standard error if standard output is JSON. GitHub reads both streams."""
-    is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if request.annotations is None else request.annotations
-    for annotation in annotations if is_workflow else ():
-        print_workflow_command(annotation, error=request.as_json)

@@ -48,12 +48,6 @@ def print_document(content: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-def print_workflow_command(command: object, *, error: bool) -> None:
-    """Print a command for GitHub's runner, in which the text of a project is escaped already."""
-    with _until_closed(stream := sys.stderr if error else sys.stdout):
-        print(command, file=stream)
-
-
 def print_error(error: SitegenError) -> None:
     """Print what is wrong, where, and what to do."""
     for row in f"sitegen: {error}".split("\n"):  # errors escape line breaks of a project themselves

@@ -260,12 +260,6 @@ class CheckRequest:
     as_json: Json = False
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report to this file.")] = None
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None
-    annotations: Annotated[
-        bool | None,
-        typer.Option(
-            "--annotations/--no-annotations", help="Print annotations for GitHub. Default: only in a workflow."
-        ),
-    ] = None
     report: Annotated[
         Path | None,
         typer.Option(

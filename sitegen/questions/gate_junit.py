@@ -1,18 +1,12 @@
-"""The gate's report as JUnit XML and as annotations of a GitHub workflow.
-
-The XML has a suite for each eval, and a case for each metric that has a limit. Annotations are workflow commands, which
-GitHub displays on the files of a pull request.
-"""
+"""The gate's report as JUnit XML: a suite for each eval, and a case for each metric that has a limit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sitegen.errors import SitegenError
-from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.questions.gate_report import (
     error_sentence,
@@ -84,75 +78,3 @@ def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, messa
 
 def _xml_text(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", encodable(line(text)))
-
-
-SHOWN: Final = 10
-"""Number of annotations of each level that GitHub displays for a step."""
-
-AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
-
-
-class Annotation(Frozen):
-    """A message, on a file or on the whole step."""
-
-    level: AnnotationLevel
-    message: str
-    title: str = "sitegen check"
-    file: str = ""
-
-    def __str__(self) -> str:
-        """The workflow command on one line."""
-        properties = ",".join(
-            f"{key}={_escaped_data(value).replace(':', '%3A').replace(',', '%2C')}"
-            for key, value in (("file", self.file), ("title", self.title))
-            if value
-        )
-        return f"::{self.level} {properties}::{_escaped_data(self.message)}"
-
-
-def annotations_of(report: GateReport) -> list[Annotation]:
-    """Errors, then warnings, then notices, at most ``SHOWN`` of each; the last one says how many more there are."""
-    all_annotations = list(_all_annotations(report))
-    levels: tuple[AnnotationLevel, ...] = get_args(AnnotationLevel)
-    by_level = ([annotation for annotation in all_annotations if annotation.level == level] for level in levels)
-    shown: list[Annotation] = []
-    for listed in by_level:
-        if len(listed) > SHOWN:
-            more = f"{len(listed) - SHOWN + 1:,} more are in the report."
-            listed[SHOWN - 1 :] = [Annotation(listed[0].level, more)]
-        shown += listed
-    return shown
-
-
-def _all_annotations(report: GateReport) -> Iterator[Annotation]:
-    levels: dict[GateVerdict, AnnotationLevel] = {
-        "pass": "notice",
-        "inconclusive": "warning",
-        "not comparable": "warning" if report.passed else "error",
-        "fail": "error",
-    }
-    if nothing := nothing_compared(report):
-        yield Annotation("error", nothing)
-    for check in report.evals:
-        title = f"sitegen check: {check.eval_id}"
-        for reason in check.reasons:
-            yield Annotation(
-                level=levels[check.verdict], message=eval_sentence(check, reason), title=title, file=check.file or ""
-            )
-        for metric in check.metrics:
-            for sentence in metric_sentences(metric, check):
-                yield Annotation(
-                    level=levels[metric.verdict],
-                    message=" ".join((sentence, *spread_sentences(metric))),
-                    title=title,
-                    file=check.file or "",
-                )
-        if check.verdict == "fail":
-            nothing_proven = "association in time, the cause may be another"
-            message = f"Edited since the base, and {check.eval_id} fails the gate: {nothing_proven}."
-            for edit in check.instructions:
-                yield Annotation(level="warning", message=message, title=title, file=edit.path)
-
-
-def _escaped_data(text: str) -> str:
-    return encodable(line(text, 1_000)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

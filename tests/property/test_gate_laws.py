@@ -1,6 +1,5 @@
 """What holds for the gate, whatever the numbers are."""
 
-import re
 import xml.etree.ElementTree as ET
 from operator import attrgetter
 from typing import get_args
@@ -13,7 +12,7 @@ from sitegen.analysis.gate import VERDICTS
 from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
 from sitegen.model.metrics import MetricSpec
-from sitegen.questions.gate_junit import Annotation, gate_junit
+from sitegen.questions.gate_junit import gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
 from sitegen.text.markdown_cells import code
 from tests.gates import check_metric, gate_eval, gate_report, overlap
@@ -86,14 +85,6 @@ def test_a_name_is_one_piece_of_code_in_one_cell_of_a_table(text):
         ["code_inline"],
         ["text"],
     ]
-
-
-@given(TEXTS.filter(bool), TEXTS, TEXTS.filter(bool))
-def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, message, title):
-    command = str(Annotation(level="error", message=message, title=title, file=file))
-    assert len(command.splitlines()) == 1
-    match = re.fullmatch(r"::error file=([^,:]*),title=([^,:]*)::(.*)", command, re.DOTALL)
-    assert match is not None
 
 
 @given(TEXTS, TEXTS, LIMITS, VALUES, VALUES)

@@ -34,7 +34,7 @@ NOTES = "evals/notes"
 DOCUMENTS = [f"note-{number:02}" for number in range(20)]
 TRUTH = "id,total,shop\n" + "".join(f"{name},{number},Fern\n" for number, name in enumerate(DOCUMENTS))
 MAPPING = "csv_to_json: {total: total, shop: shop}\ndocuments: {path: notes, key: id}\n"
-WORKFLOW = ("GITHUB_ACTIONS", "GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY")
+WORKFLOW = ("GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY")
 
 
 def output(wrong: Collection[int] = (), documents: list[str] = DOCUMENTS) -> str:
@@ -240,7 +240,7 @@ def test_broken_values_and_judged_documents_are_counted(repo):
     [notes] = report(repo)["evals"]
     assert (notes["verdict"], notes["broken"], notes["cases"]) == ("pass", 2, 20)
     work(repo, {"sitegen.toml": "[gate]\ndrop = 100\nmin_cases = 21\n[gate.evals.notes]\nmax_broken = 1\n"})
-    done = check(repo, "--annotations")
+    done = check(repo)
     lines = done.stdout.splitlines()
     assert done.returncode == 1
     for sentence in (
@@ -248,7 +248,6 @@ def test_broken_values_and_judged_documents_are_counted(repo):
         "20 documents are judged at the head, and at least 21 have to be.",
     ):
         assert sentence in lines
-        assert any(line.startswith("::error") and line.endswith(sentence) for line in lines)
 
 
 def test_texts_without_anything_to_find_are_judged_and_cases_at_which_a_judge_failed_are_not(tmp_path):
@@ -593,12 +592,11 @@ def test_without_a_base_outside_of_a_pull_request_it_says_what_to_name(repo):
     )
 
 
-def test_a_workflow_gets_summary_annotations_and_files_before_the_exit(repo, tmp_path, monkeypatch):
+def test_a_workflow_gets_summary_and_files_before_the_exit(repo, tmp_path, monkeypatch):
     worse(repo)
     repo.git("update-ref", "refs/remotes/origin/main", "main")
     summary = tmp_path / "summary.md"
     summary.write_text("Before.\n")
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_BASE_REF", "main")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     written, junit = tmp_path / "gate.md", tmp_path / "gate.xml"
@@ -606,20 +604,15 @@ def test_a_workflow_gets_summary_annotations_and_files_before_the_exit(repo, tmp
     assert done.returncode == 1
     text = written.read_text(encoding="utf-8")
     assert summary.read_text(encoding="utf-8") == f"Before.\n{text}"
-    assert done.stdout.startswith(text)
-    assert done.stdout.removeprefix(text).splitlines() == [
-        f"::error file={NOTES}/results/iteration-002/extracted.json,title=sitegen check%3A notes::{FALL}.",
-        "::warning file=CLAUDE.md,title=sitegen check%3A notes"
-        "::Edited since the base, and notes fails the gate: association in time, the cause may be another.",
-    ]
+    assert done.stdout == text
     alone = run("check", "--repo", repo.path, "--json")
-    assert (json.loads(alone.stdout)["verdict"], alone.stderr.count("\n")) == ("fail", 2)
+    assert (json.loads(alone.stdout)["verdict"], alone.stderr) == ("fail", "")
 
 
 def test_redacted_values_are_in_no_form_of_the_report(repo, tmp_path):
     worse(repo)
     work(repo, {"evals/manifest.yaml": "evals: {notes: {redact: [total]}}\n"})
-    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml", "--markdown", tmp_path / "gate.md")
+    done = check(repo, "--junit", tmp_path / "gate.xml", "--markdown", tmp_path / "gate.md")
     assert done.returncode == 1
     assert "9 broken" in done.stdout
     for text in (done.stdout, json.dumps(report(repo)), (tmp_path / "gate.xml").read_text()):
@@ -628,12 +621,11 @@ def test_redacted_values_are_in_no_form_of_the_report(repo, tmp_path):
 
 def test_an_error_reaches_the_same_places_as_a_report(repo, tmp_path, monkeypatch):
     work(repo, {"sitegen.toml": "[gate]\nflor = 1\n"})
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     done = check(repo, "--markdown", tmp_path / "gate.md", "--junit", tmp_path / "gate.xml")
     lost = "The key 'gate.flor' is not known. It does not count."
     said = f"The gate cannot compare. {lost} At: sitegen.toml:2. Did you mean 'floor'?"
-    assert (done.returncode, done.stdout) == (2, f"::error title=sitegen check::{said}\n")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("sitegen: The key 'gate.flor' is not known. It does not count.\n")
     assert (tmp_path / "gate.md").read_text() == f"**Evals: fail.**\n\n{said}\n"
     assert (tmp_path / "summary.md").read_text() == (tmp_path / "gate.md").read_text()
@@ -679,15 +671,12 @@ def test_hostile_names_stay_text_in_every_form(tmp_path):
     repo.commit({f"{folder}/ground_truth.csv": f"id,total\n{rows}", f"{folder}/extracted.json": made(False)})
     limits = f'[gate]\nnoise = false\n[gate.evals."{eval_id}"]\nfloor = 0.9\n'
     work(repo, {f"{folder}/extracted.json": made(True), "sitegen.toml": limits})
-    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml")
+    done = check(repo, "--junit", tmp_path / "gate.xml")
     assert (done.returncode, done.stderr) == (1, "")
     [suite] = ET.parse(tmp_path / "gate.xml").getroot()
     assert suite.attrib["name"] == eval_id
     lines = done.stdout.splitlines()
-    commands = [line for line in lines if line.lstrip().startswith("::")]
-    assert [line.partition("::")[2].partition("::")[0] for line in commands] == [
-        "error file=evals/a%2Cb%3Ac%25@x/extracted.json,title=sitegen check%3A a%2Cb%3Ac%25@x"
-    ] * 2
+    assert not any(line.lstrip().startswith("::") for line in lines)
     assert "### `a,b:c%@x`: fail" in lines
     heads = "| Document "
     start = next(number for number, line in enumerate(lines) if line.startswith(heads))
@@ -758,13 +747,12 @@ def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(t
     short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
     repo.commit({"evals/faq/test_cases.json": asked(cases), short: answers(18, cases), wordy: answers(30, cases)})
     work(repo, {short: answers(12, cases), "sitegen.toml": "[gate]\nfloor = 0.75\ndrop = 100\n"})
-    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml")
+    done = check(repo, "--junit", tmp_path / "gate.xml")
     at_base = "Accuracy at the base: average of 2 variants: 0.600 (short) to 1.000 (wordy)."
     at_head = "Accuracy at the head: average of 2 variants: 0.400 (short) to 1.000 (wordy)."
     lines = done.stdout.splitlines()
-    assert [line for line in lines if "average of" in line and not line.startswith("::")] == [at_base, at_head]
+    assert [line for line in lines if "average of" in line] == [at_base, at_head]
     failed = f"Accuracy is 0.700, below the floor of 0.75. {at_base} {at_head}"
-    assert [line.rpartition("::")[2] for line in lines if line.startswith("::error")] == [failed]
     failures = ET.parse(tmp_path / "gate.xml").getroot().iter("failure")
     assert [failure.attrib["message"] for failure in failures] == [failed]
     written = report(repo)["evals"][0]["metrics"][0]

@@ -84,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
         *(("blame", "--", name, "*") for name in EVIL),
         ("verify-one", "--", "::error::no such eval"),
         ("compare", "HEAD~1", "HEAD"),
-        ("check", "--base", "HEAD~1", "--exact", "--no-annotations"),
+        ("check", "--base", "HEAD~1", "--exact"),
     ],
 )
 def test_no_command_prints_a_workflow_command_of_the_project(project, words):
