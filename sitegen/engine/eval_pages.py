@@ -44,7 +44,6 @@ from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
 
@@ -106,7 +105,6 @@ class Reports:
             limit=self._context.limits.discrepancies_per_type,
             problems=problems_of_point(self._info, at, result.scorecard),
             instructions=self._edits.made_with[index],
-            rules=partial(self._rules, at) if self._by_rules else None,
             difference=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
         )
 
@@ -127,11 +125,6 @@ class Reports:
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
-
-    def _rules(self, snapshot: Snapshot) -> FieldRules:
-        """Return the rules by which an output was scored; they are compiled already."""
-        inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
-        return rules_of(inputs).value
 
 
 def tree_with_source(

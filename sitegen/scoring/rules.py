@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -128,12 +127,6 @@ class FieldRules:
         self._check()
         self._field_rules: dict[str, FieldRule] = {}
         self._out_of_scope: dict[str, bool] = {}
-
-    def with_field(self, text: str, settings: FieldSettings) -> FieldRules:
-        """Return the rules with these settings for a pattern, in place of its present settings."""
-        return FieldRules(
-            dataclasses.replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema
-        )
 
     def field_rule(self, place: ValuePlace | Judgement) -> FieldRule:
         """Return how the field at a place is compared."""

@@ -1,5 +1,6 @@
 """What wrong values have in common. The table beside this file has the rules for two values."""
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,8 +10,11 @@ from msgspec.structs import replace
 from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_patterns, pattern_of, without_errors
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Outcome, Value
+from sitegen.model.scorecards import Result
 from sitegen.pages.report.discrepancies import Since, wrong_in
 from sitegen.pages.report.patterns import headline_without, pattern_rows, pattern_summaries, pattern_words
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables
@@ -85,9 +89,9 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     )
     starts = [old, old, new, new, new, old, old, new]
     rows = pattern_rows(sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
-    assert [(row.name, len(row.errors), row.since, row.since_errors, row.without) for row in rows] == [
-        ("a text cut short or continued", 4, old, 2, 5 / 9),
-        ("a currency sign", 3, old, 2, 4 / 9),
+    assert [(row.name, len(row.errors), row.since, row.since_errors, row.without, row.setting) for row in rows] == [
+        ("a text cut short or continued", 4, old, 2, 5 / 9, ""),
+        ("a currency sign", 3, old, 2, 4 / 9, "coerce: true"),
     ]
     assert (rows[1].fields, rows[1].example, len(rows[0].fields)) == (["p[].price"], ("10", "$10"), 4)
     explained = [error for row in rows for error in row.errors]
@@ -105,3 +109,36 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     # The headline does not come from the counts alone.
     assert headline_without(sample.SPECS[0], replace(card, metrics=()), explained) is None
     assert pattern_rows(sample.SPECS[0], result, cut[:2], starts) == ()
+
+
+@pytest.mark.parametrize(
+    ("truth", "output", "setting", "stated"),
+    [
+        ([1200, 17.5, 3], ["$1,200.00", "$17.50", "$3"], "coerce: true", "type: numeric, coerce: true"),
+        (["12", "7", "9"], [12, 7, 9], "type", "type: numeric, coerce: true"),
+        ([1200, 2300, 3400], ["1,200", "2,300", "3,400"], "coerce: true", "type: numeric, coerce: true"),
+        (
+            ["2026-02-05", "2026-11-30", "2025-01-09"],
+            ["05/02/2026", "30/11/2026", "09/01/2025"],
+            "type: date, formats: [...]",
+            'type: date, formats: ["%Y-%m-%d", "%d/%m/%Y"]',
+        ),
+        ([13.5, 22.25, 17.75], [13.0, 22, 17], "absolute", "absolute: 0.75"),
+    ],
+)
+def test_the_setting_that_stands_beside_a_pattern_leaves_its_difference_out(truth, output, setting, stated):
+    def scored(mapping: str) -> Result:
+        sides = (
+            json.dumps({"w": [{"id": f"item {n}", "x": value} for n, value in enumerate(values)]}).encode()
+            for values in (truth, output)
+        )
+        expected, actual = (File(name, side) for name, side in zip(("truth.json", "out.json"), sides, strict=True))
+        rules = File("field_mapping.yaml", mapping.encode())
+        return scorer("fields").score(ScoringInputs(outputs=(actual,), ground_truth=expected, mapping=rules))
+
+    result = scored("")
+    wrong = wrong_in(result)
+    since = Since(label="1", file="1.html", points=1, new=True)
+    [row] = pattern_rows(sample.SPECS[0], result, wrong, [since] * len(wrong))
+    assert (len(row.errors), row.setting) == (3, setting)
+    assert wrong_in(scored(f'fields:\n  "w[*].x": {{{stated}}}\n')) == []

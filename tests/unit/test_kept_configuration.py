@@ -53,7 +53,7 @@ UNNEEDED = {
     *(
         f"sitegen.{module}"
         for module in (
-            *("analysis.mapping_lines", "history.worktree", "model.gate", "pages.report.tree_source", "engine.sources"),
+            *("history.worktree", "model.gate", "pages.report.tree_source", "engine.sources"),
             *("engine.own_templates", "importers.tables", "importers.judge_lines"),
             *("scoring.highlights", "scoring.responses.scorer", "scoring.judged", "scoring.recorded"),
         )

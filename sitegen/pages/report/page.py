@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from typing import Final
@@ -41,10 +40,9 @@ from sitegen.pages.report.discrepancies import (
     since,
     wrong_in,
 )
-from sitegen.pages.report.patterns import PatternRow, headline_without, mapping_lines, pattern_rows
+from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
-from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.stats.counts import RATIOS, error_numbers, errors
@@ -87,8 +85,6 @@ class ReportView(Frozen, dict=True, gc=True):
     whole: str | None = None
     """Address of the file with the whole result, relative to the page, for a page without a site around it, which loads
     nothing; None: its place in a site."""
-    rules: Callable[[], FieldRules] | None = None
-    """Makes the rules by which the output was scored; None if no field mapping applies."""
     difference: tuple[DifferencePart, ...] = ()
     """Why the run's own record has another F1."""
 
@@ -147,12 +143,6 @@ class ReportView(Frozen, dict=True, gc=True):
     def without(self) -> float | None:
         """The headline if the errors of all patterns were right; None if it is not a ratio of the counts."""
         return headline_without(self.specs[0], self.card, [error for row in self.patterns for error in row.errors])
-
-    @property
-    def lines(self) -> tuple[tuple[str, ...], int, float | None]:
-        """Lines of the field mapping, the number of errors that they make correct, and the headline with them."""
-        lines, equal = mapping_lines(self.patterns, self.result, self.rules) if self.rules else ((), [])
-        return lines, len(equal), headline_without(self.specs[0], self.card, equal) if equal else None
 
     @cached_property
     def documents(self) -> tuple[DocumentScore, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, error_patterns, without_errors
@@ -13,7 +13,6 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import PatternSummary
 from sitegen.pages.report.discrepancies import Since
-from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
 from sitegen.text.values import as_text, metric_text, texts_with_types
@@ -21,19 +20,14 @@ from sitegen.text.values import as_text, metric_text, texts_with_types
 NAMED: Final = 3
 """Number of fields of a pattern that a report names."""
 
-
-_LINES: Final = 10
-"""Largest number of proposed lines of a mapping."""
-
-_BY_RULE: Final = (
-    "the right value as another type",
-    "a currency sign",
-    "a separator of thousands or decimals",
-    "the order of day and month",
-    "a unit or a suffix after the number",
-    ROUNDING,
-)
-"""Patterns whose difference a field mapping can exclude from the comparison."""
+_SETTINGS: Final = {
+    "the right value as another type": "type",
+    "a currency sign": "coerce: true",
+    "a separator of thousands or decimals": "coerce: true",
+    "the order of day and month": "type: date, formats: [...]",
+    ROUNDING: "absolute",
+}
+"""Pattern -> the setting of a field by which the field mapping leaves its difference out of the comparison."""
 
 
 class PatternRow(Frozen):
@@ -47,6 +41,8 @@ class PatternRow(Frozen):
     """Number of errors that began there."""
     without: float | None
     """The headline if these errors were right; None if the headline is not a ratio of the counts."""
+    setting: str = ""
+    """The setting of the field mapping that leaves the difference out; empty without one."""
 
     @property
     def fields(self) -> list[str]:
@@ -79,37 +75,10 @@ def pattern_rows(
                 since=since,
                 since_errors=since_errors,
                 without=headline_without(headline, result.scorecard, errors),
+                setting=_SETTINGS.get(pattern.name, "") if result.scorecard.traits.is_structured else "",
             )
         )
     return tuple(rows)
-
-
-def mapping_lines(
-    rows: Iterable[PatternRow], result: Result, rules: Callable[[], FieldRules]
-) -> tuple[tuple[str, ...], list[Judgement]]:
-    """Lines below ``fields:`` of the field mapping that make values equal, and the errors that they make correct.
-
-    There is at most one line for each field. ``rules``: makes the rules by which the output was scored.
-    """
-    by_field: dict[str, dict[str, list[Judgement]]] = {}
-    for row in rows:
-        for error in row.errors if row.name in _BY_RULE else ():
-            by_field.setdefault(error.attribute, {}).setdefault(row.name, []).append(error)
-    correct: dict[str, list[Judgement]] = {}
-    for judgement in result.judgements if by_field else ():
-        if judgement.outcome == "correct" and judgement.attribute in by_field:
-            correct.setdefault(judgement.attribute, []).append(judgement)
-    lines: list[str] = []
-    equal: list[Judgement] = []
-    for attribute, by_pattern in by_field.items():
-        name, errors = max(by_pattern.items(), key=lambda entry: len(entry[1]))
-        from sitegen.analysis.mapping_lines import mapping_line
-
-        line = mapping_line(rules(), errors, correct.get(attribute, ()), rounded=name == ROUNDING)
-        if line and len(lines) < _LINES:
-            lines.append(line)
-            equal += errors
-    return tuple(lines), equal
 
 
 def pattern_summaries(rows: Iterable[PatternRow], total: int, value: float | None) -> tuple[PatternSummary, ...]:
