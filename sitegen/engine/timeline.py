@@ -54,9 +54,6 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.plain import is_web_address
 
-_ROWS_AT_ONCE: Final = 250
-"""Edits become rows in groups of this size, because all pages are then written again."""
-
 
 class Timeline(Frozen):
     """The configuration and the history of the built commit, for all later stages."""
@@ -144,7 +141,8 @@ class Timeline(Frozen):
         kept = max(EDITS_KEPT, self.config.limits.reports_kept or 0)
         # Uncommitted edits do not count, or saving a file could write all pages again.
         committed = sum(edit.commit.sha != WORKTREE for file in self.instructions for edit in file.edits)
-        return max(0, committed - kept) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+        at_once = EDITS_KEPT // 2  # because all pages are then written again
+        return max(0, committed - kept) // at_once * at_once
 
     @property
     def pages_of_instructions(self) -> frozenset[str]:

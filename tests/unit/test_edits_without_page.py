@@ -9,17 +9,15 @@ from sitegen.pages import links
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differs_from_cold
 
-EDITS_KEPT = 40
-ROWS_AT_ONCE = 25
+EDITS_KEPT = 50
 OLD = [f"prompts/old/{number:03}.md" for number in range(30)]
 NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
 
 
 @pytest.fixture(autouse=True)
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bounds, but smaller."""
+    """The same bound, but smaller."""
     monkeypatch.setattr(timeline, "EDITS_KEPT", EDITS_KEPT)
-    monkeypatch.setattr(timeline, "_ROWS_AT_ONCE", ROWS_AT_ONCE)
 
 
 def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
