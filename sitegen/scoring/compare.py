@@ -19,7 +19,7 @@ from sitegen.scoring.values import EXACT, Number, coerced_number, is_number, num
 from sitegen.stats.assignment import pairs_up
 from sitegen.text.similarity import normalise
 
-CORRECT: Final = "correct"
+_CORRECT: Final = "correct"
 WRONG: Final = "wrong_value"
 _FORMAT: Final = "format_error"
 
@@ -146,7 +146,7 @@ def _is_first_of(judges: list[Comparison]) -> Comparison:
 
     def judge(actual: Value) -> Outcome | None:
         outcome = first(actual)
-        return None if outcome == WRONG and any(other(actual) == CORRECT for other in others) else outcome
+        return None if outcome == WRONG and any(other(actual) == _CORRECT for other in others) else outcome
 
     return judge if others else first
 
@@ -169,7 +169,7 @@ def _is_as_typed(cell: str, rule: FieldRule, marks: Set[str], judged_as: Callabl
         if not is_number(actual):
             return as_text(actual)
         outcomes = {as_number(actual) for as_number in as_numbers or [as_text]}
-        return None if is_doubtful and outcomes != {CORRECT} else outcomes.pop()
+        return None if is_doubtful and outcomes != {_CORRECT} else outcomes.pop()
 
     return judge
 
@@ -196,7 +196,7 @@ def doubt(expected: Value) -> tuple[str, str]:
 
 def _is_nothing(actual: Value) -> Outcome | None:
     """Compare with a word for nothing: any other value makes it doubtful what the ground truth expects."""
-    return CORRECT if isinstance(actual, str) and normalise(actual) in _NOTHING else None
+    return _CORRECT if isinstance(actual, str) and normalise(actual) in _NOTHING else None
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
@@ -205,9 +205,9 @@ def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
 
     def judge(actual: Value) -> Outcome:
         if isinstance(actual, str):
-            return CORRECT if actual == expected or normalise(actual) == normalised else WRONG
+            return _CORRECT if actual == expected or normalise(actual) == normalised else WRONG
         if inferred and is_number(actual) and spells(normalised, actual):
-            return CORRECT
+            return _CORRECT
         return _FORMAT
 
     return judge
@@ -221,7 +221,7 @@ def _is_identical(expected: Value) -> Comparison:
             return _FORMAT
         if not is_number(actual) and type(actual) is not type(expected):
             return _FORMAT
-        return CORRECT if actual == expected else WRONG
+        return _CORRECT if actual == expected else WRONG
 
     return judge
 
@@ -246,14 +246,14 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = No
                 return _FORMAT
             actual = number
         if exact or actual == expected:
-            return CORRECT if actual == expected else WRONG
+            return _CORRECT if actual == expected else WRONG
         if tolerance is None:  # as for most values, which the outputs of a history have as expected or not at all
             tolerance = max(EXACT.scaleb(EXACT.multiply(rule.percent, EXACT.abs(Decimal(expected))), -2), rule.absolute)
         distance = EXACT.abs(EXACT.subtract(actual, expected))  # type: ignore[arg-type]
         if rule.type == "angle":
             turn = EXACT.remainder(distance, _FULL_CIRCLE)
             distance = min(turn, EXACT.subtract(_FULL_CIRCLE, turn))
-        return CORRECT if distance <= tolerance else WRONG
+        return _CORRECT if distance <= tolerance else WRONG
 
     return judge
 
@@ -265,7 +265,7 @@ def _is_read_as(expected: bool | datetime, read: Callable[[Value], bool | dateti
         found = read(actual)
         if found is None:
             return _FORMAT
-        return CORRECT if found == expected else WRONG
+        return _CORRECT if found == expected else WRONG
 
     return judge
 
@@ -275,7 +275,7 @@ def _is_list(expected: list[Comparison | None], rule: FieldRule) -> Comparison:
 
     def outcome(judge_item: Comparison | None, item: Value) -> Outcome | None:
         if judge_item is None or rule.words.empty(item):
-            return CORRECT if judge_item is None and rule.words.empty(item) else WRONG
+            return _CORRECT if judge_item is None and rule.words.empty(item) else WRONG
         return judge_item(item)
 
     def judge(actual: Value) -> Outcome | None:
@@ -292,9 +292,9 @@ def _is_list(expected: list[Comparison | None], rule: FieldRule) -> Comparison:
             ]
             return pairs_up(choices, len(actual))
 
-        if all_are(CORRECT):
-            return CORRECT
-        return None if all_are(CORRECT, None) else WRONG
+        if all_are(_CORRECT):
+            return _CORRECT
+        return None if all_are(_CORRECT, None) else WRONG
 
     return judge
 

@@ -21,7 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Correction, SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
-TRIED: Final = 20
+_TRIED: Final = 20
 """The greatest number of candidates that are tried for a label."""
 LONGEST: Final = 2_000
 """Characters of the longest line that pages suggest."""
@@ -46,7 +46,7 @@ def corrected_line(
     before = score(inputs).judgements
     replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
     candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
-    for number, line in islice(candidates, TRIED):
+    for number, line in islice(candidates, _TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]]).encode()
         content = packed({**in_folder, file: changed}.items()) if file else changed
         after = score(replace(inputs, ground_truth=File(truth.path, content))).judgements
