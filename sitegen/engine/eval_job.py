@@ -24,7 +24,6 @@ from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commit
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
 from sitegen.engine.eval_task import EvalDone, EvalTask, output_edits, sources_of
 from sitegen.engine.failures import attempt, working_on
-from sitegen.engine.pool import Pool
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs, without_lost_contents
 from sitegen.engine.writer import digest, digest_of_inputs
@@ -47,36 +46,34 @@ LOCATED: Final = 25
 """Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
 
 
-def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
+def score_eval(task: EvalTask) -> EvalDone | Problem:
     """Score what the memo lacks, and compute everything that pages show of all points. No page is written.
-
-    ``pool``: scores ranges of outputs in other processes; None: all are scored here.
 
     If sitegen fails, a problem is returned. An output whose content this clone lacks is not scored; all others are.
     """
-    return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
+    return attempt("the pages of this eval", lambda: _scored_eval(task), eval_id=task.info.id)
 
 
-def _scored_eval(task: EvalTask, pool: Pool | None) -> EvalDone:
+def _scored_eval(task: EvalTask) -> EvalDone:
     try:
-        return _EvalJob(task, pool).run()
+        return _EvalJob(task).run()
     except MissingObjectsError:
         history, lost = without_lost_contents(task.context, task.history)
         if history is task.history:
             raise
-        return replace(_EvalJob(replace(task, history=history), pool).run(), lost_contents=lost)
+        return replace(_EvalJob(replace(task, history=history)).run(), lost_contents=lost)
 
 
 class _EvalJob:
     """Scores one eval, from the oldest snapshot to the newest. Holds all scorecards, but only a few whole results."""
 
-    def __init__(self, task: EvalTask, pool: Pool | None) -> None:
+    def __init__(self, task: EvalTask) -> None:
         self._task = task
         self._context = task.context
         self._info = task.info
         self._snapshots = task.history.snapshots
         self._cache = TaskCache(task.cached)
-        self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
+        self._cards = EvalScorecards(self._context, task.history, self._cache)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._edits = output_edits(task)

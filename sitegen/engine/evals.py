@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import asdict, replace
@@ -12,21 +11,8 @@ from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
-from sitegen.engine.eval_task import (
-    DrivingEdits,
-    EvalDone,
-    EvalTask,
-    PagesDone,
-    PagesTask,
-    SentOnce,
-    cached_rows,
-    owner,
-    task_for,
-)
-from sitegen.engine.pool import Pool
-from sitegen.engine.scoring import is_worth_ranges
+from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, cached_rows, owner, task_for
 from sitegen.engine.timeline import Build, Timeline
-from sitegen.history.process import share_processes
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -37,8 +23,6 @@ from sitegen.scoring.mapping_use import MappingUse
 
 AT_ONCE: Final = 100
 """Number of older reports in one task."""
-MOST: Final = 0.75
-"""An eval with a larger part of all points would keep one process busy while the others have nothing to do."""
 
 
 class Evals(Frozen):
@@ -79,7 +63,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     new_best: set[str] = set()
     commit_effects: dict[str, EncodedEffects] = {}
     lost_contents = 0
-    for task, done in _scored_evals(tasks, build.pool, sum(len(update.history.snapshots) for update in updates)):
+    for task, done in build.pool.map(score_eval, tasks):
         eval_id = task.info.id
         build.step(len(task.history.snapshots))
         before = records.pop(eval_id, None)
@@ -185,21 +169,6 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
     for path in paths:
         writer.write(path, renderer.render(failed_page(path, problem)))
     build.files.record(owner, writer.files)
-
-
-def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterator[tuple[EvalTask, EvalDone | Problem]]:
-    """Score the evals, the largest first. One with most of the points is scored here, and the pool scores its outputs.
-
-    ``points``: number of points of all evals.
-    """
-    first = list(islice(tasks, 1))
-    largest = len(first[0].history.snapshots) if first else 0
-    if largest > MOST * points and is_worth_ranges(pool, largest):
-        task = first.pop()
-        with share_processes():
-            done = score_eval(task, pool)
-        yield task, done
-    yield from pool.map(score_eval, chain(first, tasks))
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:

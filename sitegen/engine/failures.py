@@ -76,19 +76,6 @@ def attempt(
         return replace(problem, message=message)
 
 
-def if_possible(make: Callable[[], R]) -> R | None:
-    """Return what ``make`` returns; None if it fails, so that the caller does it again where failures are reported.
-
-    An exception that another process raises loses its traceback, and has to be pickled.
-    """
-    try:
-        return make()
-    except MemoryError:
-        raise
-    except Exception:
-        return None
-
-
 def _place(error: Exception) -> str:
     """Return the innermost function of sitegen in the traceback.
 

@@ -12,8 +12,7 @@ from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points, scorecard_key
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
-from sitegen.engine.pool import Pool
-from sitegen.engine.scoring import RANGE, OutputRange, embedder_for, is_worth_ranges, model_of, results, score_range
+from sitegen.engine.scoring import embedder_for, model_of, results
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import POINTER
@@ -78,15 +77,9 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
 class EvalScorecards:
     """The scorecards of one eval, from the memo or scored now, and the points that are computed from them."""
 
-    def __init__(
-        self, context: WorkerContext, history: EvalHistory, store: CacheStore, pool: Pool | None = None
-    ) -> None:
-        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards.
-
-        ``pool``: scores many outputs; None: all are scored here.
-        """
+    def __init__(self, context: WorkerContext, history: EvalHistory, store: CacheStore) -> None:
+        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards."""
         self._context = context
-        self._pool = pool or Pool()
         self._history = history
         self._store = store
         self._cards: dict[str, Scorecard] = {}
@@ -126,26 +119,13 @@ class EvalScorecards:
                     plan.append((mixture, False, True))
             plan.append((snapshot, True, not self._is_kept(snapshot)))
         outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
-        scored = self._scored(outputs)
+        scored = results(self._context, self.scorer, outputs, self.embedder)
         for snapshot, is_asked, is_scored in plan:
             result = next(scored) if is_scored else self._kept_result(snapshot)
             if is_scored:
                 self._keep(snapshot, result, whole=is_asked)
             if is_asked:
                 yield result
-
-    def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
-        """Score snapshots, in order. The processes of the pool go on while the caller uses earlier results.
-
-        Few results are computed here, and so are those of a kind with an embedder, which caches vectors.
-        """
-        if self.embedder or not is_worth_ranges(self._pool, len(snapshots)):
-            yield from results(self._context, self.scorer, snapshots, self.embedder)
-            return
-        parts = (tuple(snapshots[start : start + RANGE]) for start in range(0, len(snapshots), RANGE))
-        tasks = (OutputRange(self._context, self.scorer.kind, part) for part in parts)
-        for task, done in self._pool.map(score_range, tasks):
-            yield from results(self._context, self.scorer, task.snapshots) if done is None else done
 
     def _is_kept(self, snapshot: Snapshot) -> bool:
         return RESULTS.get(self._store, self.key(snapshot)) is not None and snapshot in self
@@ -175,7 +155,7 @@ class EvalScorecards:
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
-        scored = self._scored(missing)
+        scored = results(self._context, self.scorer, missing, self.embedder)
         for snapshot, result in zip(missing, scored, strict=True):
             self._keep(snapshot, result, whole=False)
 

@@ -10,24 +10,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.engine.cached_kinds import VECTORS, CacheStore
-from sitegen.engine.failures import if_possible, working_on
-from sitegen.engine.pool import Pool
+from sitegen.engine.failures import working_on
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.memo_rows import within
-from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import scored_with_own_metrics, scorer
+from sitegen.scoring.kinds import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embed, installed
 
-RANGE: Final = 64
-"""Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
 _HELD: Final = 4
 """Number of snapshots whose contents are held for the next one."""
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
@@ -53,24 +49,6 @@ def results(
             )
             redacted = hidden.applied(result, kind=by.kind) if hidden else result
         yield redacted
-
-
-class OutputRange(Frozen):
-    """Consecutive outputs of an eval that another process scores."""
-
-    context: WorkerContext
-    kind: str
-    snapshots: tuple[Snapshot, ...]
-
-
-def score_range(task: OutputRange) -> tuple[Result, ...] | None:
-    """Return the results of a range; None if one of its outputs cannot be scored."""
-    return if_possible(lambda: tuple(results(task.context, scorer(task.kind), task.snapshots)))
-
-
-def is_worth_ranges(pool: Pool, outputs: int) -> bool:
-    """Decide whether a pool gains from ranges of so many outputs."""
-    return pool.processes > 1 and outputs > RANGE
 
 
 def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
