@@ -18,8 +18,10 @@ from urllib.parse import quote
 _SHA_DIGITS: Final = 12
 """Digits of a commit id in an address: unambiguous for millions of commits, and short enough to read aloud."""
 
-_SAFE = re.compile(r"[a-z0-9\x80-\U0010ffff][a-z0-9._\x80-\U0010ffff-]*")
-_UNSAFE = re.compile(r"[^a-z0-9._\x80-\U0010ffff-]+")
+# Both name the characters of ASCII besides a-z, 0-9 and mostly dot, hyphen and underscore: to compile a class with all
+# other characters takes longer than to import this module.
+_SAFE = re.compile(r"[^\x00-/:-`{-\x7f][^\x00-,/:-^`{-\x7f]*")
+_UNSAFE = re.compile(r"[\x00-,/:-^`{-\x7f]+")
 _MOST_BYTES: Final = 80
 _MOST_READABLE: Final = 60
 _DIGEST_DIGITS: Final = 32
