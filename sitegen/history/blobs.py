@@ -218,8 +218,9 @@ def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
         with closing(CatFile(repository)) as own:
             yield own
         return
-    process = shared.setdefault(("cat-file", repository), CatFile(repository))
-    assert isinstance(process, CatFile)
+    process = shared.get(("cat-file", repository))
+    if process is None:
+        process = shared["cat-file", repository] = CatFile(repository)
     yield process
 
 

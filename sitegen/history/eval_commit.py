@@ -164,9 +164,9 @@ class EvalCommit(Frozen):
 
     def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
         """Return the record in the folder of an output, which is no output itself."""
-        names = records_of(self.kind, in_own_folder=in_own_folder)
-        paths = dict.fromkeys(f"{folder}/{name}".removeprefix("/") for name in names)
-        return first_blob([path for path in paths if path not in {blob.path for blob in outputs}], self.state.files)
+        names, taken = records_of(self.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
+        paths = [f"{folder}/{name}" if folder else name for name in names]
+        return first_blob([path for path in paths if path not in taken], self.state.files)
 
     def new_unit(self, name: str) -> SeriesIteration:
         """Make a new iteration, with a slug that is unique in the series on every file system.

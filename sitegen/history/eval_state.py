@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from operator import itemgetter
 from posixpath import basename, splitext
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ class EvalInputs(NamedTuple):
 
     def differences(self, new: EvalInputs) -> tuple[Cause, ...]:
         """Return which inputs differ for a scorer."""
+        if self == new:  # as a rule
+            return ()
         parts: tuple[tuple[Cause, bool], ...] = (
             ("ground_truth", not same_file(self.ground_truth, new.ground_truth)),
             ("mapping", not same_file(self.mapping, new.mapping)),
@@ -197,13 +200,12 @@ def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, 
     A snapshot without a time follows the snapshot with the preceding number.
     """
     by_number = sorted(started, key=lambda pair: (pair[1].iteration, pair[1].label))
-    keyed = []
+    times = []
     latest = datetime.min.replace(tzinfo=UTC)
-    for place, pair in enumerate(by_number):
-        time = moment_of(pair[1].recorded_at) if pair[1].recorded_at else None
-        latest = time or latest
-        keyed.append((latest, place, pair))
-    return [pair for _, _, pair in sorted(keyed, key=lambda row: row[:2])]
+    for _, snapshot in by_number:
+        latest = (moment_of(snapshot.recorded_at) if snapshot.recorded_at else None) or latest
+        times.append(latest)
+    return [pair for _, pair in sorted(zip(times, by_number, strict=True), key=itemgetter(0))]
 
 
 def same_file(old: Blob | None, new: Blob | None) -> bool:

@@ -97,4 +97,7 @@ def outputs_in(
 
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
     """Return the first of the paths at which a file exists. ``files`` maps paths to blob ids."""
-    return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)
+    for path in paths:
+        if (oid := files.get(path)) is not None:
+            return Blob(intern(path), oid)
+    return None

@@ -213,11 +213,13 @@ class Layout:
     @property
     def stated(self) -> tuple[str, ...]:
         """Ids of the evals that the built manifest names."""
-        return tuple(self._entries)
+        return tuple(dict.fromkeys(entry.id for entry in self.manifest.evals))
 
     def entry(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, or the defaults."""
-        return self._entries.get(eval_id) or EvalConfig(id=eval_id)
+        if eval_id not in self._entries:
+            self._entries[eval_id] = EvalConfig(id=eval_id)
+        return self._entries[eval_id]
 
     def rules(self, eval_id: str) -> EntryRules:
         """Return the rules of an eval in the built manifest, or the defaults."""
@@ -303,8 +305,8 @@ class Layout:
         """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""
         if _is_at(path, self._shared):
             return True
-        folders = [folder for _, folder in self._owners_of(path)] if self._own_mappings else []
-        return any(own.replace("{dir}", folder) == path for own in self._own_mappings for folder in folders)
+        like_it = [own for own in self._own_mappings if path.endswith(own.rpartition("{dir}")[2])]
+        return any(own.replace("{dir}", folder) == path for own in like_it for _, folder in self._owners_of(path))
 
     def hides(self, path: str) -> bool:
         """Whether files that are read could be below a path, if it were a folder."""
