@@ -113,7 +113,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     candidates = tuple(file for file in candidates if file.path not in in_folders)
     truth_finder = TruthFinder(candidates, read)
     truths = set[str]()
-    proposals_in, left_out = Counter[str](), dict[str, Proposal]()
+    proposals_in = Counter[str]()
     single = 0
     found: list[tuple[OutputSeries, Proposal]] = [
         (
@@ -147,9 +147,6 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         folder = series.path.rpartition("/")[0]
         proposals_in[folder] += 1
         if proposals_in[folder] > _MOST_BESIDE:
-            more = counted(proposals_in[folder] - _MOST_BESIDE, "file")
-            why, lacks = f"{more} beside {_MOST_BESIDE} others in {folder}", "each may be one document of an eval"
-            left_out[folder] = Proposal(id=folder, why=why, lacks=lacks)
             continue
         keys, why = recognition
         truth = keys.pop("ground_truth", "")
@@ -162,6 +159,15 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
         why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
         found.append((series, Proposal(id="", entry=entry, why=why, doubt=doubt)))
+    left_out: list[Proposal] = []
+    for folder, number in proposals_in.items():
+        if number > _MOST_BESIDE:  # none of them is an eval if their names say nothing, such as digests in a cache
+            beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
+            nameless = [one for one in beside if not _informative(one.newest.stem)]
+            found = [(one, proposal) for one, proposal in found if one not in nameless]
+            others = f" beside {_MOST_BESIDE - len(nameless)} others" if len(nameless) < _MOST_BESIDE else ""
+            why = f"{counted(number - _MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
+            left_out.append(Proposal(id=folder, why=why, lacks="each may be one document of an eval"))
     names = _ids([series for series, _ in found], existing_ids)
     # With the folder of the output, or of the glob of runs.
     proposed = [
@@ -171,7 +177,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     computed = {folder for folder, one in proposed if one.id not in recorded}
     kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
-    return [*kept, *left_out.values()]
+    return [*kept, *left_out]
 
 
 def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:

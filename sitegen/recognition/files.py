@@ -46,7 +46,7 @@ _SKIPPED = re.compile(
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
 )
 MAY_HOLD_PROMPTS = re.compile(
-    r"(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|extract|summar|classif|generat)[^/]*(?:/[^/]+)?"
+    r"(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|openai|anthropic|gemini|extract|summar|classif|generat)[^/]*(?:/[^/]+)?"
     r"\.(?:py|[cm]?js|tsx?|ya?ml|json)$",
     re.IGNORECASE,
 )

@@ -91,10 +91,11 @@ _ADDRESSED = re.compile(
 """Phrases that rarely occur outside instructions for a model."""
 
 _HOLDS_A_PROMPT = re.compile(
-    rb"\b(?:\w{1,60}_)?(?:PROMPT|prompt|\w{1,60}Prompt)(?:_\w{1,60})?\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n|[\"'][^\n]{80})|"
-    rb"(?m:^)[ \t-]*[\"']?(?:\w{1,60}[_-])?(?:prompt|Prompt)[\"']?[ \t]*:[ \t]*(?:[|>][-+]?[ \t]*\n|[\"'][^\n]{80})"
+    rb"\b(?:\w{1,60}_)?(?:PROMPT|prompt|\w{1,60}Prompt|SYSTEM|system|INSTRUCTIONS|instructions)(?:_\w{1,60})?"
+    rb"\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n|[\"'][^\n]{80})|(?m:^)[ \t-]*[\"']?(?:\w{1,60}[_-])?"
+    rb"(?:prompt|Prompt|system|instructions)[\"']?[ \t]*:[ \t]*(?:[|>][-+]?[ \t]*\n|[\"'][^\n]{80})"
 )
-"""Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system_prompt``.
+"""Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system``.
 The parts of names are bounded: a word of megabytes, such as encoded data, would take hours."""
 
 _MOST_CODE: Final = 60

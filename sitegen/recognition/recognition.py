@@ -181,6 +181,8 @@ _NAMED_SCORE = re.compile(
 _NAMED_VERDICT = re.compile(r"[a-z0-9](?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$")
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``."""
 _MOST_VARIANTS: Final = 20
+_CASES: Final = frozenset({"cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples"})
+"""Names of lists of cases. What a search found has other names."""
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12
@@ -218,7 +220,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         scores = [name for name in table.columns if _NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
-    is_judged = bool(tells) or any(name.endswith("]") for name in scores)
+    is_judged = bool(tells) or plain_name(table.key) in _CASES or any(name.endswith("]") for name in scores)
     is_classified = all(
         plain_name(parts.get(part, "")) in names
         for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))

@@ -291,6 +291,10 @@ def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
     assert [f"{each.why}: {each.lacks}" for each in look.rejected] == [
         "3 files beside 6 others in more/results: each may be one document of an eval"
     ]
+    repo.commits([{f"cache/results/{n}ac5{n}ef2{n}.xml": report for n in range(8)}])
+    look = _look(repo)
+    assert [each.id for each in look.proposed if each.why.startswith("cache/")] == []
+    assert "8 files in cache/results" in {each.why for each in look.rejected}
 
 
 def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
@@ -595,6 +599,11 @@ LONG = "Read the lease, and write each party with its address and the date on wh
         ("app/agent.py", f'SYSTEM_PROMPT = (\n    "{LONG}"\n)\n', True),
         ("src/extract.ts", f"export const EXTRACT_PROMPT = `{LONG}`;\n", True),
         ("src/llm/client.mjs", f"const systemPrompt = '{LONG}';\n", True),
+        ("src/rag/answer.ts", f"const SYSTEM = `{LONG}`;\n", True),
+        ("app/judge.py", f'DRAFTER_SYSTEM = """{LONG}"""\n', True),
+        ("lib/llm/providers/openai.py", f'_SYSTEM_PROMPT = "{LONG}"\n', True),
+        ("app/agents.py", f'reader = Agent(name="r", instructions="{LONG}")\n', True),
+        ("app/agents.py", "system = os.uname().sysname\n", False),
         ("config/llm.yaml", f"model: m\nsystem_prompt: |\n  {LONG}\n", True),
         ("config/agents.json", json.dumps({"reader": {"prompt": LONG}}, indent=1), True),
         ("app/judge.py", 'PROMPT_FILE = "prompts/judge.md"\n', False),
@@ -731,6 +740,10 @@ STATED = {
     "a verdict beside the checks behind it": (
         [{"id": n, "input": f"?{n}", "passed": n > 1, "checks": {"cited": True, "short": n > 1}} for n in range(4)],
         "Score 0.500 over 4 cases",
+    ),
+    "a list of cases with a score each": (
+        {"cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)], "cost_usd": 0.2},
+        "Score 0.500 over 2 cases",
     ),
     "verdicts by the names of what they judge": (
         {"tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]},
