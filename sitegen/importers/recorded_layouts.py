@@ -338,7 +338,7 @@ def lower_is_better(name: str) -> bool:
     Otherwise higher is better.
     """
     parts = [_name_words(part) for part in name.split(".")]
-    if parts[-1] & _LOWER:
+    if parts[-1] & _LOWER or {"attack", "success"} <= parts[-1]:
         return True
     return not parts[-1] & _HIGHER and any(part & _LOWER for part in parts[:-1])
 

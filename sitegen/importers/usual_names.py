@@ -152,6 +152,8 @@ def states_a_result(row: Mapping[str, Value], *, of_response: bool = False) -> b
     return False
 
 
+NAMED_VERDICT = re.compile(r"[a-z0-9](?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$")
+"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 
@@ -159,8 +161,10 @@ _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 def named_rows(value: Value) -> list[Value]:
     """Return the rows of cases by name (``{"case 1": {"passed": true}}``), with the names as their ids; else none."""
     rows = list(map(members, members(value).values()))
-    if not rows or not all(states_a_result(row) and not _COUNTS & {*map(plain_name, row)} for row in rows):
-        return []
+    for row in rows:
+        named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
+        if not (named or states_a_result(row)) or _COUNTS & {*map(plain_name, row)}:
+            return []
     return [{"id": name, **row} for name, row in zip(members(value), rows, strict=True)]
 
 

@@ -175,8 +175,11 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         for (series, one), name in zip(found, names, strict=True)
     ]
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
-    computed = {folder for folder, one in proposed if one.id not in recorded}
-    kept = (one for folder, one in proposed if not (one.id in recorded and folder in computed))
+    words = {one.id: _informative(splitext(one.entry["outputs"])[0]).partition(".")[0] for _, one in proposed}
+    computed = {(folder, words[one.id]) for folder, one in proposed if one.id not in recorded}
+    # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
+    sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
+    kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
     return [*kept, *left_out]
 
 

@@ -23,7 +23,9 @@ from sitegen.importers.recorded_layouts import (
 )
 from sitegen.importers.usual_names import (
     GRADES,
+    NAMED_VERDICT,
     OBJECTS,
+    PARTS,
     PREDICTED_LABELS,
     SCORES,
     TRUE_LABELS,
@@ -42,6 +44,9 @@ from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
 """The most numbers in a file with the metrics of a run."""
+
+_MOST_ALIKE: Final = 20
+"""The most numbers like the headline in a file with more numbers than that. If there are more, each is of one case."""
 
 _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
@@ -67,7 +72,11 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     cases = _case_file(path, content) if series.hinted else None
     if cases and traits_of(cases[0]["kind"]).is_structured:
         return cases
-    graded = _tool_results(path, content) or _graded_table(series, content) or cases
+    of_tool, table = _tool_results(path, content), _graded_table(series, content)
+    if of_tool and table and importer_of(path, content) is LINES:
+        variant = plain_name(table[0]["settings"]["columns"].get("variant", ""))
+        of_tool = of_tool if not variant or variant in PARTS["variant"] else None
+    graded = of_tool or table or cases
     return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
 
 
@@ -161,8 +170,9 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     names = [name for name in names if values[name] or is_headline(name)]
     places = {name: place for name in names if (place := headline_place(name))}
     headline = min(places, key=places.__getitem__, default="")
-    beside = headline.rpartition(".")[0]
-    if not headline or (len(values) > _MOST_NUMBERS and "." in beside):
+    beside, _, last = headline.rpartition(".")
+    alike = sum(name.rpartition(".")[2] == last for name in names)
+    if not headline or (len(values) > _MOST_NUMBERS and alike > _MOST_ALIKE):
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
     settings: dict[str, Any] = {"headline": headline}
@@ -178,8 +188,6 @@ _NAMED_SCORE = re.compile(
     r"(?: \[\w+\])?$",
     re.IGNORECASE,
 )
-_NAMED_VERDICT = re.compile(r"[a-z0-9](?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$")
-"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``."""
 _MOST_VARIANTS: Final = 20
 _CASES: Final = frozenset({"cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples"})
 """Names of lists of cases. What a search found has other names."""
@@ -216,11 +224,12 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name)
-    if not verdict and not scores:
-        scores = [name for name in table.columns if _NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
+    stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
+    if not verdict and highest <= 1:
+        scores += stated
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
-    is_judged = bool(tells) or plain_name(table.key) in _CASES or any(name.endswith("]") for name in scores)
+    is_judged = bool(tells or stated) or plain_name(table.key) in _CASES or any(name.endswith("]") for name in scores)
     is_classified = all(
         plain_name(parts.get(part, "")) in names
         for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))

@@ -733,6 +733,10 @@ STATED = {
         ],
         "Score 0.500 over 6 cases",
     ),
+    "a name for each case of several judges": (
+        {"scores": {n: {"outcome_pass": True, "tool_recall": 0.5, "safety_pass": n != "a", "time": 4} for n in "abcd"}},
+        "Score 0.750 over 4 cases",
+    ),
     "rows that no judge saw": (
         [{"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)],
         "Score 0.500 over 3 cases",
@@ -770,3 +774,35 @@ def test_what_a_file_states_of_its_cases_is_the_score(name: str, tmp_path: Path)
     assert [point["status"] for point in data["points"]] == ["scored"]
     found = (*_look(repo).proposed, *_look(repo).existing)
     assert [one.newest for one in found] == [score]
+
+
+def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what(tmp_path: Path):
+    cases = [{"id": f"c{n}", "input": f"?{n}", "passed": n > 0} for n in range(4)]
+    for number, (of_cases, of_numbers, is_found) in enumerate(
+        [
+            ("baseline.json", "redteam.json", True),
+            ("results.json", "redteam.json", False),
+            ("baseline.json", "summary.json", False),
+            ("baseline-results.json", "baseline-metrics.json", False),
+        ]
+    ):
+        repo = GitRepo(tmp_path / f"repo{number}")
+        numbers = json.dumps({"attack_success_rate": 0.4})
+        repo.commit({f"evals/{of_cases}": json.dumps(cases), f"evals/{of_numbers}": numbers})
+        kinds = sorted(one.entry["kind"] for one in _look(repo).proposed)
+        assert kinds == (["judged", "recorded"] if is_found else ["judged"])
+
+
+def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_has(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    names = [(n, kind) for n in range(3) for kind in ("none", "mcp")]
+    rows = ({"task": f"t{n}", "regime": kind, "passed": kind == "mcp"} for n, kind in names)
+    repo.commit({"evals/results/journal.jsonl": _rows("jsonl", *rows)})
+    (found,) = _look(repo).proposed
+    assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Score 0.500 over 6 cases")
+
+
+def test_limits_of_a_gate_are_no_eval(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/gate.json": json.dumps({"gates": {"overall": 0.7}})})
+    assert _look(repo).proposed == ()
