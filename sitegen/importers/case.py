@@ -75,13 +75,17 @@ class JudgedCase(Frozen):
     """
 
     id: str
-    """Identifies the case through history. Includes the variant if the run has several. Empty if the file is one case
-    and does not name it: its place among the files of the output does."""
+    """Identifies the case through history, whoever answers it. Empty if the file is one case and does not name it: its
+    place among the files of the output does."""
     opinion: Opinion
     """The opinion of all judges together. Its counts are those in the ``details`` of the case itself."""
     judges: tuple[Opinion, ...]
     variant: str = ""
-    """The prompt and the provider that answered. Empty if the file does not distinguish any."""
+    """The prompt that was answered. Empty if the file does not distinguish any."""
+    provider: str = ""
+    """What the run calls the model or program that answered. Empty if that is the name of the model."""
+    document: str = ""
+    """The case, with the variant and the model if several answered it (``with_documents``)."""
     passed: float | None = None
     """The share of its answers that passed: 0 or 1 if there is one. None if the file does not state it, or if the case
     was skipped."""
@@ -96,6 +100,16 @@ class JudgedCase(Frozen):
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
     verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
+
+    @property
+    def model(self) -> str:
+        """The model or program that answered. Empty if the file does not state it."""
+        return self.provider or self.call.model
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """What answers can be grouped by, and its value here."""
+        return {name: value for name, value in (("variant", self.variant), ("model", self.model)) if value}
 
     @property
     def score(self) -> float | None:
@@ -120,6 +134,25 @@ class JudgedCase(Frozen):
     def opinions(self) -> tuple[Opinion, ...]:
         """All opinions that may hold counts."""
         return (self.opinion, *self.judges)
+
+
+_BETWEEN: Final = " · "
+
+
+def with_documents(cases: Sequence[JudgedCase]) -> list[JudgedCase]:
+    """Name the document of each case: with its variant if there are several, and with its model if that tells more.
+
+    A case that only one model answers therefore keeps its name when the model is replaced.
+    """
+    several = len({case.variant for case in cases}) > 1
+    names = [(case.id, case.variant if several else "") for case in cases]
+    models = [case.model for case in cases]
+    if len({*zip(names, models, strict=True)}) == len({*names}):
+        models = [""] * len(cases)
+    return [
+        replace(case, document=_BETWEEN.join(filter(None, (*name, model))))
+        for case, name, model in zip(cases, names, models, strict=True)
+    ]
 
 
 class JudgedResults(Frozen):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import compress
 from typing import Final
 
 from msgspec.structs import replace
@@ -177,7 +176,7 @@ def read(content: bytes) -> JudgedResults:
             line = _Stated(parsed.value)
             name = next((name for key in _IDS if (name := name_of(line.members.get(key)))), f"line {number}")
             case = _case(line, name, of_line)
-            key = line.eval_path, name, case.variant, line.sample or -number
+            key = line.eval_path, name, f"{case.provider}{_BETWEEN}{case.variant}", line.sample or -number
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
                 of_line.insert(0, Finding("warning", message, _FIX))
@@ -189,10 +188,10 @@ def read(content: bytes) -> JudgedResults:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     if not cases and not findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
-    # Cases are named by test, and by eval and target if the file has several of these.
-    several = [len({key[place] for key in cases}) > 1 for place in range(3)]
-    several[1] = True
-    named = [replace(case, id=_BETWEEN.join(filter(None, compress(key[:3], several)))) for key, case in cases.items()]
+    if len({path for path, *_ in cases}) > 1:  # tests are named with their eval
+        named = [replace(case, id=_BETWEEN.join(filter(None, (path, case.id)))) for (path, *_), case in cases.items()]
+    else:
+        named = [*cases.values()]
     return JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))
 
 
@@ -221,7 +220,8 @@ def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
         id=name,
         opinion=overall,
         judges=tuple(opinions),
-        variant=_BETWEEN.join(filter(None, (line.target, line.variant))),
+        variant=line.variant,
+        provider=line.target,
         passed=line.passed,
         input=line.input,
         expected=line.expected,

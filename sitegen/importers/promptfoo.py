@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain, compress, count
+from itertools import chain, count
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, read_json
@@ -65,7 +65,6 @@ _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9
 _ID: Final = 120
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
-_BETWEEN: Final = " · "
 _FIX: Final = "Let promptfoo write the results again."
 _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
@@ -164,7 +163,7 @@ def read(content: bytes) -> JudgedResults:
     rows.sort(key=lambda row: (row.test or 0, row.column or 0))
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
-    cases = tuple(_case(row, name, variant, options) for row, name, variant in _named(rows, _columns(prompts)))
+    cases = tuple(_case(row, name, column, options) for row, name, column in _named(rows, _columns(prompts)))
     findings += chain.from_iterable(map(_findings, rows, cases))
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
@@ -179,8 +178,8 @@ def read(content: bytes) -> JudgedResults:
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
     """(prompt, provider) of each column, with names of prompts that stay the same when a prompt is edited.
 
-    By default a label contains the text of the prompt. In the name of a case it would start new cases with every edit
-    of the prompt.
+    By default a label contains the text of the prompt. As the name of a variant it would start new variants with every
+    edit of the prompt.
     """
     names: dict[tuple[str, str], str] = {}
     columns = []
@@ -196,22 +195,16 @@ def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
     return columns
 
 
-def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_Row, str, str]]:
-    """(row, id of its case, variant). A case is a test, with its prompt and its provider if there are several of these.
-
-    The cases of a run with a single provider therefore keep their names when the model is replaced.
-    """
-    several = [len(set(names)) > 1 for names in zip(*columns, strict=True)] or [False, False]
+def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_Row, str, tuple[str, str]]]:
+    """(row, id of its case, its prompt and provider). A case is a test."""
     ids: dict[tuple[str, str], str] = {}  # repeats of one test have one id, another test of its name has a number
     used: Counter[str] = Counter()
     for row in rows:
         in_file = row.column is not None and row.column < len(columns)
-        variant = columns[row.column or 0] if in_file else ("", row.label or row.provider)
-        name = _BETWEEN.join(filter(None, (row.name, *compress(variant, several))))
-        test = name, written([row.members.get("vars"), value_at(row.members, "testCase.assert")])
+        test = row.name, written([row.members.get("vars"), value_at(row.members, "testCase.assert")])
         if test not in ids:
-            ids[test] = unique(name, used)
-        yield row, ids[test], _BETWEEN.join(filter(None, variant))
+            ids[test] = unique(row.name, used)
+        yield row, ids[test], columns[row.column or 0] if in_file else ("", row.label or row.provider)
 
 
 def _findings(row: _Row, case: JudgedCase) -> Iterator[Finding]:
@@ -226,7 +219,7 @@ def _findings(row: _Row, case: JudgedCase) -> Iterator[Finding]:
         yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
 
 
-def _case(row: _Row, case_id: str, variant: str, options: Mapping[str, Value]) -> JudgedCase:
+def _case(row: _Row, case_id: str, column: tuple[str, str], options: Mapping[str, Value]) -> JudgedCase:
     equals = (each for each in row.asserted if each.get("type") == "equals" and "value" in each)
     # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
     parameters = {key: value for key, value in row.config.items() if key not in ("provider", "rubricPrompt")}
@@ -243,7 +236,8 @@ def _case(row: _Row, case_id: str, variant: str, options: Mapping[str, Value]) -
         id=case_id,
         opinion=Opinion("", row.score, reasoning=row.reason),
         judges=tuple(_opinions(row.outcomes, {**options, **row.options})),
-        variant=variant,
+        variant=column[0],
+        provider=column[1],
         passed=row.passed,
         input=row.prompt,
         expected=written(next(equals, {}).get("value")),

@@ -172,7 +172,6 @@ _MOST_KEYS: Final = 200
 """The most keys of the objects in columns, of which each is a column for all rows."""
 _NAME: Final = 120
 _LISTED: Final = 30
-_BETWEEN: Final = " · "
 
 
 class _TableReader:
@@ -334,20 +333,15 @@ class _TableReader:
         )
 
     def _row_names(self) -> list[str]:
-        """The name of each row: its id, input or number, then its variant and its model if these tell rows apart.
+        """The name of each row: its id, input or number.
 
-        Rows of one name are answers to one case if input and expected text are the same too.
+        Rows of one name, variant and model are answers to one case if input and expected text are the same too.
         """
         stated = [" ".join((self._text(row, "id") or self._text(row, "input")).split()) for row in self._rows]
         names = [cut(name, _NAME) or f"row {place}" for place, name in enumerate(stated, 1)]
-        variants, models = ([self._text(row, part) for row in self._rows] for part in ("variant", "model"))
-        if len(set(variants)) > 1:
-            names = _with_suffixes(names, variants)
-        if len(set(zip(names, models, strict=True))) > len(set(names)):
-            names = _with_suffixes(names, models)
-        used: dict[str, list[tuple[str, str]]] = {}
+        used: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for place, (row, name) in enumerate(zip(self._rows, names, strict=True)):
-            cases = used.setdefault(name, [])
+            cases = used.setdefault((name, self._text(row, "variant"), self._text(row, "model")), [])
             case = self._text(row, "input"), self._text(row, "expected")
             if case not in cases:
                 cases.append(case)
@@ -384,10 +378,6 @@ class _TableReader:
         if len(texts) < 2:
             return next(iter(texts.values()), "")
         return text("\n".join(f"{name}: {cell}" for name, cell in texts.items()))
-
-
-def _with_suffixes(names: Iterable[str], suffixes: Iterable[str]) -> list[str]:
-    return [f"{name}{_BETWEEN}{suffix}" if suffix else name for name, suffix in zip(names, suffixes, strict=True)]
 
 
 def _cell_text(value: Value) -> str:

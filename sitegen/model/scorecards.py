@@ -134,6 +134,15 @@ class DocumentScore(Frozen):
     """Further metrics of this document, if the kind has any."""
     rubric: str = ""
     """Digest of the judge's rubric for this document; empty if there is no judge, or none is stated."""
+    case: str = ""
+    """The case, if several variants or models answered it, each of which is a document; empty if it is the id."""
+    axes: dict[str, str] = field(default_factory=dict)
+    """What answers can be grouped by -> its value here: ``variant``, ``model``, and the tags of the case."""
+
+    @property
+    def unit(self) -> str:
+        """The case or document that this is an observation of: what samples are made of."""
+        return self.case or self.id
 
 
 class FieldScore(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from posixpath import basename, splitext
 from typing import Final
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
-from sitegen.importers.case import JudgedCase, Opinion
+from sitegen.importers.case import JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
@@ -74,7 +74,7 @@ class JudgedScorer:
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: errors become a status and findings."""
-        answers: dict[str, list[JudgedCase]] = {}
+        cases: list[JudgedCase] = []
         findings = [*read_settings(inputs.settings).findings]
         if not inputs.outputs:
             missing = UnreadableError("the output is missing", "Let the judge write it again.")
@@ -87,15 +87,13 @@ class JudgedScorer:
                 findings.append(error.finding("The output"))
                 continue
             for case in results.cases:
-                if case.id:
-                    answers.setdefault(case.id, []).append(case.counted)
-                else:
-                    named = replace(case.counted, id=_BETWEEN.join(place), variant="".join(place[1:2]))
-                    answers.setdefault(named.id, []).append(named)
+                named = case.counted
+                cases.append(named if case.id else replace(named, id=place[0], variant=_BETWEEN.join(place[1:])))
             findings += results.findings
         if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
-            findings += _add_expected_texts(answers, inputs.ground_truth)
-        return _judged_result(answers, findings)
+            cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
+            findings += remarks
+        return _judged_result(with_documents(cases), findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
@@ -117,28 +115,34 @@ def _places(paths: Sequence[str]) -> list[list[str]]:
     return [place or [splitext(basename(path))[0]] for path, place in zip(paths, places, strict=True)]
 
 
-def _add_expected_texts(answers: dict[str, list[JudgedCase]], file: File) -> Iterator[Finding]:
+def _with_expected_texts(cases: list[JudgedCase], file: File) -> tuple[list[JudgedCase], list[Finding]]:
     """Add the questions and expected texts of a file of test cases to the answers that do not state them."""
     try:
-        cases, findings = read_cases(content_of(file, "the test cases are missing", "Restore the file."))
+        expected, remarks = read_cases(content_of(file, "the test cases are missing", "Restore the file."))
     except UnreadableError as error:
-        yield error.finding("The ground truth")
-        return
-    yield from findings
-    for case_id, repeats in answers.items():
-        if test_case := cases.get(case_id):
-            expected = " | ".join(test_case.expected)
-            answers[case_id] = [
-                replace(case, expected=case.expected or expected, input=case.input or test_case.question)
-                for case in repeats
-            ]
-    if missing := [case_id for case_id in cases if case_id not in answers]:
-        message = f"{len(missing)} of {len(cases)} test cases have no response, and count in no number"
-        yield Finding("warning", message, "Run the prompt again for all test cases.")
+        return cases, [error.finding("The ground truth")]
+    findings = [*remarks]
+    answered = {case.id for case in cases}
+    if missing := [case_id for case_id in expected if case_id not in answered]:
+        message = f"{len(missing)} of {len(expected)} test cases have no response, and count in no number"
+        findings.append(Finding("warning", message, "Run the prompt again for all test cases."))
+    return [
+        replace(
+            case,
+            expected=case.expected or " | ".join(expected[case.id].expected),
+            input=case.input or expected[case.id].question,
+        )
+        if case.id in expected
+        else case
+        for case in cases
+    ], findings
 
 
-def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[Finding]) -> Result:
-    """Sum up the answers by the id of their case."""
+def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Result:
+    """Sum up the answers by their document."""
+    answers: dict[str, list[JudgedCase]] = {}
+    for case in cases:
+        answers.setdefault(case.document, []).append(case)
     cases = tuple(chain.from_iterable(answers.values()))
     # What several judges count is kept apart, because each judge has its own rules.
     counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
@@ -146,7 +150,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
-    for case_id, repeats in answers.items():
+    for document, repeats in answers.items():
         totals = [Counts()]
         by_attribute: dict[str, list[tuple[JudgedCase, Opinion, Counts]]] = {}
         for case in repeats:
@@ -167,7 +171,17 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
         rubric = short_digest(as_json(rubrics)) if rubrics else ""
-        documents.append(DocumentScore(id=case_id, status="scored", counts=summed, metrics=metrics, rubric=rubric))
+        documents.append(
+            DocumentScore(
+                id=document,
+                status="scored",
+                counts=summed,
+                metrics=metrics,
+                rubric=rubric,
+                case="" if repeats[0].id == document else repeats[0].id,
+                axes=repeats[0].axes,
+            )
+        )
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
@@ -203,7 +217,7 @@ def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[F
         panels=(*notes, *panels(cases)),
         data=[  # the details of every judge, unchanged from the file
             {
-                "id": case.id,
+                "id": case.document,
                 "judges": [
                     {"name": opinion.name, "details": opinion.details}
                     for opinion in case.opinions
@@ -285,7 +299,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
         sides.append(("correct", expected or values, actual or values) if counts.tp else ("true_negative", None, None))
     for outcome, expected_side, actual_side in sides:
         yield Judgement(
-            document=case.id,
+            document=case.document,
             path=attribute,
             attribute=attribute,
             outcome=outcome,

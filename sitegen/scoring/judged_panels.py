@@ -120,14 +120,14 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
     usage, passed = case.call.usage, case.passed
     share = "" if passed is None else f"{passed:.0%} of the answers"
     return (
-        case.id,
+        case.document,
         {1.0: "yes", 0.0: "no"}.get(passed, share) if passed is not None else share,
         cut(case.variant, _CELL),
         cut(case.input, _CELL),
         cut(case.expected, _CELL),
         cut(case.output, _CELL),
         cut(case.error, _CELL),
-        cut(case.call.model, _CELL),
+        cut(case.model, _CELL),
         "" if usage.tokens_in is None else f"{usage.tokens_in:,}",
         "" if usage.tokens_out is None else f"{usage.tokens_out:,}",
         "" if usage.cost is None else f"{usage.cost:.6f}",
@@ -160,7 +160,7 @@ def _opinion_row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
     details = opinion.details
     written = "" if details is None else json.dumps(json_value(details), default=float, ensure_ascii=False)
     return (
-        case.id,
+        case.document,
         opinion.name,
         "—" if opinion.score is None else f"{opinion.score:.3f}",
         cut("; ".join(opinion.hits), _CELL),
@@ -177,13 +177,13 @@ def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
         for name, pairs in alignment.items() if isinstance(alignment, dict) else (("", alignment),):
             for pair in pairs if isinstance(pairs, list) else ():
                 if (pair_row := _pair_cells(pair)) is not None:
-                    yield (case.id, opinion.name, name, *pair_row)
+                    yield (case.document, opinion.name, name, *pair_row)
         for key, column in (("unmatched_expected", 0), ("unmatched_parsed", 1), ("unmatched_actual", 1)):
             unmatched = details.get(key)
             for index in unmatched if isinstance(unmatched, list) else ():
                 row = ["—", "—", "—"]
                 row[column] = _number_cell(index)
-                yield (case.id, opinion.name, "", *row)
+                yield (case.document, opinion.name, "", *row)
 
 
 def _pair_cells(pair: Value) -> tuple[str, str, str] | None:

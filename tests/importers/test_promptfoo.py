@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.importers import read_results
-from sitegen.importers.case import Grader
+from sitegen.importers.case import Grader, with_documents
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
@@ -57,10 +57,12 @@ def test_totals_are_those_of_the_tool(name: str) -> None:
 
 def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:
     cases = read_results("output.json", content("promptfoo-1.json")).cases
-    variants = [f"prompts/{prompt} · {label}" for label in ("first", "second") for prompt in ("plain.txt", "chat.json")]
+    columns = [(f"prompts/{prompt}", label) for label in ("first", "second") for prompt in ("plain.txt", "chat.json")]
     tests = ("names the guest", "language=French, name=Grace", "language=Old English, name=Alan")
-    assert [case.id for case in cases] == [f"{test} · {variant}" for test in tests for variant in variants]
-    assert [case.variant for case in cases[:4]] == variants
+    assert [case.id for case in cases] == [test for test in tests for _ in columns]
+    assert [(case.variant, case.model) for case in cases[:4]] == columns
+    documents = [case.document for case in with_documents(cases)]
+    assert documents == [f"{test} · {variant} · {model}" for test in tests for variant, model in columns]
     alone = json.loads(content("promptfoo-1.json"))["results"]
     one = {"prompts": alone["prompts"][:1], "results": [row for row in alone["results"] if not row["promptIdx"]]}
     assert [case.id for case in read_results("o.json", changed("promptfoo-1.json", **one)).cases] == list(tests)
@@ -95,7 +97,7 @@ def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
 
 def test_a_provider_that_fails_is_said_with_its_case() -> None:
     card = score(content("promptfoo-error.json")).scorecard
-    what = "promptfoo has no result of the case 'name=Ada · broken'"
+    what = "promptfoo has no result of the case 'name=Ada'"
     assert card.findings == (Finding("warning", what, AGAIN, value="No answer."),)
 
 
@@ -184,8 +186,8 @@ def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None
         "Seconds",
     ]
     assert [row[:6] for row in table.rows] == [
-        ("name=Ada · echo", "yes", "prompt 1 · echo", "Hi Ada", "Hi Ada", ""),
-        ("name=Ada · broken", "no", "prompt 1 · broken", "Hi Ada", "", "No answer."),
+        ("name=Ada · echo", "yes", "prompt 1", "Hi Ada", "Hi Ada", ""),
+        ("name=Ada · broken", "no", "prompt 1", "Hi Ada", "", "No answer."),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sitegen.importers import read_results
-from sitegen.importers.case import JudgedResults
+from sitegen.importers.case import JudgedResults, with_documents
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -52,7 +52,9 @@ def test_totals_of_lm_eval_are_those_of_its_own_results() -> None:
     assert means(cities, "none") == {"acc": stated["cities"]["acc,none"], "acc_norm": stated["cities"]["acc_norm,none"]}
     for each in ("strict-match", "loose"):
         assert means(capitals, each) == {"exact_match": stated["capitals"][f"exact_match,{each}"]}
-    assert [case.id for case in capitals.cases[:3]] == [f"{place} · strict-match" for place in range(3)]
+    assert [case.document for case in with_documents(capitals.cases)[:3]] == [
+        f"{place} · strict-match" for place in range(3)
+    ]
     assert [case.input for case in capitals.cases[:3]] == QUESTIONS
     assert answers(capitals)[3:] == [("Paris", "Paris"), ("Vienna", "[invalid]"), ("Oslo", "Oslo")]
     assert cities.findings == capitals.findings == ()

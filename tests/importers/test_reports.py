@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.importers import read_results
-from sitegen.importers.case import Grader, JudgedResults
+from sitegen.importers.case import Grader, JudgedResults, with_documents
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -28,7 +28,7 @@ def stated(name: str) -> Any:
 
 
 def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> None:
-    cases = read("agent-skills-benchmark.json").cases
+    cases = with_documents(read("agent-skills-benchmark.json").cases)
     for variant, summary in stated("agent-skills-benchmark.json")["run_summary"].items():
         scores: dict[str, list[float]] = {}
         for case in cases:
@@ -37,7 +37,7 @@ def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> No
         if scores:  # which the difference between both is not
             means = [sum(each) / len(each) for each in scores.values()]
             assert sum(means) / len(means) == summary["pass_rate"]["mean"]
-    assert [case.id for case in cases] == [
+    assert [case.document for case in cases] == [
         *("1 · with_skill", "1 · with_skill", "2 · with_skill"),
         *("1 · without_skill", "2 · without_skill"),
     ]
@@ -119,13 +119,13 @@ def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check() 
 
 
 def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
-    cases = read("evalite.json").cases
+    cases = with_documents(read("evalite.json").cases)
     for group in stated("evalite.json")["evals"]:
         scores = [case.score for case in cases if case.variant == group["name"]]
         assert sum(score for score in scores if score is not None) / len(scores) == group["averageScore"]
-    assert {case.id for case in cases} == {
+    assert {case.document for case in cases} == {
         *(f"What is the capital of {place}? · Capitals" for place in ("France", "Austria")),
         "What is the capital of France? · Loud",
     }
-    scored = {case.id: [(judge.name, judge.score) for judge in case.judges] for case in cases}
+    scored = {case.document: [(judge.name, judge.score) for judge in case.judges] for case in cases}
     assert scored["What is the capital of Austria? · Capitals"] == [("Exact", 0.0), ("Letters", 0.125)]

@@ -8,7 +8,7 @@ import pytest
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import IMPORTERS, importer_of, read_results
-from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts
 from sitegen.model.recorded import Recorded
@@ -52,11 +52,12 @@ def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:
     results = read_results("index.jsonl", first + b"\n" + second)
     usage = Usage(tokens_in=12, tokens_out=3, latency=1.5)
     assert results.cases == (
-        JudgedCase("greet · one", Opinion("", 1.0), (), variant="one"),
-        JudgedCase("greet · two", Opinion("", 0.0), (), variant="two", error="stopped", call=Call(usage)),
+        JudgedCase("greet", Opinion("", 1.0), (), provider="one"),
+        JudgedCase("greet", Opinion("", 0.0), (), provider="two", error="stopped", call=Call(usage)),
     )
+    assert [case.document for case in with_documents(results.cases)] == ["greet · one", "greet · two"]
     assert results.run == Recorded(timestamp="2026-01-02T03:04:05.000Z")
-    assert [case.id for case in read_results("index.jsonl", first).cases] == ["greet"]
+    assert [case.document for case in with_documents(read_results("index.jsonl", first).cases)] == ["greet"]
 
 
 def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None:
@@ -73,7 +74,7 @@ def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None
         ("evals/b.yaml · greet", None, None, "execution_error"),
     ]
     assert results.cases[0].judges == (Opinion("tone", 0.5),)
-    assert {case.variant for case in results.cases} == {"one · v2"}
+    assert {(case.variant, case.model) for case in results.cases} == {("v2", "one")}
 
 
 def test_a_large_file_that_is_no_json_lines_is_given_up_early():

@@ -11,7 +11,7 @@ import pytest
 
 from sitegen.data_files.reading import MOST_ROWS, UnreadableError
 from sitegen.importers import read_results
-from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion, with_documents
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -192,7 +192,12 @@ def test_settings_that_nobody_knows_are_said_and_the_rest_counts() -> None:
 def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apart() -> None:
     table = "q,model,s\nwhy,one,1\nwhy,two,0\nwhy,two,1\n,one,1\n"
     results = read("r.csv", table, columns={"input": "q", "variant": "model", "score": "s"})
-    assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two", "row 4 · one"]
+    assert [case.document for case in with_documents(results.cases)] == [
+        "why · one",
+        "why · two",
+        "why · two",
+        "row 4 · one",
+    ]
     assert results.findings == ()
 
 
@@ -209,14 +214,18 @@ def test_rows_of_one_id_are_answers_to_one_case_unless_they_ask_or_expect_someth
 def test_a_case_that_several_models_answered_is_one_of_each_model() -> None:
     columns = {"id": "id", "model": "model", "score": "s"}
     results = read("r.csv", "id,model,s\na,one,1\na,two,0\na,two,1\nb,one,1\n", columns=columns)
-    assert [case.id for case in results.cases] == ["a · one", "a · two", "a · two", "b · one"]
+    assert [case.document for case in with_documents(results.cases)] == ["a · one", "a · two", "a · two", "b · one"]
     alone = read("r.csv", "id,model,s\na,one,1\nb,two,1\n", columns=columns)
     assert [case.id for case in alone.cases] == ["a", "b"]
     rows = "a,short,one,1\na,short,two,0\na,short,two,1\na,long,one,1\n"
     both = read("r.csv", f"id,prompt,model,s\n{rows}", columns={**columns, "variant": "prompt"})
-    assert [case.id for case in both.cases] == ["a · short · one", *["a · short · two"] * 2, "a · long · one"]
+    assert [case.document for case in with_documents(both.cases)] == [
+        "a · short · one",
+        *["a · short · two"] * 2,
+        "a · long · one",
+    ]
     of_variants = read("r.csv", "id,prompt,model,s\na,x,one,1\na,y,two,1\n", columns={**columns, "variant": "prompt"})
-    assert [case.id for case in of_variants.cases] == ["a · x", "a · y"]
+    assert [case.document for case in with_documents(of_variants.cases)] == ["a · x", "a · y"]
 
 
 def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> None:
@@ -304,7 +313,7 @@ SAMPLE = {
 def test_samples_of_lm_eval_are_read_without_a_setting() -> None:
     flexible = {**SAMPLE, "filter": "flexible", "filtered_resps": ["5"], "exact_match": 0.0}
     results = read("samples_sums_2026-01-02.jsonl", lines(SAMPLE, flexible))
-    assert [(case.id, case.passed, case.score) for case in results.cases] == [
+    assert [(case.document, case.passed, case.score) for case in with_documents(results.cases)] == [
         ("0 · strict", True, 1.0),
         ("0 · flexible", False, 0.0),
     ]
