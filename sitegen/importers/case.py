@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
@@ -68,6 +69,15 @@ ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}
 """An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
 
 
+_TAG: Final = 60
+"""The most characters of a tag; a longer text is no word for a group of cases."""
+
+
+def tags_of(stated: Mapping[str, Value]) -> dict[str, str]:
+    """The short texts among what a file says of a case."""
+    return {name: value for name, value in stated.items() if isinstance(value, str) and len(value) <= _TAG}
+
+
 class JudgedCase(Frozen):
     """One case of one variant, with everything that a format may state about it.
 
@@ -84,6 +94,8 @@ class JudgedCase(Frozen):
     """The prompt that was answered. Empty if the file does not distinguish any."""
     provider: str = ""
     """What the run calls the model or program that answered. Empty if that is the name of the model."""
+    tags: Mapping[str, str] = MappingProxyType({})
+    """What else the file says of the case in a word, by name: its language, its topic."""
     document: str = ""
     """The case, with the variant and the model if several answered it (``with_documents``)."""
     passed: float | None = None
@@ -109,7 +121,8 @@ class JudgedCase(Frozen):
     @property
     def axes(self) -> dict[str, str]:
         """What answers can be grouped by, and its value here."""
-        return {name: value for name, value in (("variant", self.variant), ("model", self.model)) if value}
+        who = {"variant": self.variant, "model": self.model}
+        return {name: value for name, value in {**self.tags, **who}.items() if value}
 
     @property
     def score(self) -> float | None:

@@ -21,6 +21,7 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
+    tags_of,
 )
 from sitegen.importers.tool_values import (
     ToolObject,
@@ -87,6 +88,7 @@ class _Epoch(ToolObject):
     error_message = part(text, "error.message")
     usage_of_models = part(lambda usage: [members(each) for each in members(usage).values()], "model_usage")
     seconds = part(number, "total_time")
+    metadata = part(members, "metadata")
 
     @property
     def number(self) -> int:
@@ -240,6 +242,7 @@ def _case(log: _Log, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -
         output=output,
         error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
         call=Call(Usage(*map(_sum, usage)), log.model, canonical(log.parameters)),
+        tags=tags_of(in_log[0].metadata),
     )
 
 

@@ -14,7 +14,7 @@ from itertools import chain, count
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, read_json
-from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name
+from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, tags_of
 from sitegen.importers.tool_values import (
     ToolObject,
     list_of,
@@ -109,6 +109,7 @@ class _Row(ToolObject):
     test = part(whole, "testIdx")
     column = part(whole, "promptIdx")
     description = part(name_of, "testCase.description")
+    metadata = part(members, "testCase.metadata")
     asserted = part(list_of(members), "testCase.assert")
     options = part(members, "testCase.options")
     variables = part(members, "vars")
@@ -236,6 +237,7 @@ def _case(row: _Row, case_id: str, column: tuple[str, str], options: Mapping[str
         id=case_id,
         opinion=Opinion("", row.score, reasoning=row.reason),
         judges=tuple(_opinions(row.outcomes, {**options, **row.options})),
+        tags=tags_of(row.metadata),
         variant=column[0],
         provider=column[1],
         passed=row.passed,

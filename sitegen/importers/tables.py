@@ -27,6 +27,7 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
+    tags_of,
     with_fields,
     with_verdicts_as_fields,
 )
@@ -192,6 +193,8 @@ class _TableReader:
         names = self._names_with_members(columns)
         self._parts, self._scores, self._reasons = parts, scores, _ = column_map.in_table(names, numeric)
         self._lists_scores = column_map.names_of_scores in columns
+        used = {*chain.from_iterable(parts.values()), *scores.values(), *self._reasons.values()}
+        self._tags = [name for name in columns if name not in used and name not in self._judge_columns]
         listed = ", ".join(name[:60] for name in columns[:_LISTED])
         if missing := column_map.missing_in(names):
             message = f"The table has no column {', '.join(map(repr, missing))[:200]}"
@@ -330,6 +333,7 @@ class _TableReader:
             error=self._text(row, "error"),
             unjudged=next(filter(None, failures), ""),
             call=Call(usage, self._text(row, "model")),
+            tags=tags_of({name: row[name] for name in self._tags if name in row}),
         )
 
     def _row_names(self) -> list[str]:

@@ -28,7 +28,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text"),
     "variant": (
         *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
-        *("model", "modelid", "modelname", "target", "system"),
+        *("target", "system"),
     ),
     "model": ("model", "modelid", "modelname"),
     "expected": (
@@ -42,6 +42,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
     "cost": ("cost", "costusd", "totalcost"),
+    "latency": ("latency", "latencys", "latencyseconds", "durations", "durationseconds", "elapsedseconds"),
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
 

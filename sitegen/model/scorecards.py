@@ -5,7 +5,7 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 ``site_templates/panels/<kind>.html``.
 """
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
@@ -124,6 +124,10 @@ content, nothing is counted, and all metrics are undefined.
 no_ground_truth: the ground truth itself cannot be read, so that nothing can be counted."""
 
 
+ANSWERERS: Final = ("variant", "model")
+"""The axes of who answered; any other is a tag of the cases."""
+
+
 class DocumentScore(Frozen):
     """The counts of one document of an output."""
 
@@ -138,10 +142,14 @@ class DocumentScore(Frozen):
     """The case, if several variants or models answered it, each of which is a document; empty if it is the id."""
     axes: dict[str, str] = field(default_factory=dict)
     """What answers can be grouped by -> its value here: ``variant``, ``model``, and the tags of the case."""
+    cost: float | None = None
+    """US dollars that its answers took together; None unless all of them state it."""
+    latency: float | None = None
+    """Seconds of an answer, the median if there are several; None unless all of them state it."""
 
     @property
     def unit(self) -> str:
-        """The case or document that this is an observation of: what samples are made of."""
+        """The case that this answers, else the document itself: samples are made of these."""
         return self.case or self.id
 
 

@@ -20,7 +20,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
-from sitegen.model.usage import RunUsage
+from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.judged_panels import agreement_note, panels
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
@@ -171,6 +171,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
         rubric = short_digest(as_json(rubrics)) if rubrics else ""
+        usage = run_usage([_call(case) for case in repeats]) or RunUsage()
         documents.append(
             DocumentScore(
                 id=document,
@@ -180,21 +181,23 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
                 rubric=rubric,
                 case="" if repeats[0].id == document else repeats[0].id,
                 axes=repeats[0].axes,
+                cost=usage.cost,
+                latency=usage.latency_median,
             )
         )
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
     pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case)
-    calls = [replace(case.call, failed=bool(case.error)) for case in cases]
+    calls = list(map(_call, cases))
     notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + scores.count(None)))
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(case.has_result or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
-    usage = _with_judges(run_usage(calls), cases)
-    if usage and usage.graded and (mixed := _mixed_judges_note(cases, usage.graded)):
+    of_all = _with_judges(run_usage(calls), cases)
+    if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
@@ -210,7 +213,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         actual_values=pooled.tp + pooled.fp,
         kind="judged",
     )
-    scorecard = with_usage(scorecard, usage)
+    scorecard = with_usage(scorecard, of_all)
     return Result(
         scorecard,
         tuple(judgements),
@@ -228,6 +231,10 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         ],
         agreement=agreement,
     )
+
+
+def _call(case: JudgedCase) -> Call:
+    return replace(case.call, failed=bool(case.error))
 
 
 def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterator[NotePanel]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
-from sitegen.model.scorecards import AlignmentPanel, NotePanel, Panel, Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Panel, Result, Scorecard
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
@@ -48,6 +48,10 @@ class Redaction:
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
+        if kind == "judged":  # a tag may be any text of the file
+            who = ({name: each.axes[name] for name in ANSWERERS if name in each.axes} for each in card.documents)
+            documents = (replace(each, axes=axes) for each, axes in zip(card.documents, who, strict=True))
+            card = replace(card, documents=tuple(documents))
         panels: list[Panel] = []
         for panel in result.panels:
             if isinstance(panel, AlignmentPanel) and kind == "fields":

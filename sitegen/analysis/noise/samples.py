@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import Counts
-from sitegen.model.scorecards import Scorecard
-from sitegen.stats.counts import Share, share_of
+from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.stats.counts import Share, share_of, total
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _ENOUGH: Final = 5
@@ -40,9 +40,8 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     wrong; None if the metric is not a ratio of counts.
     """
     if not is_counted(metric):
-        shares = Counter(Share(value, 1.0) for value in _document_values(card, metric).values())
-        return "documents", shares, None
-    documents = _counted_shares(metric, (document.counts for document in card.documents))
+        return "documents", Counter(_values_by_unit(card.documents, metric).values()), None
+    documents = _counted_shares(metric, _counts_by_unit(card.documents).values())
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
     if documents.total() < _ENOUGH:
@@ -62,9 +61,8 @@ class PairedCounts:
     @cached_property
     def _documents(self) -> Counter[tuple[Counts, Counts]]:
         """The counts of the common documents, before and after."""
-        earlier = {document.id: document.counts for document in self._before.documents}
-        later = {document.id: document.counts for document in self._after.documents}
-        return Counter((counts, later[document]) for document, counts in earlier.items() if document in later)
+        earlier, later = (_counts_by_unit(side) for side in _common_documents(self._before, self._after))
+        return Counter((counts, later[unit]) for unit, counts in earlier.items())
 
     @cached_property
     def _fields(self) -> Counter[tuple[Counts, Counts]]:
@@ -106,18 +104,44 @@ def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Pa
         earlier, later = ({case.attribute: case.counts for case in card.cases} for card in (before, after))
         counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
         return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in counted if pair}
-    first, last = _document_values(before, metric), _document_values(after, metric)
-    return {name: Paired(Share(value, 1.0), Share(last[name], 1.0)) for name, value in first.items() if name in last}
+    first, last = (
+        {document.id: document for document in card.documents if _value(document, metric) is not None}
+        for card in (before, after)
+    )
+    common = [name for name in first if name in last]
+    shares, changed = (_values_by_unit([side[name] for name in common], metric) for side in (first, last))
+    return {unit: Paired(share, changed[unit]) for unit, share in shares.items() if unit in changed}
 
 
-def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
-    """Return the metric of each document that has it."""
-    return {
-        document.id: value
-        for document in card.documents
-        for name, value in document.metrics
-        if name == metric and value is not None
-    }
+def _common_documents(before: Scorecard, after: Scorecard) -> tuple[list[DocumentScore], list[DocumentScore]]:
+    """Return the documents that both sides have, of each side."""
+    earlier, later = {each.id for each in before.documents}, {each.id for each in after.documents}
+    return [each for each in before.documents if each.id in later], [
+        each for each in after.documents if each.id in earlier
+    ]
+
+
+def _counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
+    """Sum the counts of the answers to one case."""
+    by_unit: dict[str, Counts] = {}
+    for document in documents:
+        earlier = by_unit.get(document.unit)
+        by_unit[document.unit] = document.counts if earlier is None else total((earlier, document.counts))
+    return by_unit
+
+
+def _values_by_unit(documents: Iterable[DocumentScore], metric: str) -> dict[str, Share]:
+    """Sum the values of a metric over the answers to one case, and count those that have one."""
+    shares: dict[str, Share] = {}
+    for document in documents:
+        if (value := _value(document, metric)) is not None:
+            share = shares.get(document.unit, _NOTHING)
+            shares[document.unit] = Share(share.part + value, share.whole + 1.0)
+    return shares
+
+
+def _value(document: DocumentScore, metric: str) -> float | None:
+    return next((value for name, value in document.metrics if name == metric), None)
 
 
 def _counted_shares(metric: str, units: Iterable[Counts]) -> Counter[Share]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
+from sitegen.analysis.slices import Slice, Split, splits
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
@@ -323,6 +324,19 @@ class ReportView(Frozen, dict=True, gc=True):
     def verdict_of(self) -> Verdict:
         """The verdict on the metrics that have a threshold."""
         return verdict(all_specs(self.specs), self.info.thresholds, self.card.metrics)
+
+    @cached_property
+    def splits(self) -> tuple[Split, ...]:
+        """The output by variant and model, and by each tag of its cases; empty if no answers differ in any of these."""
+        return splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0])
+
+    @property
+    def hidden(self) -> list[tuple[str, Slice]]:
+        """The slices that got worse by more than chance while the headline did not, each with the axis it is on."""
+        change = self.change_of(self.specs[0]) or 0.0
+        if (change < 0) is self.specs[0].higher_is_better and change:
+            return []
+        return [(split.axes[0], part) for split in self.splits if len(split.axes) == 1 for part in split.worse]
 
     @property
     def spread(self) -> VariantSpread | None:

@@ -1,0 +1,177 @@
+"""Splits an output by who answered it and by what was asked: by variant, by model, and by each tag of its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import fsum
+from typing import Final
+
+from msgspec.structs import replace
+
+from sitegen.analysis.change import difference
+from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.model.changes import ChangeVerdict, Interval
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, Scorecard
+from sitegen.model.usage import RunUsage
+from sitegen.scoring.kinds import scorer
+from sitegen.stats.counts import total
+from sitegen.stats.intervals import median
+from sitegen.text.values import as_json
+
+_MOST_VALUES: Final = 50
+"""The most values of an axis that is shown."""
+
+
+class Slice(Frozen):
+    """The answers of one output that have the same value on each of some axes, as if the output had no others."""
+
+    values: tuple[str, ...]
+    """The value on each of the axes; empty for all answers."""
+    card: Scorecard
+    value: float | None
+    """The headline."""
+    interval: Interval | None
+    cost: float | None
+    """US dollars of all its answers; None unless all of them state it."""
+    latency: float | None
+    """Median seconds of an answer; None unless all of them state it."""
+    change: float | None = None
+    """Of the headline since the point before, over the cases that both have; None without them."""
+    verdict: ChangeVerdict | None = None
+    """Whether the change is more than chance."""
+
+    @property
+    def cases(self) -> int:
+        """Number of cases with an answer."""
+        return len({document.unit for document in self.card.documents})
+
+
+class Split(Frozen):
+    """An output along one axis, or along two: a slice for each pair of values that occurs."""
+
+    axes: tuple[str, ...]
+    slices: tuple[Slice, ...]
+    """In the order in which their values occur in the output."""
+    best: frozenset[tuple[str, ...]] = frozenset()
+    """The values of the slice that is better than each other one by more than chance, over the cases of both; none if
+    there is no such slice."""
+
+    def names(self, axis: int) -> tuple[str, ...]:
+        """The values on an axis."""
+        return tuple(dict.fromkeys(each.values[axis] for each in self.slices))
+
+    def at(self, *values: str) -> Slice | None:
+        """The slice with these values."""
+        return next((each for each in self.slices if each.values == values), None)
+
+    @property
+    def worse(self) -> tuple[Slice, ...]:
+        """The slices that got worse by more than chance."""
+        return tuple(each for each in self.slices if each.verdict and each.verdict.decision == "worse")
+
+
+def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tuple[Split, ...]:
+    """Split an output along every axis on which its answers differ: by who answered, both axes first, then by tags.
+
+    ``before`` is the point before it, from which changes are computed; ``spec`` is the headline.
+    """
+    axes = _axes(after.documents)
+    answerers = tuple(axis for axis in ANSWERERS if axis in axes)
+    wanted: list[tuple[str, ...]] = [answerers] if len(answerers) > 1 else []
+    wanted += [(axis,) for axis in answerers]
+    wanted += [(axis,) for axis in sorted(axes - {*ANSWERERS})]
+    return tuple(_split(before, after, spec, of) for of in wanted)
+
+
+def _axes(documents: Iterable[DocumentScore]) -> set[str]:
+    """The axes with several values. The values of a tag have two cases each on average: others tell cases apart."""
+    cases: dict[str, dict[str, set[str]]] = {}
+    for document in documents:
+        for axis, value in document.axes.items():
+            cases.setdefault(axis, {}).setdefault(value, set()).add(document.unit)
+    return {
+        axis
+        for axis, of_value in cases.items()
+        if 1 < len(of_value) <= _MOST_VALUES
+        and (axis in ANSWERERS or sum(map(len, of_value.values())) >= 2 * len(of_value))
+    }
+
+
+def _split(before: Scorecard | None, after: Scorecard, spec: MetricSpec, axes: tuple[str, ...]) -> Split:
+    earlier = dict(_parts(before, axes)) if before else {}
+    slices = tuple(_slice(values, earlier.get(values), card, spec) for values, card in _parts(after, axes))
+    return Split(axes, slices, frozenset(_best(slices, spec)) if axes[0] in ANSWERERS else frozenset())
+
+
+def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, spec: MetricSpec) -> Slice:
+    usage = card.usage or RunUsage()
+    change = difference(before, card, spec.name) if before else None
+    verdict = None
+    if before and change is not None:
+        verdict = change_verdict(before, card, Flips(), higher_is_better=spec.higher_is_better)
+    return Slice(
+        values=values,
+        card=card,
+        value=card.metric(spec.name),
+        interval=interval_of(card, spec.name),
+        cost=usage.cost,
+        latency=usage.latency_median,
+        change=change,
+        verdict=verdict,
+    )
+
+
+def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Scorecard]]:
+    """Yield a scorecard for each group of documents with the same values on the axes."""
+    groups: dict[tuple[str, ...], list[DocumentScore]] = {}
+    for document in card.documents:
+        values = tuple([document.axes.get(axis, "") for axis in axes])
+        if all(values):
+            groups.setdefault(values, []).append(document)
+    for values, documents in groups.items():
+        yield values, _part(card, documents, [axis for axis in ANSWERERS if axis not in axes])
+
+
+def _part(card: Scorecard, documents: Sequence[DocumentScore], others: Sequence[str]) -> Scorecard:
+    """Return the scorecard of some documents alone.
+
+    Each is named by its case and by the ``others`` of the answerers, so that it has a partner in another slice.
+    """
+    documents = [
+        replace(document, id=as_json([document.unit, *map(document.axes.get, others)]), case=document.unit)
+        for document in documents
+    ]
+    values = dict(scorer(card.kind).metrics_for(documents))
+    costs = [document.cost for document in documents if document.cost is not None]
+    times = [document.latency for document in documents if document.latency is not None]
+    return replace(
+        card,
+        counts=total(document.counts for document in documents),
+        metrics=tuple(metric._replace(value=values.get(metric.name)) for metric in card.metrics),
+        documents=tuple(documents),
+        fields=(),
+        usage=(card.usage or RunUsage())._replace(
+            cost=fsum(costs) if len(costs) == len(documents) else None,
+            latency_median=median(times) if len(times) == len(documents) else None,
+        ),
+    )
+
+
+def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]]:
+    """Yield the values of the slice that is better than every other one by more than chance, if there is one."""
+    defined = [each for each in slices if each.value is not None]
+    if len(defined) < 2:
+        return
+    best = max(defined, key=lambda each: (each.value or 0.0) * (1 if spec.higher_is_better else -1))
+    others = (each for each in slices if each is not best)
+    if all(_is_better(best.card, other.card, spec) for other in others):
+        yield best.values
+
+
+def _is_better(one: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
+    verdict = change_verdict(other, one, Flips(), higher_is_better=spec.higher_is_better)
+    return verdict.decision == "better"

@@ -1,0 +1,139 @@
+"""Outputs that several variants and models answered, and cases with tags: the numbers of each group of answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.slices import Split, splits
+from sitegen.model.scorecards import Scorecard
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.redaction import redaction
+from sitegen.scoring.scorer import File, ScoringInputs
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, text_of
+
+COLUMNS = {name: name for name in ("id", "variant", "model", "score", "cost", "latency")}
+
+
+def table(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def scored(rows: list[dict[str, Any]]) -> Scorecard:
+    columns = {name: column for name, column in COLUMNS.items() if column in rows[0]}
+    inputs = ScoringInputs(
+        outputs=(File(path="results.csv", content=table(rows)),), settings=json.dumps({"columns": columns})
+    )
+    return scorer("judged").score(inputs).scorecard
+
+
+def answers(mini: float = 0.4, **of_case: str) -> list[dict[str, Any]]:
+    """Eight cases, each answered by two models with two variants of a prompt. ``long`` is 0.1 better."""
+    return [
+        {
+            "id": f"c{case}",
+            "variant": variant,
+            "model": model,
+            "score": round(score + more + case / 100, 2),
+            "cost": cost,
+            "latency": cost * 100,
+            "language": "de" if case % 2 else "en",
+            **of_case,
+        }
+        for case in range(8)
+        for model, score, cost in (("mini", mini, 0.001), ("large", 0.7, 0.02))
+        for variant, more in (("short", 0.0), ("long", 0.1))
+    ]
+
+
+def split_of(card: Scorecard, *axes: str, before: Scorecard | None = None) -> Split:
+    return next(split for split in splits(before, card, scorer("judged").metrics[0]) if split.axes == axes)
+
+
+def test_every_axis_with_several_values_is_one_and_both_answerers_come_first() -> None:
+    found = splits(None, scored(answers()), scorer("judged").metrics[0])
+    assert [split.axes for split in found] == [("variant", "model"), ("variant",), ("model",), ("language",)]
+
+
+def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair() -> None:
+    matrix = split_of(scored(answers()), "variant", "model")
+    assert (matrix.names(0), matrix.names(1)) == (("short", "long"), ("mini", "large"))
+    cell = matrix.at("long", "mini")
+    assert cell
+    assert cell.value == pytest.approx(0.535)
+    assert cell.cases == 8
+    assert cell.cost == pytest.approx(0.008)
+    assert cell.latency == pytest.approx(0.1)
+    assert matrix.best == {("long", "large")}
+
+
+def test_the_best_model_is_better_than_each_other_one_by_more_than_chance() -> None:
+    assert split_of(scored(answers()), "model").best == {("large",)}
+    alike = [{**row, "score": 0.5 if row["id"] < "c4" else 0.6} for row in answers()]
+    assert split_of(scored(alike), "model").best == frozenset()
+
+
+def test_a_change_is_that_of_the_same_slice() -> None:
+    split = split_of(scored(answers(mini=0.2)), "model", before=scored(answers(mini=0.4)))
+    changes = {each.values[0]: (each.change, each.verdict and each.verdict.decision) for each in split.slices}
+    assert changes == {"mini": (pytest.approx(-0.2), "worse"), "large": (0, "same")}
+    assert [each.values for each in split.worse] == [("mini",)]
+
+
+def test_a_cost_that_not_all_answers_state_is_unknown() -> None:
+    rows = answers()
+    rows[0]["cost"] = ""
+    costs = {each.values[0]: each.cost for each in split_of(scored(rows), "model").slices}
+    assert costs == {"mini": None, "large": pytest.approx(0.32)}
+
+
+def test_the_answers_to_one_case_are_one_unit_of_the_interval() -> None:
+    interval = interval_of(scored(answers()))
+    assert interval
+    assert (interval.n, interval.unit) == (8, "documents")
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([{**row, "model": "mini", "variant": "short"} for row in answers()], "one model and one variant"),
+        ([{**row, "note": f"note {place}"} for place, row in enumerate(answers())], "a text of each answer"),
+    ],
+)
+def test_what_does_not_group_answers_is_no_axis(rows: list[dict[str, Any]], why: str) -> None:
+    found = splits(None, scored(rows), scorer("judged").metrics[0])
+    assert {axis for split in found for axis in split.axes} <= {"variant", "model", "language"}, why
+
+
+def test_tags_of_a_redacted_eval_are_hidden() -> None:
+    inputs = ScoringInputs(
+        outputs=(File(path="results.csv", content=table(answers())),), settings=json.dumps({"columns": COLUMNS})
+    )
+    hidden = redaction(("**",))
+    assert hidden
+    card = hidden.applied(scorer("judged").score(inputs), kind="judged").scorecard
+    assert {axis for document in card.documents for axis in document.axes} == {"variant", "model"}
+
+
+def test_a_report_has_the_matrix_and_says_what_the_average_hides(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
+    manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
+    for rows in (answers(mini=0.4), better):
+        repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows)})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "site")
+    text = text_of(tmp_path / "site" / "evals/support/0002.html")
+    assert "Score by variant and model" in text
+    assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
