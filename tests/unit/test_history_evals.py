@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +20,11 @@ from sitegen.history.timeline import Advanced, FoldEnd, advance
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from tests.gitrepo import Content, GitRepo, Link, Submodule
+from tests.scoring.test_tables import tables
 
 TRUTH = "evals/shop/ground_truth.csv"
 RESULTS = "evals/shop/results"
+HISTORIES = tables(Path(__file__).with_name("histories.md").read_text(encoding="utf-8"))[0]
 NO_SETTINGS = '{"ground_truth_format":"auto"}'
 
 
@@ -61,6 +64,45 @@ def points(history: EvalHistory) -> list[tuple[int, str, str, tuple[str, ...]]]:
         (each.commit.position, each.label, each.slug.replace(each.commit.sha[:12], "SHA"), each.cause)
         for each in history.snapshots
     ]
+
+
+def file_named(word: str) -> str:
+    """The path of a file as the table of histories names it."""
+    eval_id, _, name = word.rpartition("/")
+    folder = f"evals/{eval_id or 'shop'}"
+    files = {"truth": "ground_truth.csv", "here": "extracted.json", "results": "results/extracted.json"}
+    if name in files:
+        return f"{folder}/{files[name]}"
+    is_output = name.isdigit() or name.casefold().startswith("iteration")
+    return output(int(name) if name.isdigit() else name, f"{folder}/results") if is_output else word
+
+
+def stated(history: EvalHistory) -> str:
+    """An eval as the table of histories states it."""
+    remarks = [f"from {', '.join(history.renamed_from)}"] if history.renamed_from else []
+    remarks += ["overwritten"] * (history.layout == "overwritten") + ["deleted"] * history.deleted
+    snapshots = []
+    for (position, label, slug, cause), snapshot in zip(points(history), history.snapshots, strict=True):
+        own = "" if label == f"iteration-{slug[1:4]}" else f" {label}"
+        gone = " (deleted)" if snapshot.deleted else ""
+        snapshots.append(f"{position} {slug.replace('SHA', '+')}{own} {' '.join(cause)}{gone}")
+    about = f" ({', '.join(remarks)})" if remarks else ""
+    return f"{history.id}{about}: {', '.join(snapshots)}"
+
+
+@pytest.mark.parametrize("case", HISTORIES, ids=lambda case: case["case"])
+def test_commits_make_the_snapshots_of_the_table(repo: GitRepo, case: dict[str, str]) -> None:
+    commits: list[dict[str, Content]] = []
+    for commit in case["commits"].split(" / "):
+        pairs = (word.split("=") for word in commit.split())
+        commits.append({file_named(name): None if text == "-" else text for name, text in pairs})
+    repo.commits(commits)
+    advanced = fold(repo)
+    found = [update.history for update in advanced.update.evals]
+    assert "; ".join(map(stated, found)) == case["evals"]
+    assert advanced.problems == ()
+    listed = sorted(snapshot for record in advanced.update.records for snapshot in record.snapshots)
+    assert listed == sorted((history.id, each.slug) for history in found for each in history.snapshots)
 
 
 def test_a_snapshot_holds_everything_that_scoring_depends_on(repo: GitRepo) -> None:
@@ -165,16 +207,6 @@ def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo: GitRepo) -> Non
     assert histories(repo)["b"] == EvalHistory(id="b", kind="fields", layout="overwritten", snapshots=())
 
 
-def test_many_iterations_of_one_commit_stand_by_number(repo: GitRepo) -> None:
-    repo.commit({TRUTH: "t", **{output(f"iteration-{number}"): str(number) for number in (10, 9, 100, 1)}})
-    assert points(shop(repo)) == [
-        (0, "iteration-1", "0001", ("outputs",)),
-        (0, "iteration-9", "0009", ("outputs",)),
-        (0, "iteration-10", "0010", ("outputs",)),
-        (0, "iteration-100", "0100", ("outputs",)),
-    ]
-
-
 def test_iterations_of_one_commit_stand_by_recorded_time_before_number(repo: GitRepo) -> None:
     times = {
         1: "2026-03-01T00:00:00Z",
@@ -193,11 +225,6 @@ def test_iterations_of_one_commit_stand_by_recorded_time_before_number(repo: Git
         (5, "2026-02-01T00:00:00Z"),
         (1, "2026-03-01T00:00:00Z"),
     ]
-
-
-def test_commits_stand_before_numbers(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(5): "5"}, {output(2): "2"}, {output(9): "9"}])
-    assert [each.iteration for each in shop(repo).snapshots] == [5, 2, 9]
 
 
 def test_iterations_with_gaps_doubles_and_some_times_stand_in_one_order(repo: GitRepo) -> None:
@@ -225,35 +252,6 @@ def test_iterations_with_gaps_doubles_and_some_times_stand_in_one_order(repo: Gi
         ("iteration-3", "0003"),
     ]
     assert [each.path for each in advanced.problems] == [f"{RESULTS}/iteration-4", f"{RESULTS}/iteration-7"]
-
-
-def test_an_edited_output_of_an_earlier_iteration_is_scored_again_at_that_commit(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(1): "better"}, {"src/x": "-"}])
-    history = shop(repo)
-    assert points(history) == [
-        (0, "iteration-001", "0001", ("outputs",)),
-        (1, "iteration-002", "0002", ("outputs",)),
-        (2, "iteration-001", "0001-SHA", ("outputs",)),
-    ]
-    assert history.snapshots[2].outputs == (Blob(output(1), repo.oid("HEAD", output(1))),)
-
-
-def test_corrected_ground_truth_scores_the_newest_iteration_once_more(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {TRUTH: "u"}, {TRUTH: "t"}])
-    assert points(shop(repo)) == [
-        (0, "iteration-001", "0001", ("outputs",)),
-        (0, "iteration-002", "0002", ("outputs",)),
-        (1, "iteration-002", "0002-SHA", ("ground_truth",)),
-        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
-    ]
-
-
-def test_the_newest_iteration_is_the_one_that_came_last_and_not_the_one_edited_last(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): "edited"}, {TRUTH: "u"}])
-    assert points(shop(repo))[2:] == [
-        (1, "iteration-001", "0001-SHA", ("outputs",)),
-        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
-    ]
 
 
 def test_a_change_of_mapping_schema_or_settings_is_a_cause_of_its_own(repo: GitRepo) -> None:
@@ -314,54 +312,6 @@ def test_ground_truth_that_turns_from_csv_to_json_is_another_ground_truth(repo: 
     # While both are there the first by convention counts. The format is part of a ground truth, so equal bytes differ.
     assert [each.ground_truth and each.ground_truth.path for each in history.snapshots] == [TRUTH, as_json, as_json]
     assert not history.deleted
-
-
-def test_several_causes_in_one_commit_make_one_snapshot_of_each_iteration_concerned(repo: GitRepo) -> None:
-    repo.commits(
-        [
-            {TRUTH: "t", output(1): "1", output(2): "2", output(3): "3"},
-            {TRUTH: "u", output(1): "edited"},
-            {TRUTH: "v", output(3): "edited", output(4): "4"},
-        ]
-    )
-    assert points(shop(repo))[3:] == [
-        (1, "iteration-001", "0001-SHA", ("outputs", "ground_truth")),
-        (1, "iteration-003", "0003-SHA", ("ground_truth",)),
-        (2, "iteration-003", "0003-SHA", ("outputs", "ground_truth")),
-        (2, "iteration-004", "0004", ("outputs", "ground_truth")),
-    ]
-
-
-def test_outputs_wait_for_the_first_ground_truth(repo: GitRepo) -> None:
-    repo.commits([{output(1): "1"}, {output(2): "2"}, {output(1): "edited"}, {TRUTH: "t", output(3): "3"}])
-    history = shop(repo)
-    assert points(history) == [
-        (3, "iteration-001", "0001", ("outputs", "ground_truth")),
-        (3, "iteration-002", "0002", ("outputs", "ground_truth")),
-        (3, "iteration-003", "0003", ("outputs",)),
-    ]
-
-
-def test_ground_truth_that_goes_deletes_the_eval_and_outputs_wait_until_it_is_back(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1"}, {TRUTH: None}, {output(2): "2"}])
-    assert (shop(repo).deleted, points(shop(repo))) == (True, [(0, "iteration-001", "0001", ("outputs",))])
-    repo.commits([{TRUTH: "t"}])
-    assert (shop(repo).deleted, points(shop(repo))[1:]) == (False, [(3, "iteration-002", "0002", ("outputs",))])
-
-
-def test_a_deleted_eval_that_is_added_again_continues_its_series(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1"}, {TRUTH: None, output(1): None}, {TRUTH: "u", output(1): "2"}])
-    history = shop(repo)
-    assert (history.deleted, [each.deleted for each in history.snapshots]) == (False, [False, False])
-    assert points(history)[1:] == [(2, "iteration-001", "0001-SHA", ("outputs", "ground_truth"))]
-
-
-def test_deleted_iterations_stay_and_are_marked(repo: GitRepo) -> None:
-    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(2): None}, {TRUTH: "u"}])
-    history = shop(repo)
-    assert [(each.iteration, each.deleted) for each in history.snapshots] == [(1, False), (2, True), (1, False)]
-    repo.commits([{output(2): "2"}])
-    assert [(each.iteration, each.deleted) for each in shop(repo).snapshots] == [(1, False), (2, False), (1, False)]
 
 
 def test_an_iteration_that_is_deleted_and_added_again_with_other_content_is_scored_again(repo: GitRepo) -> None:
@@ -426,40 +376,6 @@ def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo
     ]
 
 
-def test_an_overwritten_output_has_an_iteration_for_each_version(repo: GitRepo) -> None:
-    path = "evals/shop/extracted.json"
-    repo.commits([{TRUTH: "t", path: "1"}, {path: "2"}, {TRUTH: "u"}, {path: "1"}, {path: None}, {path: "1"}])
-    history = shop(repo)
-    assert history.layout == "overwritten"
-    assert points(history) == [
-        (0, "iteration-001", "0001", ("outputs",)),
-        (1, "iteration-002", "0002", ("outputs",)),
-        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
-        (3, "iteration-003", "0003", ("outputs",)),
-        (5, "iteration-004", "0004", ("outputs",)),
-    ]
-    assert [each.deleted for each in history.snapshots] == [False, False, False, True, False]
-
-
-def test_versions_of_an_overwritten_output_count_before_the_ground_truth_too(repo: GitRepo) -> None:
-    path = "evals/shop/results/extracted.json"
-    repo.commits([{path: "1"}, {path: "2"}, {TRUTH: "t"}])
-    assert points(shop(repo)) == [(2, "iteration-002", "0002", ("outputs", "ground_truth"))]
-
-
-def test_an_overwritten_output_that_only_moves_is_no_new_version(repo: GitRepo) -> None:
-    old, new = "evals/shop/results/extracted.json", "evals/shop/extracted.json"
-    repo.commits([{TRUTH: "t", old: "1"}, {old: None, new: "1"}])
-    assert points(shop(repo)) == [(0, "iteration-001", "0001", ("outputs",))]
-
-
-def test_an_eval_that_ever_had_iterations_is_told_by_them_alone(repo: GitRepo) -> None:
-    path = "evals/shop/extracted.json"
-    repo.commits([{TRUTH: "t", path: "1"}, {output(1): "i"}, {path: "2"}, {output(1): None}])
-    history = shop(repo)
-    assert (history.layout, points(history)) == ("iterations", [(1, "iteration-001", "0001", ("outputs",))])
-
-
 def test_the_manifest_decides_where_outputs_are(repo: GitRepo) -> None:
     repo.commits([{TRUTH: "t", output(1): "i", "evals/shop/out/latest.yaml": "1"}, {"evals/shop/out/latest.yaml": "2"}])
     stated = Manifest(evals=(EvalConfig(id="shop", outputs="out/latest.yaml"),))
@@ -510,41 +426,6 @@ def test_two_iterations_of_one_number_are_both_kept(repo: GitRepo) -> None:
     ]
 
 
-def test_an_iteration_folder_that_is_only_written_otherwise_goes_on(repo: GitRepo) -> None:
-    repo.commits(
-        [{TRUTH: "t", output("iteration-3"): "a"}, {output("iteration-3"): None, output("iteration-003"): "a"}]
-    )
-    advanced = fold(repo)
-    assert points(advanced.update.evals[0].history) == [(0, "iteration-3", "0003", ("outputs",))]
-    assert advanced.problems == ()
-
-
-def test_a_renamed_folder_goes_on_under_its_new_name(repo: GitRepo) -> None:
-    moved = "evals/store"
-    repo.commits(
-        [
-            {TRUTH: "t", output(1): "1", output(2): "2"},
-            {
-                TRUTH: None,
-                output(1): None,
-                output(2): None,
-                f"{moved}/ground_truth.csv": "t",
-                output(1, f"{moved}/results"): "1",
-                output(2, f"{moved}/results"): "2",
-            },
-            {output(3, f"{moved}/results"): "3"},
-        ]
-    )
-    (history,) = histories(repo).values()
-    assert (history.id, history.renamed_from) == ("store", ("shop",))
-    assert points(history) == [
-        (0, "iteration-001", "0001", ("outputs",)),
-        (0, "iteration-002", "0002", ("outputs",)),
-        (2, "iteration-003", "0003", ("outputs",)),
-    ]
-    assert fold(repo).update.records[0].snapshots == (("store", "0001"), ("store", "0002"))
-
-
 def test_versions_before_a_rename_are_found_where_the_manifest_says_today(repo: GitRepo) -> None:
     def stated(name: str) -> str:
         return f"evals: {{{name}: {{outputs: out/latest.yaml}}}}"
@@ -569,59 +450,6 @@ def test_versions_before_a_rename_are_found_where_the_manifest_says_today(repo: 
         "shop": [(4, "0001")],
     }
     assert found["mall"].renamed_from == ("shop", "store")
-
-
-def test_folders_whose_names_change_in_case_alone_go_on(repo: GitRepo) -> None:
-    repo.commits(
-        [
-            {TRUTH: "t", output(1): "1"},
-            {TRUTH: None, output(1): None, "evals/Shop/ground_truth.csv": "t", output(1, "evals/Shop/results"): "1"},
-            {output(1, "evals/Shop/results"): None, output("Iteration-001", "evals/Shop/results"): "1"},
-        ]
-    )
-    (history,) = histories(repo).values()
-    assert (history.id, history.renamed_from) == ("Shop", ("shop",))
-    assert points(history) == [(0, "iteration-001", "0001", ("outputs",))]
-    assert [each.deleted for each in history.snapshots] == [False]
-
-
-def test_what_changes_while_a_folder_is_renamed_is_seen(repo: GitRepo) -> None:
-    repo.commits(
-        [
-            {TRUTH: "t", output(1): "1", output(2): "2", output(3): "3"},
-            {
-                **dict.fromkeys((TRUTH, output(1), output(2), output(3))),
-                "evals/store/ground_truth.csv": "u",
-                output(1, "evals/store/results"): "1",
-                output(2, "evals/store/results"): "edited",
-                output(3, "evals/store/results"): "3",
-            },
-        ]
-    )
-    assert points(histories(repo)["store"])[3:] == [
-        (1, "iteration-002", "0002-SHA", ("outputs", "ground_truth")),
-        (1, "iteration-003", "0003-SHA", ("ground_truth",)),
-    ]
-
-
-def test_a_copied_folder_is_an_eval_of_its_own(repo: GitRepo) -> None:
-    repo.commits(
-        [{TRUTH: "t", output(1): "1"}, {"evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"}]
-    )
-    assert {name: (len(each.snapshots), each.renamed_from) for name, each in histories(repo).items()} == {
-        "shop": (1, ()),
-        "store": (1, ()),
-    }
-
-
-def test_a_name_that_is_used_again_after_a_rename_is_another_eval(repo: GitRepo) -> None:
-    moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"}
-    repo.commits([{TRUTH: "t", output(1): "1"}, moved, {TRUTH: "other", output(1): "new"}])
-    found = histories(repo)
-    assert {name: [each.commit.position for each in history.snapshots] for name, history in found.items()} == {
-        "shop": [2],
-        "store": [0],
-    }
 
 
 def test_an_alias_joins_what_no_blob_connects(repo: GitRepo) -> None:
