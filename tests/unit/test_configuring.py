@@ -1,5 +1,6 @@
 """Configuration: what is understood, and what is said where it is not."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -32,8 +33,10 @@ from sitegen.config.models import (
 from sitegen.config.site import read_site
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
+from tests.scoring.test_tables import tables
 
 PATH = "evals/manifest.yaml"
+SITE, UNREADABLE, ENTRIES, KEYS = tables(Path(__file__).with_name("configuration.md").read_text(encoding="utf-8"))
 
 
 def manifest(text: str) -> Manifest:
@@ -100,79 +103,41 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
     assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).value.title == "Bare"
 
 
-def lost_alone(folder: Path, text: str, what: str, line: int, fix: str) -> None:
-    read, findings = site(folder, f"{text}\n[public]\nallow = ['kept']\n")
-    said = next(finding for finding in findings if finding.message.startswith(what))
-    assert (said.severity, said.line, said.fix) == ("error", line, fix)
+@pytest.mark.parametrize("row", SITE, ids=lambda row: row["text"])
+def test_what_is_not_understood_is_named_with_its_line_and_lost_alone(tmp_path: Path, row: dict[str, str]) -> None:
+    read, findings = site(tmp_path, f"{json.loads(row['text'])}\n[public]\nallow = ['kept']\n")
+    said = next(finding for finding in findings if finding.message.startswith(row["message"]))
+    assert (said.severity, str(said.line), said.fix) == ("error", row["line"], row["what to do"])
     assert read.public.allow == ("kept",)
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "line", "near"),
-    [
-        ('title = "x"\nevals_dirs = "e"\n', "evals_dirs", 2, "evals_dir"),
-        ("[limits]\n\nsite_byte = 1\n", "limits.site_byte", 3, "site_bytes"),
-        ("[llm]\nmodle = 'x'\n", "llm.modle", 2, "model"),
-        ("[llm.prices.m-1]\ninput = 1\noutputs = 2\n", "llm.prices.m-1.outputs", 3, "output"),
-        ("[regressions]\nmuted = []\n", "regressions.muted", 2, "mute"),
-        ("[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n", "regressions.mute[0].comit", 4, "commit"),
-        ("[gate]\nflor = 1\n", "gate.flor", 2, "floor"),
-        ("[gate.metrics.f1]\nfloors = 1\n", "gate.metrics.f1.floors", 2, "floor"),
-        ("[gate.evals.a.metrics.f1]\ndrops = 1\n", "gate.evals.a.metrics.f1.drops", 2, "drop"),
-    ],
-)
-def test_an_unknown_key_is_named_with_its_line_and_the_nearest_one_and_lost_alone(
-    tmp_path: Path, text: str, key: str, line: int, near: str
-) -> None:
-    lost_alone(tmp_path, text, f"The key '{key}' is not known.", line, f"Did you mean '{near}'?")
+@pytest.mark.parametrize("row", UNREADABLE, ids=lambda row: row["text"])
+def test_what_the_manifest_says_wrongly_is_named_with_its_line(row: dict[str, str]) -> None:
+    said, where, _ = refusal(json.loads(row["text"]))
+    assert said.startswith(row["message"])
+    assert where == f"{PATH}:{row['line']}"
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        (
-            "[limits]\nreports_kept = -1\n",
-            "limits.reports_kept is a number (-1), a number that is not negative is wanted.",
-        ),
-        ("[llm]\nmax_retries = -2\n", "llm.max_retries is a number (-2), a number that is not negative is wanted."),
-        ("[gate]\ndrop = inf\n", "gate.drop is a number (inf), a finite number is wanted."),
-        ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer"),
-        ("\ntitle = 3\n", "title is a number (3), a valid string is wanted."),
-        ("[gate]\nmin_cases = -1\n", "gate.min_cases is a number (-1), a number that is not negative is wanted."),
-    ],
-)
-def test_a_wrong_value_is_named_with_its_line_and_lost_alone(tmp_path: Path, text: str, what: str) -> None:
-    lost_alone(tmp_path, text, what, 2, "Correct the value.")
+@pytest.mark.parametrize("row", ENTRIES, ids=lambda row: row["entry"])
+def test_a_wrong_value_of_an_entry_is_lost_alone_and_named(row: dict[str, str]) -> None:
+    manifest, said = lost(f"evals:\n  {json.loads(row['entry'])}\n  b: {{dir: x}}\n")
+    assert manifest == Manifest(evals=(EvalConfig(id="a"), EvalConfig(id="b", dir="x")))
+    assert said == [(f"{row['message']} It does not count.", int(row["line"]))]
 
 
-@pytest.mark.parametrize(
-    ("text", "what", "line", "fix"),
-    [
-        ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute[0].commit' is missing.", 2, "Write it."),
-        (
-            '[engine]\ndask = "tcp://example.org:8786"\n',
-            "A file cannot set engine.dask: whoever names a dask scheduler runs code on your machine.",
-            2,
-            "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
+@pytest.mark.parametrize("row", KEYS, ids=lambda row: row["key"])
+def test_a_key_that_is_nearly_a_known_one_is_remarked_on(row: dict[str, str]) -> None:
+    content = f"evals:\n  a:\n    owner: Kim\n    {row['key']}: x\n".encode()
+    manifest, remarks = manifest_in_force(content, PATH, "evals")
+    assert manifest.entry("a").metadata == {"owner": "Kim", row["key"]: "x"}
+    assert remarks == (
+        Finding(
+            severity="warning",
+            message=f"The key 'evals.a.{row['key']}' is not known and counts as metadata.",
+            fix=f"Write {row['near']!r} if that is meant; otherwise give it a name that is less like it.",
+            line=4,
         ),
-        (
-            'repository_url = "https://me:secret@example.org/x"\n',
-            "repository_url is no web address without secrets.",
-            1,
-            "Write one such as https://example.org/path: http or https, without user name, ? and #.",
-        ),
-        (
-            'instructions = ["a/*.md", "../*.md"]\n',
-            "instructions[1] is text ('../*.md'): it leads out of the project.",
-            1,
-            "Write a path inside the project, relative to what the key is relative to.",
-        ),
-    ],
-)
-def test_what_is_not_understood_is_named_with_its_line_and_lost_alone(
-    tmp_path: Path, text: str, what: str, line: int, fix: str
-) -> None:
-    lost_alone(tmp_path, text, what, line, fix)
+    )
 
 
 def test_only_what_is_wrong_of_a_table_is_lost(tmp_path: Path) -> None:
@@ -259,51 +224,6 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
     assert manifest(text) == Manifest()
 
 
-@pytest.mark.parametrize(
-    ("text", "what", "line"),
-    [
-        ("- a\n", "The manifest is a list.", 1),
-        ("evals: [a, 3]\n", "evals is a list, a mapping from ids to entries is wanted.", 1),
-        ("evals: text\n", "evals is text ('text'), a mapping from ids to entries is wanted.", 1),
-        ("evals:\n  a: {\n", "The manifest cannot be read: it is not valid YAML: ", 3),
-        ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is not valid YAML: ", 1),
-        ("a: &a [*a]\n", "The manifest cannot be read: an alias refers to a value that contains it.", 1),
-    ],
-)
-def test_what_the_manifest_says_wrongly_is_named_with_its_line(text: str, what: str, line: int) -> None:
-    said, where, _ = refusal(text)
-    assert said.startswith(what)
-    assert where == f"{PATH}:{line}"
-
-
-@pytest.mark.parametrize(
-    ("entry", "what", "line"),
-    [
-        ("a: text", "evals.a is text ('text'), a mapping is wanted.", 2),
-        ("a: {dir: [x]}", "evals.a.dir is a list, a valid string is wanted.", 2),
-        (
-            "a:\n    kind: odd",
-            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
-            3,
-        ),
-        ("a:\n    settings: 3", "evals.a.settings is a number (3), a mapping is wanted.", 3),
-        ("a:\n    settings: {b: [.inf]}", "evals.a.settings.b is a list, finite numbers are wanted.", 3),
-        ("a: {thresholds: [1]}", "evals.a.thresholds is a list, a mapping is wanted.", 2),
-        ("a: {instructions: 3}", "evals.a.instructions is a number (3), a list is wanted.", 2),
-        (
-            "a: {ground_truth_format: tall}",
-            "evals.a.ground_truth_format is text ('tall'), 'auto', 'wide', 'long', 'building_summary_csv' or 'cases' "
-            "is wanted.",
-            2,
-        ),
-    ],
-)
-def test_a_wrong_value_of_an_entry_is_lost_alone_and_named(entry: str, what: str, line: int) -> None:
-    manifest, said = lost(f"evals:\n  {entry}\n  b: {{dir: x}}\n")
-    assert manifest == Manifest(evals=(EvalConfig(id="a"), EvalConfig(id="b", dir="x")))
-    assert said == [(f"{what} It does not count.", line)]
-
-
 def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
     manifest, said = lost(
         "evals:\n  a:\n    thresholds:\n      recall: 1\n      f1: high\n    settings: {b: .nan, c: 1}\n"
@@ -340,34 +260,6 @@ def test_an_eval_whose_hidden_fields_have_a_misspelt_key_shows_none() -> None:
 
 def test_a_misspelt_key_for_the_evals_is_named() -> None:
     assert lost("version: 2\neval: {}\n") == (Manifest(), [("The key 'eval' is not known. It does not count.", 2)])
-
-
-@pytest.mark.parametrize(
-    ("key", "near"),
-    [
-        ("ground_truht", "ground_truth"),
-        ("groundTruth", "ground_truth"),
-        ("ground-truth", "ground_truth"),
-        ("output", "outputs"),
-        ("alias", "aliases"),
-        ("threshold", "thresholds"),
-        ("Kind", "kind"),
-        ("nmae", "name"),
-        ("shcema", "schema"),
-    ],
-)
-def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) -> None:
-    content = f"evals:\n  a:\n    owner: Kim\n    {key}: x\n".encode()
-    manifest, remarks = manifest_in_force(content, PATH, "evals")
-    assert manifest.entry("a").metadata == {"owner": "Kim", key: "x"}
-    assert remarks == (
-        Finding(
-            severity="warning",
-            message=f"The key 'evals.a.{key}' is not known and counts as metadata.",
-            fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
-            line=4,
-        ),
-    )
 
 
 def test_a_key_of_the_manifest_that_nothing_depends_on_is_lost_alone_and_remarked_on() -> None:
