@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts
 from tests import pages_sample as sample
+from tests.scoring.test_tables import tables
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary
 from tests.unit.test_standing import verdict
@@ -63,174 +65,45 @@ def recorded(*values: float) -> EvalSummary:
 SIGN = PatternSummary(
     name="a currency sign", errors=2, total=3, fields=1, since="3", all_since=True, value=0.9, without=0.95
 )
-WORK = "Work on Eval a: 2 of its 3 errors are in lines."
 FALL = (step(1, 0.9, 0.5, "open"),)
 NOBODY = replace(step(1, 0.9, 0.5, "open"), edits=())
 
-CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
-    "no eval": ((), ()),
+EVALS: dict[str, tuple[EvalSummary, ...]] = {
+    "no eval": (),
     "half of the errors have one pattern": (
-        (replace(case("a", 0.9), patterns=(SIGN,)), replace(case("b", 0.9), patterns=(replace(SIGN, errors=1),))),
-        (
-            "Nothing can be worse yet: no eval has a second output.",
-            "Eval a has its first output, iteration-001, with F1 0.900, and 1 more eval has its.",
-            "Work on Eval a: 2 of 3 errors come down to a currency sign, in 1 field, since 3: "
-            "if these were right, F1 0.900 would be 0.950.",
-        ),
+        replace(case("a", 0.9), patterns=(SIGN,)),
+        replace(case("b", 0.9), patterns=(replace(SIGN, errors=1),)),
     ),
-    "only deleted evals": ((case("gone", 0.9, 0.1, deleted=True, steps=FALL),), ()),
-    "no output": (
-        (summary("a"),),
-        ("There is nothing to report yet: no eval has an output.", "Commit the first output of Eval a."),
-    ),
-    "one eval with one output": (
-        (case("a", 0.5),),
-        (
-            "Nothing can be worse yet: no eval has a second output.",
-            "Eval a has its first output, iteration-001, with F1 0.500.",
-            WORK,
-        ),
-    ),
-    "first outputs, one of them undefined": (
-        (case("a", None, wrong=False), case("b", 0.5, wrong=False)),
-        (
-            "Nothing can be worse yet: no eval has a second output.",
-            "Eval b has its first output, iteration-001, with F1 0.500, and 1 more eval has its.",
-            "Nothing: no newest output has an error.",
-        ),
-    ),
-    "no change": (
-        (case("a", 0.5, 0.5),),
-        ("Nothing by more than noise.", "No newest output gained anything. The eval is at its best.", WORK),
-    ),
-    "a fall that may be chance": (
-        (case("a", 0.9, 0.7, since_best=verdict("cannot tell")), summary("empty")),
-        (
-            "Nothing by more than noise; Eval a is 0.200 behind its best F1, iteration-001, which may be chance.",
-            "No newest output gained anything.",
-            WORK,
-        ),
-    ),
-    "a fall beyond chance in two outputs": (
-        (case("a", 0.9, 0.7, steps=(step(1, 0.9, 0.7, "behind"),)),),
-        (
-            "Eval a is 0.200 behind its best F1, iteration-001, by more than chance; most of it was lost at "
-            "iteration-002.",
-            "No newest output gained anything.",
-            "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
-        ),
-    ),
+    "only deleted evals": (case("gone", 0.9, 0.1, deleted=True, steps=FALL),),
+    "no output": (summary("a"),),
+    "one eval with one output": (case("a", 0.5),),
+    "first outputs, one of them undefined": (case("a", None, wrong=False), case("b", 0.5, wrong=False)),
+    "no change": (case("a", 0.5, 0.5),),
+    "a fall that may be chance": (case("a", 0.9, 0.7, since_best=verdict("cannot tell")), summary("empty")),
+    "a fall beyond chance in two outputs": (case("a", 0.9, 0.7, steps=(step(1, 0.9, 0.7, "behind"),)),),
     "an open regression after an edit, and two more evals that lost": (
-        (
-            case("a", 0.9, 0.5, steps=FALL),
-            case("b", 0.9, 0.8, steps=(step(1, 0.9, 0.8, "behind"),)),
-            case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
-        ),
-        (
-            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained. Also worse, or seemingly so: "
-            "2 evals.",
-            "No newest output gained anything.",
-            "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
-        ),
+        case("a", 0.9, 0.5, steps=FALL),
+        case("b", 0.9, 0.8, steps=(step(1, 0.9, 0.8, "behind"),)),
+        case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
     ),
-    "an open regression without an edit": (
-        (case("a", 0.9, 0.5, steps=(NOBODY,)),),
-        (
-            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained.",
-            "No newest output gained anything.",
-            "Look at iteration-002 of Eval a: new output, and no edit of instructions beside it.",
-        ),
-    ),
-    "too new to tell": (
-        (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),)),),
-        (
-            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002, too new to tell from noise.",
-            "No newest output gained anything.",
-            "Make another output of Eval a or two: they tell whether the fall is noise.",
-        ),
-    ),
+    "an open regression without an edit": (case("a", 0.9, 0.5, steps=(NOBODY,)),),
+    "too new to tell": (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),)),),
     "a fall of the newest output beyond chance": (
-        (case("a", 0.9, 0.5, steps=(replace(step(1, 0.9, 0.5, "fell"), verdict=verdict("worse")),)),),
-        (
-            "Eval a: F1 fell by 0.400 to 0.500 at iteration-002: 9 broken, 0 fixed.",
-            "No newest output gained anything.",
-            "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
-        ),
+        case("a", 0.9, 0.5, steps=(replace(step(1, 0.9, 0.5, "fell"), verdict=verdict("worse")),)),
     ),
     "a fall too new to tell, and a smaller one beyond chance from the best": (
-        (case("a", 0.9, 0.7, 0.5, steps=(step(1, 0.9, 0.5, "behind"), step(2, 0.9, 0.4, "new"))),),
-        (
-            "Eval a is 0.400 behind its best F1, iteration-001, by more than chance; most of it was lost at "
-            "iteration-002.",
-            "No newest output gained anything.",
-            "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
-        ),
+        case("a", 0.9, 0.7, 0.5, steps=(step(1, 0.9, 0.5, "behind"), step(2, 0.9, 0.4, "new"))),
     ),
-    "an output without a number": (
-        (case("a", 0.9, None), case("b", 0.5, 0.6)),
-        (
-            "Eval a: its newest output, iteration-002, has no F1.",
-            "Eval b: F1 rose by 0.100 to 0.600 with iteration-002, which may be chance. 1 of 2 evals is at its best.",
-            "Repair the newest output of Eval a; the problems page says what is wrong with it.",
-        ),
-    ),
-    "gains, the surest first": (
-        (case("a", 0.5, 0.6, judged=verdict("better")), case("b", 0.1, 0.9)),
-        (
-            "Nothing by more than noise.",
-            "Eval a: F1 rose by 0.100 to 0.600 with iteration-002, and 1 more eval gained too. "
-            "All 2 evals are at their best.",
-            "Work on lines: 4 of 6 errors are there, 2 of them in Eval a.",
-        ),
-    ),
-    "a gain by the rules is none of the output": (
-        (case("a", 0.5, 0.6, by_rules=0.1),),
-        ("Nothing by more than noise.", "No newest output gained anything. The eval is at its best.", WORK),
-    ),
-    "a lasting gain of the past": (
-        (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
-        (
-            "Nothing by more than noise.",
-            "No newest output gained anything; the last lasting gain is that of Eval a: F1 went from 0.500 to 0.700 at "
-            "iteration-002. The eval is at its best.",
-            WORK,
-        ),
-    ),
-    "a target that is missed": (
-        (case("a", 0.5, 0.5, target=0.8),),
-        (
-            "Nothing by more than noise.",
-            "No newest output gained anything. The eval is at its best.",
-            "Bring Eval a from 0.500 to its target of 0.800: 2 of its 3 errors are in lines.",
-        ),
-    ),
-    "outputs older than their instructions": (
-        (case("a", 0.5, 0.5, stale=True),),
-        (
-            "Nothing by more than noise.",
-            "No newest output gained anything. The eval is at its best.",
-            "Make new outputs of Eval a: instructions were edited since the newest.",
-        ),
-    ),
-    "recorded numbers, less is better": (
-        (recorded(2.0, 5.0),),
-        (
-            "Nothing by more than noise; Eval speed is 3.00 s behind its best Seconds, iteration-001, which may be "
-            "chance.",
-            "No newest output gained anything.",
-            "These numbers suggest no next step: the runs did not record which values were wrong.",
-        ),
-    ),
-    "recorded numbers that became better": (
-        (recorded(5.0, 2.0),),
-        (
-            "Nothing by more than noise.",
-            "Eval speed: Seconds fell by 3.00 s to 2.00 s with iteration-002, which may be chance. "
-            "The eval is at its best.",
-            "These numbers suggest no next step: the runs did not record which values were wrong.",
-        ),
-    ),
+    "an output without a number": (case("a", 0.9, None), case("b", 0.5, 0.6)),
+    "gains, the surest first": (case("a", 0.5, 0.6, judged=verdict("better")), case("b", 0.1, 0.9)),
+    "a gain by the rules is none of the output": (case("a", 0.5, 0.6, by_rules=0.1),),
+    "a lasting gain of the past": (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
+    "a target that is missed": (case("a", 0.5, 0.5, target=0.8),),
+    "outputs older than their instructions": (case("a", 0.5, 0.5, stale=True),),
+    "recorded numbers, less is better": (recorded(2.0, 5.0),),
+    "recorded numbers that became better": (recorded(5.0, 2.0),),
 }
+SENTENCES = tables(Path(__file__).with_name("news.md").read_text(encoding="utf-8"))[0]
 
 
 def scored_cases(*values: float) -> EvalSummary:
@@ -248,10 +121,14 @@ def sentences(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> tuple[Se
     return news(standings(summaries, mutes), focus_view(summaries))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_sentences_are_right_in_odd_cases(name: str) -> None:
-    summaries, expected = CASES[name]
-    assert tuple(sentence.text for sentence in sentences(*summaries)) == expected
+def test_every_case_has_its_sentences() -> None:
+    assert [row["case"] for row in SENTENCES] == [*EVALS]
+
+
+@pytest.mark.parametrize("row", SENTENCES, ids=lambda row: row["case"])
+def test_the_sentences_are_right_in_odd_cases(row: dict[str, str]) -> None:
+    wanted = [row[name] for name in ("worse", "better", "next") if row[name]]
+    assert [sentence.text for sentence in sentences(*EVALS[row["case"]])] == wanted
 
 
 @pytest.mark.parametrize(
@@ -280,8 +157,8 @@ def test_only_outputs_that_judges_scored_have_only_scores() -> None:
 
 
 def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
-    ticks = {name: bool(found) and found[0].good for name, (evals, _) in CASES.items() for found in [sentences(*evals)]}
-    lost = {name for name in CASES if "regression" in name or "beyond chance" in name or "too new" in name}
+    ticks = {name: bool(found) and found[0].good for name, evals in EVALS.items() for found in [sentences(*evals)]}
+    lost = {name for name in EVALS if "regression" in name or "beyond chance" in name or "too new" in name}
     nothing_scored = {"no eval", "only deleted evals", "no output"}
     assert {name for name, tick in ticks.items() if not tick} == {*lost, *nothing_scored, "an output without a number"}
 
@@ -299,7 +176,7 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
 
 
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
-    evals = CASES["an open regression after an edit, and two more evals that lost"][0]
+    evals = EVALS["an open regression after an edit, and two more evals that lost"]
     view = sample.view_of(sample.overview_page(evals, sample.commit(3), COUNTS))
     assert view.news[0].text == "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained."
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
