@@ -23,24 +23,8 @@ _PLURAL = re.compile(r"s(?<=[^\W_]{4})(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+|\n")
 
 
-PassageWords: TypeAlias = tuple[str, str]
-"""The words by which a passage of a diff names fields: those of its added and removed lines; those of the heading above
-it, and of the lines that begin as a heading."""
-
-
-def passage_words(passage: Hunk) -> PassageWords:
-    """Return the words of a passage."""
-    lines = passage.lines
-    return (
-        _words("\n".join([text for kind, text, _, _ in lines if kind in ("removed", "added")])),
-        _words("\n".join([passage.section, *[text for _, text, _, _ in lines if text.startswith("#")]])),
-    )
-
-
-def mentioned_fields(
-    passages: Sequence[PassageWords], attributes: Sequence[str], path: str
-) -> tuple[tuple[str, ...], ...]:
-    """Return for each passage the attributes, in their order, that its added and removed lines name.
+def mentioned_fields(passages: Sequence[Hunk], attributes: Sequence[str], path: str) -> tuple[tuple[str, ...], ...]:
+    """Return for each passage of a diff the attributes, in their order, that its added and removed lines name.
 
     ``path``: the path of the file, in which a step above a field may occur.
     """
@@ -49,8 +33,10 @@ def mentioned_fields(
     names = {attribute: _names_of(attribute) for attribute in attributes}
     in_path = _words(path)
 
-    def named_in(passage: PassageWords) -> Iterator[str]:
-        changed, headings = passage
+    def named_in(passage: Hunk) -> Iterator[str]:
+        texts = passage.lines
+        changed = _words("\n".join([text for kind, text, _, _ in texts if kind in ("removed", "added")]))
+        headings = _words("\n".join([passage.section, *[text for _, text, _, _ in texts if text.startswith("#")]]))
         lines = changed.split("\n")
         for attribute, (above, last) in names.items():
             if last not in changed:

@@ -190,7 +190,9 @@ class Repository:
         answers = patches.read_patches(self.place, committed, folders)
         for edit in edits:
             patch = next(answers) if edit.commit.sha != WORKTREE else b""
-            yield patch if edit.commit.sha != WORKTREE and not _OF_POINTER.search(patch) else self._own_patch(edit)
+            # Few texts quote a pointer, and to look at the beginning of each line takes long.
+            is_of_pointer = LFS in patch and _OF_POINTER.search(patch)
+            yield self._own_patch(edit) if edit.commit.sha == WORKTREE or is_of_pointer else patch
         next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
     def _own_patch(self, edit: Edit) -> bytes:

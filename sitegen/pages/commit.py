@@ -255,7 +255,7 @@ def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> 
     """Make the page of a commit. ``patches``: as in ``CommitView``."""
     moved, edited = by_grade(move.row for move in inputs.moves), effect_rows(inputs.effects)
     shown = {path: patch for path, patch in patches.items() if path in inputs.files}
-    fields = fields_and_passages(edited or moved, {path: patch.words for path, patch in shown.items()})
+    fields = fields_and_passages(edited or moved, {path: patch.hunks for path, patch in shown.items()})
     view = CommitView(inputs=inputs, moved=moved, edited=edited, fields=fields, patches=shown)
     return Page(links.commit(view.commit.sha), "pages/commit.html", view)
 

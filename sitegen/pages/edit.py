@@ -12,7 +12,6 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
-from sitegen.analysis.section_flips import PassageWords, passage_words
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page
@@ -21,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
-from sitegen.text.patch import Patch, PatchCounts, read_patch
+from sitegen.text.patch import Hunk, Patch, PatchCounts, read_patch
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans
@@ -42,8 +41,8 @@ class RenderedPatch(Frozen):
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
-    words: tuple[PassageWords, ...]
-    """The words of each drawn passage."""
+    hunks: tuple[Hunk, ...]
+    """The drawn passages."""
     lines: int
     """Number of drawn lines."""
     command: str | None
@@ -73,7 +72,7 @@ class EditView(Frozen):
     @property
     def fields(self) -> FlippedFields:
         """The fields that flipped around the edit."""
-        return fields_and_passages(self.effects, {self.file.path: self.patch.words})
+        return fields_and_passages(self.effects, {self.file.path: self.patch.hunks})
 
     @property
     def edit(self) -> Edit:
@@ -114,7 +113,7 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         notes=_patch_notes(edit, read, diff.left_out),
         rows=diff.rows,
         passages=diff.passages,
-        words=tuple(map(passage_words, diff.hunks)),
+        hunks=diff.hunks,
         lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )

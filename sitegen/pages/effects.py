@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.analysis.section_flips import PassageWords, mentioned_fields
+from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.history.layout import Layout
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath
@@ -26,6 +26,7 @@ from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import exchanges, own_unit, range_of, span, span_of_change, verdict_words
+from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
@@ -414,8 +415,8 @@ FIELD_COLUMNS: Final = (
 """The table of flipped fields: functions of the fields, the name of one, and the root of the site."""
 
 
-def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[PassageWords]]) -> FlippedFields:
-    """The flipped fields of all evals. ``files``: the words of the passages of each edited file, by path."""
+def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[Hunk]]) -> FlippedFields:
+    """The flipped fields of all evals. ``files``: the passages of the diff of each edited file, by path."""
     evals: dict[str, list[tuple[EffectRow, int, int]]] = {}
     for row in rows:
         for attribute, fixed, broken in row.fields:

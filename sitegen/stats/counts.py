@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
@@ -53,9 +53,9 @@ def _counted(outcomes: tuple[Outcome, ...], convention: Convention, whole_lists:
 
 def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> dict[str, list[Judgement]]:
     """Group judgements by attribute: ``first``, even without judgements, then other attributes as they occur."""
-    of_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in first}
+    of_attribute: dict[str, list[Judgement]] = defaultdict(list, {attribute: [] for attribute in first})
     for judgement in judgements:
-        of_attribute.setdefault(judgement.attribute, []).append(judgement)
+        of_attribute[judgement.attribute].append(judgement)
     return of_attribute
 
 

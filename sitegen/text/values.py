@@ -21,15 +21,13 @@ def as_text(value: Value) -> str:
     """Return a text unchanged, a number as it was written, and a list or object as compact JSON."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Unusable):
-        return value.literal
-    if isinstance(value, int | Decimal):
-        return str(value)
     if value is None:
         return "null"
-    return as_json(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return str(value)
+    return value.literal if isinstance(value, Unusable) else as_json(value)
 
 
 def json_value(value: Value) -> Any:

@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.analysis.section_flips import mentioned_fields, passage_words
+from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.text.patch import Hunk, PatchLine
 
 
@@ -30,10 +30,10 @@ def hunk(*lines: str, section: str = "") -> Hunk:
     ],
 )
 def test_a_passage_names_a_field_by_the_words_of_its_changed_lines(passage: Hunk, attribute: str, named: bool):
-    assert mentioned_fields([passage_words(passage)], [attribute], "rules.md") == (((attribute,) if named else ()),)
+    assert mentioned_fields([passage], [attribute], "rules.md") == (((attribute,) if named else ()),)
 
 
 def test_the_path_of_the_file_can_name_the_step_above_a_field():
-    passages = [passage_words(hunk("+The area is in ft2.")), passage_words(hunk("+Nothing else."))]
+    passages = [hunk("+The area is in ft2."), hunk("+Nothing else.")]
     fields = ["walls[].area", "windows[].area"]
     assert mentioned_fields(passages, fields, "prompts/windows-extractor.md") == (("windows[].area",), ())

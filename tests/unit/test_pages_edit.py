@@ -309,8 +309,8 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
 def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
     rows = effect_rows((sample.judged(sample.EFFECTS[0], flips=flips),))
-    words = drawn(1, sample.V1, sample.V2).words
-    fields = fields_and_passages(rows, {"a/rules.md": words, "b/rules.md": words})
+    hunks = drawn(1, sample.V1, sample.V2).hunks
+    fields = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks})
     assert fields.passages("price") == [("f1p2", "a/rules.md 2"), ("f2p2", "b/rules.md 2")]
 
 
