@@ -29,6 +29,7 @@ from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.gitrepo import GitRepo
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, renderer_of
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
@@ -77,43 +78,6 @@ def series(*points: Point, specs: tuple[MetricSpec, ...] = sample.SPECS[:3]) -> 
     )
 
 
-def of(*values: float | None) -> tuple[Step, ...]:
-    return steps_of(series(*(point(index, value) for index, value in enumerate(values))))
-
-
-def told(step: Step) -> tuple[object, ...]:
-    return step.at, step.status, round(step.metrics[0].points, 3), step.iterations, step.until
-
-
-def test_a_loss_is_open_until_three_quarters_of_it_are_regained() -> None:
-    assert [told(step) for step in of(*[0.9] * 6, *[0.5] * 4, *[0.7] * 3)] == [
-        (6, "open", -40.0, 7, None),
-        (10, "better", 20.0, 3, None),
-    ]
-    assert of(*[0.9] * 6, *[0.5] * 4, *[0.7] * 3)[0].regained == pytest.approx(0.5)
-    fixed, up = of(*[0.9] * 6, *[0.5] * 4, *[0.8] * 3)
-    assert told(fixed) == (6, "fixed", -40.0, 4, 10)
-    assert fixed.regained == pytest.approx(0.75)
-    assert up.undoes == 6
-
-
-@pytest.mark.parametrize(
-    ("high", "low", "again", "newest"),
-    [
-        ((0.93, 0.94, 0.95, 0.95), (0.68, 0.70, 0.71, 0.72), (0.93, 0.96, 0.96, 0.95), 0.6),
-        ((0.95, 0.95, 0.96, 0.96, 0.95, 0.96), (0.69, 0.67, 0.70), (0.94, 0.95, 0.94, 0.95), 0.6),
-        ((0.95, 0.93, 0.94, 0.93, 0.96, 0.95), (0.70,) * 4, (0.96, 0.95, 0.95, 0.93, 0.94), 0.5),
-    ],
-)
-def test_a_loss_that_new_outputs_regained_stays_closed_when_the_newest_output_falls(
-    high: tuple[float, ...], low: tuple[float, ...], again: tuple[float, ...], newest: float
-) -> None:
-    loss, rise, fall = of(*high, *low, *again, newest)
-    until = len(high) + len(low)
-    assert (loss.at, loss.status, loss.until, rise.undoes) == (len(high), "fixed", until, loss.at)
-    assert (fall.at, fall.status) == (until + len(again), "new")
-
-
 @pytest.mark.parametrize(("whole", "loss"), [(0, 6.0), (3, 3.0), (8, 2.0)])
 def test_a_loss_of_a_fifth_that_stays_is_hardly_ever_called_fixed(whole: float, loss: float) -> None:
     """It is 0.20 of F1, in as many standard deviations, at each of the twenty builds that follow."""
@@ -126,11 +90,6 @@ def test_a_loss_that_was_regained_is_hardly_ever_called_open_after_the_next_fall
     said = said_of_loss(3, [0.0] * 8 + [4.0] * 5 + [0.0] * 6 + [4.0], trials=100)
     assert said.total() >= 40
     assert said["open"] <= 0.05 * said.total()
-
-
-def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -> None:
-    first, second, up = of(*[0.9] * 5, *[0.8] * 5, *[0.5] * 5, *[0.8] * 5)
-    assert [first.status, second.status, up.undoes] == ["open", "fixed", second.at]
 
 
 def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
@@ -164,43 +123,10 @@ def test_without_the_headline_a_step_goes_by_what_lost_most() -> None:
     assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "precision"])
 
 
-def test_a_single_bad_run_is_told_apart() -> None:
-    (blip,) = of(*[0.9] * 8, 0.3, *[0.9] * 8)
-    assert told(blip) == (8, "blip", -60.0, 1, 9)
-    assert blip.before == 7
-    assert of(*[0.9] * 8, 0.99, *[0.9] * 8) == ()
-
-
-def test_a_bad_run_of_several_values_is_a_loss_that_was_regained() -> None:
-    restless = [0.9, 0.84, 0.88, 0.94, 0.89, 0.84]
-    bad = [of(*restless, *[0.5] * count, *restless[::-1]) for count in (1, 2, 3)]
-    assert [[told(step) for step in steps] for steps in bad] == [
-        [(6, "blip", -38.167, 1, 7)],
-        [(6, "fixed", -38.167, 2, 8), (8, "better", 38.167, 6, None)],
-        [(6, "fixed", -38.167, 3, 9), (9, "better", 38.167, 6, None)],
-    ]
-    assert of(*restless, 0.97, 0.98, *restless) == ()
-
-
-def test_a_fall_at_the_newest_point_is_too_new_to_tell_until_it_lasts() -> None:
-    assert [told(step) for step in of(*[0.9] * 8, 0.5)] == [(8, "new", -40.0, 1, None)]
-    assert [told(step) for step in of(*[0.9] * 8, 0.5, 0.5)] == [(8, "open", -40.0, 2, None)]
-    assert of(*[0.5] * 8, 0.9) == ()
-
-
 def test_a_fall_too_new_to_tell_of_one_metric_goes_with_the_step_of_another() -> None:
     rows = [(0.85 if i < 10 else 0.832, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)]
     (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
     assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "f1"])
-
-
-def test_a_change_of_less_than_its_cases_can_tell_is_no_step() -> None:
-    values = [0.9] * 6 + [0.887] * 6
-    assert [told(step) for step in of(*values)] == [(6, "new", -1.3, 6, None)]
-    assert of(*[0.9] * 6, *[0.89] * 6) == ()
-    points = [point(index, value) for index, value in enumerate(values)]
-    many = [replace(one, scorecard=replace(one.scorecard, expected_values=1000)) for one in points]
-    assert [told(step) for step in steps_of(series(*many))] == [(6, "open", -1.3, 6, None)]
 
 
 def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:
@@ -261,78 +187,58 @@ HIGH = tuple((0.9, f"high-{number}") for number in range(6))
 LOW = tuple((0.5, f"low-{number}") for number in range(3))
 
 
-def test_a_lower_level_of_copies_of_one_output_is_too_new_to_tell() -> None:
-    (step,) = steps_of(with_copies(*HIGH, LOW[0], LOW[0], LOW[0]))
-    assert (step.status, step.iterations, step.different) == ("new", 3, 1)
-    (step,) = steps_of(with_copies(*HIGH, *LOW))
-    assert (step.status, step.iterations, step.different) == ("open", 3, 3)
+MORE_LOW = tuple((0.5, f"low-{number}") for number in range(3, 6))
+AGAIN = (HIGH[2], HIGH[2])
 
 
-def test_copies_and_scoring_an_output_again_to_the_same_value_make_no_level() -> None:
-    assert steps_of(with_copies(*[HIGH[0]] * 6, *LOW)) == ()
+VALUES = {"h": 0.9, "m": 0.7, "l": 0.5}
+STEPS = tables(Path(__file__).with_name("steps.md").read_text(encoding="utf-8"))[0]
+
+
+def stated(text: str) -> Series:
+    """The outputs of a row of the table."""
+    outputs: list[tuple[float, str]] = []
+    for word in text.split():
+        value, _, times = word.partition("*")
+        if word[0] in VALUES:
+            outputs.append((VALUES[word[0]], word))
+        else:
+            outputs += [(float(value), f"{len(outputs) + number}") for number in range(int(times or 1))]
+    return with_copies(*outputs)
+
+
+def told(step: Step) -> str:
+    different = "" if step.different == step.iterations else f" ({step.different} different)"
+    end = "" if step.until is None else f" until {step.until}"
+    undone = "" if step.undoes is None else f", undoes {step.undoes}"
+    points = f"{round(step.metrics[0].points, 3):+g}"
+    return f"{step.at} {step.status} {points} for {step.iterations}{different}{end}{undone}"
+
+
+@pytest.mark.parametrize("row", STEPS, ids=lambda row: row["case"])
+def test_the_levels_of_an_eval_are_told_as_the_table_says(row: dict[str, str]) -> None:
+    one = stated(row["outputs"])
+    steps = steps_of(one)
+    assert "; ".join(map(told, steps)) == row["steps"].removeprefix("—")
+    assert [at.commit.sha for at in steps] == [one.points[at.at].snapshot.commit.sha for at in steps]
+
+
+def test_a_step_says_what_it_is_compared_with_and_how_much_was_regained() -> None:
+    assert steps_of(stated("0.9*6 0.5*4 0.7*3"))[0].regained == pytest.approx(0.5)
+    assert steps_of(stated("0.9*6 0.5*4 0.8*3"))[0].regained == pytest.approx(0.75)
+    assert steps_of(stated("h1 h2 h3 h4 h5 h6 l1 l2 l3 h3 h3"))[0].regained == pytest.approx(1.0)
+    assert steps_of(stated("0.9*8 0.3 0.9*8"))[0].before == 7
+
+
+def test_scoring_an_output_again_to_the_same_value_makes_no_level() -> None:
     again = [point(index, 0.9, cause=("ground_truth",)) for index in range(1, 6)]
     assert steps_of(series(point(0, 0.9), *again, *(point(index, 0.5) for index in range(6, 9)))) == ()
 
 
-def test_a_step_among_copies_lies_at_the_first_output_that_differs() -> None:
-    (step,) = steps_of(with_copies(*HIGH, HIGH[0], HIGH[1], *LOW, LOW[0]))
-    assert (step.at, step.iterations, step.different) == (8, 4, 3)
-
-
-def test_a_loss_is_regained_if_the_newest_output_is_one_from_before_it_that_was_put_back() -> None:
-    (step,) = steps_of(with_copies(*HIGH, *LOW, HIGH[2], HIGH[2]))
-    assert (step.status, step.until, step.iterations) == ("fixed", 9, 3)
-    assert step.regained == pytest.approx(1.0)
-    assert steps_of(with_copies(*HIGH, LOW[0], HIGH[2])) == ()
-
-
-MORE_LOW = tuple((0.5, f"low-{number}") for number in range(3, 6))
-MIDDLE = tuple((0.7, f"middle-{number}") for number in range(4))
-AGAIN = (HIGH[2], HIGH[2])
-RETURNS: list[tuple[str, Series, list[tuple[int, str, float, int | None]]]] = [
-    ("back, and nothing after", with_copies(*HIGH, *LOW, *AGAIN), [(6, "fixed", -40.0, 9)]),
-    (
-        "one bad output after",
-        with_copies(*HIGH, *LOW, *AGAIN, MORE_LOW[0]),
-        [(6, "fixed", -40.0, 9), (11, "new", -40.0, None)],
-    ),
-    ("a second fall", with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW), [(6, "fixed", -40.0, 9), (11, "open", -40.0, None)]),
-    (
-        "a second fall that ends by another return",
-        with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW, HIGH[0]),
-        [(6, "fixed", -40.0, 9), (11, "fixed", -40.0, 14)],
-    ),
-    (
-        "the bad output again",
-        with_copies(*HIGH, *LOW, HIGH[2], LOW[1]),
-        [(6, "fixed", -40.0, 9), (10, "new", -40.0, None)],
-    ),
-    (
-        "one bad output, and after the return another",
-        with_copies(*HIGH, LOW[0], HIGH[2], LOW[1]),
-        [(8, "new", -40.0, None)],
-    ),
-    ("back to an output of the fall", with_copies(*HIGH, *LOW, LOW[0], LOW[0]), [(6, "open", -40.0, None)]),
-    (
-        "two falls, and back before the second",
-        with_copies(*HIGH, *MIDDLE, *LOW, MORE_LOW[0], MIDDLE[1], (0.7, "new")),
-        [(6, "open", -20.0, None), (10, "fixed", -20.0, 14)],
-    ),
-    (
-        "two falls, and back before both",
-        with_copies(*HIGH, *MIDDLE, *LOW, HIGH[1], (0.9, "new")),
-        [(6, "fixed", -20.0, 13), (10, "fixed", -20.0, 13)],
-    ),
-]
-
-
-@pytest.mark.parametrize(("name", "one", "expected"), RETURNS, ids=[name for name, *_ in RETURNS])
-def test_a_return_to_an_output_of_before_a_fall_ends_it_for_good(
-    name: str, one: Series, expected: list[tuple[int, str, float, int | None]]
-) -> None:
-    steps = steps_of(one)
-    assert [(at.at, at.status, round(at.metrics[0].points, 3), at.until) for at in steps] == expected
-    assert [at.commit.sha for at in steps] == [one.points[at.at].snapshot.commit.sha for at in steps]
+def test_more_cases_tell_a_smaller_change() -> None:
+    points = [point(index, value) for index, value in enumerate([0.9] * 6 + [0.887] * 6)]
+    many = [replace(one, scorecard=replace(one.scorecard, expected_values=1000)) for one in points]
+    assert [told(step) for step in steps_of(series(*many))] == ["6 open -1.3 for 6"]
 
 
 def test_a_fall_after_a_return_is_compared_with_the_output_in_use_before_it() -> None:
