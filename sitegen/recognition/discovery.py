@@ -159,15 +159,10 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
         why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
         found.append((series, Proposal(id="", entry=entry, why=why, doubt=doubt)))
-    left_out: list[Proposal] = []
-    for folder, number in proposals_in.items():
-        if number > _MOST_BESIDE:  # none of them is an eval if their names say nothing, such as digests in a cache
-            beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
-            nameless = [one for one in beside if not _informative(one.newest.stem)]
-            found = [(one, proposal) for one, proposal in found if one not in nameless]
-            others = f" beside {_MOST_BESIDE - len(nameless)} others" if len(nameless) < _MOST_BESIDE else ""
-            why = f"{counted(number - _MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
-            left_out.append(Proposal(id=folder, why=why, lacks="each may be one document of an eval"))
+    found, left_out = _without_crowds(found, proposals_in)
+    if single > _MOST_SINGLE:
+        why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
+        left_out.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
     names = _ids([series for series, _ in found], existing_ids)
     # With the folder of the output, or of the glob of runs.
     proposed = [
@@ -181,6 +176,25 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
     return [*kept, *left_out]
+
+
+def _without_crowds(
+    found: list[tuple[OutputSeries, Proposal]], proposals_in: Mapping[str, int]
+) -> tuple[list[tuple[OutputSeries, Proposal]], list[Proposal]]:
+    """Return the proposals without files of a crowded folder whose names say nothing, and what is said of such folders.
+
+    ``proposals_in``: the number of files in each folder that an eval could have.
+    """
+    left_out = []
+    for folder, number in proposals_in.items():
+        if number > _MOST_BESIDE:  # digests, for example, are the names of files in a cache
+            beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
+            nameless = [one for one in beside if not _informative(one.newest.stem)]
+            found = [(one, proposal) for one, proposal in found if one not in nameless]
+            others = f" beside {_MOST_BESIDE - len(nameless)} others" if len(nameless) < _MOST_BESIDE else ""
+            why = f"{counted(number - _MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
+            left_out.append(Proposal(id=folder, why=why, lacks="each may be one document of an eval"))
+    return found, left_out
 
 
 def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:

@@ -167,7 +167,9 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             wild = next(index for index, segment in enumerate(segments) if "*" in segment)
             in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
-    return tuple(sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path)))
+    return tuple(
+        sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
+    )
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:

@@ -215,6 +215,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         if column is not None:
             parts[part] = column
     if "id" in parts and (varied := _crossed_with(parts["id"], columns, parts)):
+        if plain_name(parts.get("variant", "")) in PARTS["model"]:
+            parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
     for name in table.columns:
         by_name[plain_name(name)] = name

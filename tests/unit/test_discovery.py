@@ -289,7 +289,8 @@ def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
     look = _look(repo)
     assert sum(each.why.startswith("more/") for each in look.proposed) == 6
     assert [f"{each.why}: {each.lacks}" for each in look.rejected] == [
-        "3 files beside 6 others in more/results: each may be one document of an eval"
+        "3 files beside 6 others in more/results: each may be one document of an eval",
+        "9 files more that one commit wrote: only the first 10 of these are looked at",
     ]
     repo.commits([{f"cache/results/{n}ac5{n}ef2{n}.xml": report for n in range(8)}])
     look = _look(repo)
@@ -806,3 +807,24 @@ def test_limits_of_a_gate_are_no_eval(tmp_path: Path):
     repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/gate.json": json.dumps({"gates": {"overall": 0.7}})})
     assert _look(repo).proposed == ()
+
+
+def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looked_at_and_the_others_told(
+    tmp_path: Path,
+):
+    repo = GitRepo(tmp_path / "repo")
+    names = [f"a{letter}/results" for letter in "abcdefghijkl"] + ["results"]
+    repo.commit({f"evals/{name}.json": json.dumps({"accuracy": 0.5}) for name in names})
+    look = _look(repo)
+    assert look.proposed[0].why.startswith("evals/results.json, ")
+    assert [one.why for one in look.rejected] == ["3 files more that one commit wrote"]
+
+
+def test_a_model_beside_a_variant_tells_cases_apart(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    cells = [(n, kind, model) for n in range(3) for kind in ("none", "mcp", "all") for model in ("large", "small")]
+    rows = ({"task": f"t{n}", "regime": kind, "model": model, "passed": model == "large"} for n, kind, model in cells)
+    repo.commit({"evals/journal-results.jsonl": _rows("jsonl", *rows)})
+    (found,) = _look(repo).proposed
+    columns = found.entry["settings"]["columns"]
+    assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Score 0.500 over 18 cases")
