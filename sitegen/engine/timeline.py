@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sitegen import __version__
 from sitegen.config.findings import folder_path, problem_in
@@ -35,15 +35,14 @@ from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import FoldEnd, advance
+from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
 from sitegen.model.changes import EditedFile
-from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
+from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
@@ -55,8 +54,8 @@ from sitegen.scoring.redaction import redaction
 from sitegen.text.plain import is_web_address
 
 
-class Timeline(Frozen):
-    """The configuration and the history of the built commit, for all later stages."""
+class Timeline(FoldedHistory):
+    """The history of the built commit and its configuration, for all later stages."""
 
     project: Project
     config: SiteConfig
@@ -64,16 +63,6 @@ class Timeline(Frozen):
     remarks: tuple[Problem, ...]
     """Findings on the manifest."""
     context: WorkerContext
-    update: Update
-    head: Commit
-    commits: int
-    evals: tuple[EvalHistory, ...]
-    """Every eval that ever had ground truth, by id."""
-    instructions: tuple[InstructionHistory, ...]
-    """All instruction files, by path."""
-    end: FoldEnd
-    problems: tuple[Problem, ...]
-    """Problems of history."""
     files: FilesAt
     """The files of the built commit."""
     before: EndOfWalk | None = None
@@ -264,7 +253,7 @@ def fold(
             remarks += notes
     worktree = project.options.worktree and root is not None
     try:
-        advanced = advance(
+        folded = advance(
             repository, layout, head=head, manifests=partial(manifest_of, memo), worktree=worktree, since=since
         )
     except NothingToReportError as error:
@@ -276,20 +265,12 @@ def fold(
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None
     return Timeline(
+        **asdict(replace(folded, problems=(*folded.problems, *_unread(evaluation)))),
         project=project,
         config=config,
         manifest=manifest,
         remarks=tuple(remarks),
-        context=replace(
-            _worker_context(project, repository, config, advanced.overlay), commits=(head,) if head else ()
-        ),
-        update=advanced.update,
-        head=advanced.head,
-        commits=advanced.commits,
-        evals=advanced.evals,
-        instructions=advanced.instructions,
-        end=advanced.end,
-        problems=(*advanced.problems, *_unread(evaluation)),
+        context=replace(_worker_context(project, repository, config, folded.overlay), commits=(head,) if head else ()),
         files=files,
     )
 

@@ -40,8 +40,8 @@ class FoldEnd(Frozen):
     """A digest of the configuration, the paths that were followed, the renames, and the boundary of the history."""
 
 
-class Advanced(Frozen):
-    """The timeline at a commit."""
+class FoldedHistory(Frozen):
+    """What a fold has found of history at a commit."""
 
     update: Update
     evals: tuple[EvalHistory, ...]
@@ -68,7 +68,7 @@ def advance(
     manifests: ManifestReader = read_manifest,
     worktree: bool = False,
     since: FoldEnd | None = None,
-) -> Advanced:
+) -> FoldedHistory:
     """Fold history up to the commit ``head``.
 
     ``layout`` has the manifest of the built revision, or with ``worktree`` that of the work tree; it defines the evals
@@ -106,7 +106,7 @@ def advance(
     installed = installed_for(entry.outputs for entry in stated), installed_versions(stated)
     structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
     before = fold.before if since and since.structure == structure else None
-    return Advanced(
+    return FoldedHistory(
         update=_update(fold, evals, instructions, before),
         evals=tuple(evals.values()),
         instructions=instructions,

@@ -16,7 +16,7 @@ from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
 from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, FoldEnd, advance
+from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from tests.gitrepo import Content, GitRepo, Link, Submodule
@@ -39,7 +39,7 @@ def record(number: int | str, folder: str = RESULTS) -> str:
 
 def fold(
     repo: GitRepo, manifest: Manifest | None = None, site: SiteConfig | None = None, since: FoldEnd | None = None
-) -> Advanced:
+) -> FoldedHistory:
     repository = Repository.open(repo.path)
     site, head = site or SiteConfig(), repository.resolve("HEAD")
     if manifest is None:

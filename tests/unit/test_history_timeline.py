@@ -14,7 +14,7 @@ from sitegen.errors import NothingToReportError
 from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, FoldEnd, advance
+from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
 from tests.gitrepo import DAY, START, Content, GitRepo, Link
 
@@ -32,7 +32,7 @@ class Past:
     end: FoldEnd | None = None
 
 
-def go(repo: GitRepo, past: Past, head: str, manifest: Manifest | None = None) -> Advanced:
+def go(repo: GitRepo, past: Past, head: str, manifest: Manifest | None = None) -> FoldedHistory:
     layout = Layout(SITE, manifest or Manifest())
     advanced = advance(Repository.open(repo.path), layout, head=head, since=past.end)
     past.end = advanced.end
@@ -57,7 +57,7 @@ class Site:
         self.instructions: dict[str, InstructionHistory] = {}
         self.records: tuple[CommitRecord, ...] = ()
 
-    def take(self, advanced: Advanced) -> Whole:
+    def take(self, advanced: FoldedHistory) -> Whole:
         update = advanced.update
         if update.complete:
             self.evals, self.instructions, self.records = {}, {}, ()

@@ -10,7 +10,7 @@ import pytest
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, advance
+from sitegen.history.timeline import FoldedHistory, advance
 from sitegen.model.commits import WORKTREE
 from tests.gitrepo import GitRepo
 
@@ -38,7 +38,7 @@ def write(repo: GitRepo, path: str, content: str) -> None:
     file.write_text(content)
 
 
-def look(repo: GitRepo) -> tuple[Advanced, Advanced]:
+def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
     repository = Repository.open(repo.path)
     head = repository.resolve("HEAD")
     committed = advance(repository, LAYOUT, head=head)

@@ -12,7 +12,7 @@ import pytest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import Advanced, advance
+from sitegen.history.timeline import FoldedHistory, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
 from sitegen.scoring.run_statements import recorded_in
@@ -70,7 +70,7 @@ def lines(*rows: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def walk(repo: GitRepo, entry: EvalConfig) -> Advanced:
+def walk(repo: GitRepo, entry: EvalConfig) -> FoldedHistory:
     repository = Repository.open(repo.path)
     layout = Layout(SiteConfig(), Manifest(evals=(entry,)))
     return advance(repository, layout, head=repository.resolve("HEAD"))
