@@ -50,12 +50,13 @@ def test_a_point_names_what_is_unusual_about_it():
     }
 
 
-def test_the_best_point_is_the_earliest_with_the_best_value():
-    view = sample.view_of(trend_page(sample.series()))
-    for k in range(len(view.specs)):
-        values = [at[k] for at in view.values]
-        known = [value for value in values if value is not None]
-        assert view.best_of(k)[:2] == (view.points[values.index(max(known))], max(known))
+def test_every_metric_is_named_and_the_best_point_is_the_earliest_with_the_best_value():
+    page = trend_page(sample.series())
+    view, html = sample.view_of(page), renderer_of(sample.SITE).render(page).decode()
+    for k, (spec, values) in enumerate(zip(view.specs, zip(*view.values, strict=True), strict=True)):
+        best = max(value for value in values if value is not None)
+        assert view.best_of(k)[:2] == (view.points[values.index(best)], best)
+        assert f'aria-label="{spec.label} over' in html or k < 3
 
 
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
