@@ -8,14 +8,17 @@ from typing import Final
 
 import msgspec
 
-_ENDINGS: Final = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv"})
+from sitegen.data_files.reading import ending
+
+DATA: Final = frozenset({"json", "jsonl", "ndjson", "yaml", "yml", "csv"})
+"""Endings of files that are read as values."""
 MOST_FILES: Final = 10_000
 """The most files of a folder that are read."""
 
 
 def may_hold_document(path: str) -> bool:
     """Whether a file of such a folder holds a document, by its name: neither a note nor a hidden file."""
-    return splitext(path)[1].lower() in _ENDINGS and not basename(path).startswith(".")
+    return ending(path) in DATA and not basename(path).startswith(".")
 
 
 def packed(files: Iterable[tuple[str, bytes]]) -> bytes:

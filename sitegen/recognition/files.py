@@ -11,11 +11,13 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import UnreadableError, each_line, read_json, text_of
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
+from sitegen.importers import IMPORTERS
 from sitegen.importers.usual_names import named_rows
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -31,15 +33,15 @@ _MOST_RENAMED: Final = 1_000
 MOST_FILES: Final = 50_000
 """The most files that are listed; further files are ignored."""
 
-DATA: Final = frozenset({"json", "jsonl", "ndjson", "csv", "yaml", "yml", "xml", "eval"})
-"""Suffixes of files that may hold outputs, expected values or results."""
+RESULTS: Final = DATA.union(filter(None, (importer.ending for importer in IMPORTERS)))
+"""Endings of files that may hold outputs, expected values or results."""
 
 TEXT: Final = frozenset(
     {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
 )
-"""Suffixes of files that may instruct a model."""
+"""Endings of files that may instruct a model."""
 
-_SUFFIXES: Final = DATA | TEXT
+_LISTED: Final = RESULTS | TEXT
 
 _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
@@ -118,7 +120,7 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
                     path=change.path, oid=change.new, versions=versions, deleted=False, earlier=earlier
                 )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
-                matters = new_file.ending in _SUFFIXES or is_text
+                matters = new_file.ending in _LISTED or is_text
                 if matters and change.path.isprintable() and not _SKIPPED.search(change.path):
                     files[change.path] = new_file
     sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sitegen.importers.usual_names import EXPECTED, OUTPUT, usual_key
 from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import DATA, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
+from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
@@ -136,7 +136,7 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
     return tuple(
         file
         for file in files
-        if file.ending in DATA
+        if file.ending in RESULTS
         and not _NO_RESULTS.search(file.path)
         and not _GLOB_SIGNS.search(file.path)
         and (not _TESTS.search(file.path) or _EVALS_OF_TESTS.search(file.path))
