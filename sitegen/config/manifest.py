@@ -237,7 +237,7 @@ def _with_text_keys(value: Any) -> Any:
     return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
-_LARGEST_READ: Final = 1_000_000
+_LARGEST_READ: Final = 1_000_000  # bytes
 _EVALUATION_KEYS: Final = names_of(EvaluationConfig)
 
 _METRICS: Final = (

@@ -31,8 +31,8 @@ _MOST_OUTPUTS: Final = 20
 """The most outputs that can decide the kind of an eval."""
 _MOST_FITTING: Final = 100
 """The most names in a folder that a part of a glob matches."""
-_MOST_FOLDERS: Final = 100
-_DEEPEST: Final = 3
+_MOST_FOLDERS: Final = 100  # folders that are walked
+_DEEPEST: Final = 3  # levels below the root
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
 _OF_RESULTS: Final = frozenset({"results", "runs", "outputs", "reports", "baselines"})
 """Names of folders in the folder of evals that hold results of several evals, and are none."""

@@ -34,7 +34,7 @@ _LINK: Final = "it is a symbolic link, or lies behind one, which is not followed
 
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"
-_LARGEST_POINTER: Final = 1_024
+_LARGEST_POINTER: Final = 1_024  # bytes
 
 
 class NotOpenedError(OSError):
@@ -265,7 +265,7 @@ def _bounded(stream: IO[bytes], limit: int, path: str) -> bytes:
 
 PATIENCE: Final = 2.0
 """Seconds of waiting before the warning."""
-_PAUSE: Final = 0.05
+_PAUSE: Final = 0.05  # seconds
 
 
 def refuse_shared(files: Iterable[Path], subject: str) -> None:

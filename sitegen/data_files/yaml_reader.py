@@ -36,7 +36,7 @@ _MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""
 _MAX_CONFIGURING_NODES: Final = 200_000
 """Largest number of keys and values of a configuration."""
-_MAX_DUPLICATES: Final = 20
+_MAX_DUPLICATES: Final = 20  # findings
 _INTEGER: Final = r"-?(0|[1-9][0-9]*)"
 _FRACTION: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
@@ -47,7 +47,7 @@ _BEYOND_NESTING: Final = "exceeded maximum nesting depth"
 """The message of libyaml 0.2.6 about more than a thousand levels; earlier versions have no such bound."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
-_LEVELS_WITH_LINES: Final = 5
+_LEVELS_WITH_LINES: Final = 5  # levels
 _T = TypeVar("_T")
 
 KeyLines: TypeAlias = dict[Location, int]

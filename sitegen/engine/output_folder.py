@@ -143,7 +143,7 @@ _LONGEST_LIST: Final = 100_000_000
 """Largest size of a list in bytes, at about 80 bytes for each file; a larger one is not ours."""
 _SLACK: Final = 100_000
 """Bytes by which a list may grow before it is shortened, whatever its length."""
-_SHOWN: Final = 5
+_SHOWN: Final = 5  # paths in a message
 
 
 def refuse_project(project: Project) -> None:

@@ -25,12 +25,12 @@ from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, 
 from sitegen.text.plain import counted
 from sitegen.text.values import amount
 
-_REGRESSIONS: Final = 20
+_REGRESSIONS: Final = 20  # regressions that are listed
 EDITS: Final = 6
 """Number of commits with edits of instructions that are listed."""
 EFFECTS: Final = 3
 """Number of evals listed with a commit: the ones that moved most."""
-FILES: Final = 3
+FILES: Final = 3  # edited files that are named
 NAME: Final = 60
 """Largest number of characters of a name or a value."""
 _T = TypeVar("_T")
@@ -122,9 +122,9 @@ def left_out_line(items: Sequence[object], listed: int, where: str) -> Iterator[
         yield f"{count(len(items) - listed)} more {where}."
 
 
-LINES: Final = 200
-EVALS: Final = 40
-_SUSPECTS: Final = 12
+LINES: Final = 200  # lines of the summary
+EVALS: Final = 40  # evals in the table
+_SUSPECTS: Final = 12  # suspect labels that are listed
 
 _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "latency_median": "median latency"}
 """Labels of the usage metrics of the newest output, if its files state them."""

@@ -22,7 +22,7 @@ from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 
-_PIECE: Final = 1 << 20
+_PIECE: Final = 1 << 20  # bytes that are read at once
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 _AHEAD: Final = 16

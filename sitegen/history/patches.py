@@ -24,7 +24,7 @@ KEPT: Final = 20_000_000
 """The most bytes of patches that a thread keeps while it shares its processes."""
 _OTHERS: Final = 10_000_000
 """The most bytes of patches that one call keeps before they are asked for. The rest holds 3,000 edits of a file."""
-_LONGEST_COMMAND: Final = 60_000
+_LONGEST_COMMAND: Final = 60_000  # characters of paths
 _AHEAD: Final = 16
 """Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
 the processes cannot wait for each other for ever."""

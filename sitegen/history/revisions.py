@@ -24,10 +24,10 @@ Irregular = Callable[[Commit, str, str], None]
 """Called with (commit, path, file type) of each path that becomes ``a symbolic link`` or ``a submodule``."""
 
 _FORMAT: Final = "--format=%H%x00%an%x00%cd%x00%s%x00%b"
-_FIELDS: Final = 5
-_PIECE: Final = 1 << 16
-_LONGEST_SUBJECT: Final = 1_000
-_LONGEST_BODY: Final = 10_000
+_FIELDS: Final = 5  # fields of a commit in git's output
+_PIECE: Final = 1 << 16  # bytes that are read at once
+_LONGEST_SUBJECT: Final = 1_000  # characters, also of an author's name
+_LONGEST_BODY: Final = 10_000  # characters
 REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 

@@ -46,7 +46,7 @@ from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
 
-VERSION: Final = 2
+VERSION: Final = 2  # of Inspect's format of logs
 
 _FIX: Final = "Let Inspect write the log again."
 WORDS: Final = {

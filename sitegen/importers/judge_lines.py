@@ -55,7 +55,7 @@ _TRIED: Final = 1_000
 
 _FIX: Final = "Correct the judge's results."
 _CELLS: Final = ("tp", "fp", "fn", "tn")
-_MOST: Final = 10**9
+_MOST: Final = 10**9  # from this number on, a count is not believed
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
 _OF_TOTALS: Final = frozenset({"metrics", "summary"})
 _BETWEEN: Final = " · "

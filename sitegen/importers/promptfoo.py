@@ -62,7 +62,7 @@ _HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
-_ID: Final = 120
+_ID: Final = 120  # characters
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
 _FIX: Final = "Let promptfoo write the results again."

@@ -171,8 +171,8 @@ _FAILED: Final = "evaluator_failures"
 """The column in which pydantic-evals lists the evaluators that failed."""
 _MOST_KEYS: Final = 200
 """The most keys of the objects in columns, of which each is a column for all rows."""
-_NAME: Final = 120
-_LISTED: Final = 30
+_NAME: Final = 120  # characters
+_LISTED: Final = 30  # columns in a message
 
 
 class _TableReader:

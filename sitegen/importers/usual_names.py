@@ -66,7 +66,7 @@ GRADES: Final = ("score", "value", *VERDICTS_OF_CHECKS)
 _NAMES: Final = (
     *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
 )
-_MOST_CHECKS: Final = 200
+_MOST_CHECKS: Final = 200  # checks of a case
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
 """Matches a cell of CSV with a list of one number."""
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))

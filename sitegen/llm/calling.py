@@ -127,7 +127,7 @@ def ask_for_responses(todo: Sequence[Pending], calls: ModelCalls) -> CallOutcome
 _NO_REFERENCE: Final = "(none)"
 
 _GRADES: Final = frozenset("12345")
-_LONGEST_ANSWER: Final = 200
+_LONGEST_ANSWER: Final = 200  # characters
 _OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
 _DATED: Final = re.compile(r"-\d{8}$")
 """The date that the API appends to an alias."""

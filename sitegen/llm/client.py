@@ -23,7 +23,7 @@ KEY: Final = "ANTHROPIC_API_KEY"
 _MOST_AT_ONCE: Final = 100
 """The most concurrent calls; the API would reject further ones, which would have to be repeated."""
 
-_LONGEST_ERROR: Final = 300
+_LONGEST_ERROR: Final = 300  # characters
 _HOPELESS: Final = (401, 403, 404)
 """Statuses for a wrong key, a missing permission or an unknown model: every other call would fail likewise."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")

@@ -11,8 +11,8 @@ from sitegen.model.frozen import Frozen, field
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.usage import BESIDE, RunUsage, stated_run
 
-_MAX_BYTES: Final = 50_000_000
-_MAX_ENTRIES: Final = 1_000
+_MAX_BYTES: Final = 50_000_000  # of a record
+_MAX_ENTRIES: Final = 1_000  # of one object of a record
 _OURS: Final = "sitegen/"
 """The prefix of ``schema`` in every file that sitegen writes."""
 

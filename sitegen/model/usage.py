@@ -108,8 +108,8 @@ BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "p
 """Keys of objects in which an output states how it was made."""
 LONGEST: Final = 200
 """The greatest length of the name of a model, in characters."""
-_LONGEST_PARAMETERS: Final = 1_000
-_LARGEST: Final = 1e15
+_LONGEST_PARAMETERS: Final = 1_000  # characters
+_LARGEST: Final = 1e15  # a larger amount is not believed
 
 _MODEL: Final = ("model", "modelname", "modelid", "llmmodel", "llm")
 JUDGES: Final = (

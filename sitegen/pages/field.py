@@ -33,7 +33,7 @@ TURNS: Final = 60
 """Number of points of change that are listed: the newest ones."""
 RUNS: Final = 400
 """Number of periods that are listed in total; each cell has the same share, its newest periods."""
-FEWEST_PERIODS: Final = 3
+FEWEST_PERIODS: Final = 3  # rows of a cell, at least
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
 _TITLES: Final = (
     "Still wrong, but in another way",

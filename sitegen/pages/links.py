@@ -22,9 +22,9 @@ _SHA_DIGITS: Final = 12
 # other characters takes longer than to import this module.
 _SAFE = re.compile(r"[^\x00-/:-`{-\x7f][^\x00-,/:-^`{-\x7f]*")
 _UNSAFE = re.compile(r"[\x00-,/:-^`{-\x7f]+")
-_MOST_BYTES: Final = 80
-_MOST_READABLE: Final = 60
-_DIGEST_DIGITS: Final = 32
+_MOST_BYTES: Final = 80  # of a file name
+_MOST_READABLE: Final = 60  # bytes before a digest
+_DIGEST_DIGITS: Final = 32  # hexadecimal digits
 _LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 

@@ -24,7 +24,7 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
 """Number of colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
 
-_RADIUS: Final = 110
+_RADIUS: Final = 110  # units of the picture
 _CENTRE: Final = (220, 140)
 RINGS: Final = (0.25, 0.5, 0.75, 1.0)
 

@@ -139,8 +139,8 @@ _MOST_BYTES: Final = 60_000_000
 _ROWS: Final = 200
 """Number of rows of a list that determine its columns."""
 
-_DEEPEST: Final = 6
-_MOST_PATHS: Final = 400
+_DEEPEST: Final = 6  # levels of a document
+_MOST_PATHS: Final = 400  # of a document
 
 
 Reader: TypeAlias = Callable[[str], bytes | None]

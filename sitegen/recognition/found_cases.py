@@ -155,8 +155,8 @@ def _glob_of_runs(name: str) -> str:
 TEST_CASES: Final = "test_cases"
 """The folder of test cases: each file of it, and of the folders in it, that holds a list of cases is an eval."""
 
-_MOST_FOLDERS: Final = 100
-_MOST_FILES: Final = 200
+_MOST_FOLDERS: Final = 100  # of test cases
+_MOST_FILES: Final = 200  # of test cases in a folder
 
 
 def case_file_entry(path: str, ids_in_use: Collection[str]) -> EvalConfig:

@@ -102,9 +102,9 @@ _MOST_CODE: Final = 60
 """The most files of code and data in which prompts are looked for."""
 
 _CERTAIN: Final = 2
-_LEAST_CHARACTERS: Final = 600
-_LARGEST: Final = 200_000
-_MOST_READ: Final = 150
+_LEAST_CHARACTERS: Final = 600  # of a text that instructs
+_LARGEST: Final = 200_000  # characters
+_MOST_READ: Final = 150  # files
 _WORDS_PER_IMPERATIVE: Final = 150
 """The most words per imperative in a text that instructs."""
 

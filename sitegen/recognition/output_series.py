@@ -64,7 +64,7 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
 
-_LEAST_RUNS: Final = 2
+_LEAST_RUNS: Final = 2  # runs of a series
 
 
 class OutputSeries(Frozen):

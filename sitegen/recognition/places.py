@@ -33,7 +33,7 @@ from sitegen.recognition.found_cases import (
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
 
-_MOST_PROMPTS: Final = 200
+_MOST_PROMPTS: Final = 200  # prompts of a configuration
 _PROMPT_FILE: Final = r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)"
 _FUNCTION: Final = r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$"
 
@@ -115,7 +115,7 @@ _AGENTV_RESULTS: Final = ".agentv/results"
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
 """Paths of the index of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"
-_MOST_RUNS: Final = 1_000
+_MOST_RUNS: Final = 1_000  # newest folders of runs
 
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
@@ -267,7 +267,7 @@ _PROMPT_EVALUATIONS: Final = "evaluations/results"
 """The folder in which a framework that evaluates prompts writes a file for each run, which names its prompt."""
 
 _NOT_IN_A_GLOB: Final = r"[*?\[\]\\]"
-_MOST_FILES: Final = 200
+_MOST_FILES: Final = 200  # newest files that are read
 
 
 def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:

@@ -57,7 +57,7 @@ _SIDE_OF_FIELD: Final = re.compile(
 )
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
-_MAX_NAME: Final = 80
+_MAX_NAME: Final = 80  # characters
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
 _EMPTY: Final = (b"", b"[]", b"{}", b"null")

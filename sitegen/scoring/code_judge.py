@@ -35,7 +35,7 @@ _CANDIDATE: Final = ("candidate", "output", "candidate_answer", "answer")
 _LIST_RULES: Final = ("match_fields", "score_fields", "threshold", "algorithm")
 _LIST: Final = "line_items"
 _WHERE: Final = "standard input"
-_LONGEST: Final = 80
+_LONGEST: Final = 80  # characters
 
 
 @dataclass(frozen=True, slots=True)

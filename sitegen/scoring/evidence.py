@@ -50,7 +50,7 @@ _TRACES: Final = tuple(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CON
 """Without any of them, an output in JSON has no evidence at all."""
 _BESIDE_A_VALUE: Final = (b'"value"', *(b"_" + trace for trace in _TRACES))
 """Without any of them, it has neither a wrapped value nor evidence beside a value."""
-_SHOWN_QUOTE: Final = 200
+_SHOWN_QUOTE: Final = 200  # characters
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
 

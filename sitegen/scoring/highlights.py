@@ -63,7 +63,7 @@ MAX_SEARCHED: Final = 100_000
 _TRIES: Final = 50
 """The most occurrences inside other words that are skipped."""
 
-_LISTED: Final = 20
+_LISTED: Final = 20  # names in a finding
 _LONGEST: Final = 80
 """The most characters of a text in the path of its judgement."""
 _OUTCOMES: Final[dict[str, Outcome]] = {"correct": "correct", "missed": "omission", "wrong": "hallucination"}

@@ -48,7 +48,7 @@ METRICS: Final = (
 
 _BETWEEN: Final = " · "
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
-_NOTE: Final = 200
+_NOTE: Final = 200  # characters
 _ANSWER: Final = 500
 """The most characters of the note of a judgement, and of the answers in it."""
 

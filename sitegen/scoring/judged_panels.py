@@ -21,9 +21,9 @@ ROWS: Final = 200
 
 _CLASSES: Final = 30
 """The most classes of a confusion matrix."""
-_LABEL: Final = 40
-_CELL: Final = 500
-_JSON: Final = 2_000
+_LABEL: Final = 40  # characters
+_CELL: Final = 500  # characters
+_JSON: Final = 2_000  # characters
 
 _TOGETHER: Final = "together"
 """The name of the judge in the row that sums up several judges."""

@@ -24,7 +24,7 @@ from sitegen.scoring.values import plain_number
 
 _MOST_ENVELOPES: Final = 2
 """The most envelopes around a document or a list of them."""
-_DEEPEST: Final = 6
+_DEEPEST: Final = 6  # levels
 _MOST_VALUES: Final = 10_000
 """The most levels and values that are searched for documents at another place."""
 _ASCII: Final = bytes(range(128))

@@ -20,7 +20,7 @@ SHARE: Final = 3
 """At least one in this many expected values of an item has to be equal."""
 MOST: Final = 40_000
 """The most pairs that are compared value by value. Of longer remainders, only items that share a rare value are."""
-_MOST_CANDIDATES: Final = 30
+_MOST_CANDIDATES: Final = 30  # items
 _MOST_RARE: Final = 300_000
 """The most items that one item is compared with if there are more pairs than ``MOST``, and all items together."""
 

@@ -23,7 +23,7 @@ PathStep: TypeAlias = str | int
 ANY: Final = "*"
 """In a pattern, a step of any name. No pattern can match only a key that is called ``*``."""
 
-_MAX_KEY: Final = 200
+_MAX_KEY: Final = 200  # characters
 _PLAIN: Final = re.compile(r'[^.\[\]"*\\\x00-\x1f\x7f\u0085\u2028\u2029]+')
 _WHOLE: Final = re.compile(r"-?\d+")
 _TOKEN: Final = re.compile(r'\.?\[(?P<index>-?\d+|\*?)\]|\.?\["(?P<quoted>(?:[^"\\]|\\.)*)"\]|\.?(?P<plain>[^.\[\]]+)')

@@ -159,7 +159,7 @@ MOST: Final = 50
 RUN: Final = "run"
 """The id of the single document. It is always the same, so that any two runs are comparable."""
 
-_LABEL: Final = 60
+_LABEL: Final = 60  # characters
 
 
 class RecordedScorer:

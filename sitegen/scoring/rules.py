@@ -21,7 +21,7 @@ from sitegen.text.similarity import normalise
 
 _PERCENT: Final = Decimal("0.5")
 _ABSOLUTE: Final = Decimal("0.01")
-_THRESHOLD: Final = 0.8
+_THRESHOLD: Final = 0.8  # least similarity of a pair
 
 _MAX_CACHED: Final = 20_000
 """The most paths for which a cache holds whether they are in scope, or how they are compared."""

@@ -39,8 +39,8 @@ _TYPES: Final[dict[str, FieldType]] = {
     "string": "string",
     "boolean": "boolean",
 }
-_MAX_FIELDS: Final = 20_000
-_MAX_DEPTH: Final = 30
+_MAX_FIELDS: Final = 20_000  # types and tolerances
+_MAX_DEPTH: Final = 30  # steps of a path
 _TOLERANCE_KEY: Final = "x-tolerance"
 """Keyword of a property, ``{percent, absolute}``; with pydantic, ``Field(json_schema_extra={"x-tolerance": ...})``."""
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")

@@ -39,7 +39,7 @@ _TYPED: Final = re.compile(
     rf"\s*{_CURRENCY}?\s*(?:%|per ?cent)?\s*(?(bracket)\))",
     re.IGNORECASE,
 )
-_LONGEST_TYPED: Final = 100
+_LONGEST_TYPED: Final = 100  # characters
 
 
 def plain_number(text: str) -> Number | None:

@@ -30,7 +30,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.serve.watch import Board
 
 ADDRESS: Final = "127.0.0.1"
-_PORT: Final = 8000
+_PORT: Final = 8000  # or any free one if it is taken
 _HOSTS: Final = (ADDRESS, "localhost", "[::1]")
 """Host names that a browser may use. Any other name that resolves to this machine is refused."""
 

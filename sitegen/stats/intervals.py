@@ -83,7 +83,7 @@ def nearest_rank(values: Sequence[float], share: float) -> float:
     return sorted(values)[ceil(share * len(values) - 1e-9) - 1]
 
 
-LEVEL: Final = 0.95
+LEVEL: Final = 0.95  # of confidence of every interval
 
 ROUNDING: Final = 1e-12
 """A smaller standard error counts as 0."""

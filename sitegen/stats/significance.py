@@ -189,7 +189,7 @@ def pooled_variance(first: Sequence[float], second: Sequence[float]) -> float:
     return ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)
 
 
-POWER: Final = 0.8
+POWER: Final = 0.8  # chance of detecting a change
 
 MOST: Final = 10_000_000
 """The greatest number of cases that is reported."""

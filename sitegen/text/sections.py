@@ -93,7 +93,7 @@ def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section
     return tuple(rows)
 
 
-_LONGEST_TITLE: Final = 60
+_LONGEST_TITLE: Final = 60  # characters
 MOST_SECTIONS: Final = 40
 """The most sections that are stored for an edit; only the first ones are."""
 

@@ -12,7 +12,7 @@ import msgspec
 
 from sitegen.model.outcomes import Unusable, Value
 
-_DEEPEST: Final = 40
+_DEEPEST: Final = 40  # levels
 _in_quotes: Final = json.JSONEncoder(ensure_ascii=False).encode
 """A text as JSON. ``json.dumps`` would make an encoder for each."""
 
@@ -103,7 +103,7 @@ COUNT: Final = "count"
 SMALL: Final = 0.0005
 """Numbers below this would be written as zero with three digits."""
 
-LARGE: Final = 100.0
+LARGE: Final = 100.0  # from this number on, fewer digits are written
 _VAST: Final = 1e12
 """The number from which one digit after the point, or only the first digits, are enough."""
 

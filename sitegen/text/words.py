@@ -24,9 +24,9 @@ _ISLAND: Final = 4
 """The most characters of equal text that may be merged into the surrounding changes."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/'’][^\W_]+)*|\s+|.", re.DOTALL)
-_SHORT_TOKENS = 3
-_SHORT_CHARACTERS = 64
-_ALIKE = 0.5
+_SHORT_TOKENS = 3  # tokens of a side
+_SHORT_CHARACTERS = 64  # characters of a side
+_ALIKE = 0.5  # least share of equal characters
 
 
 class WordSpan(NamedTuple):

@@ -244,8 +244,8 @@ LONGEST: Final = 40
 
 _WIDE: Final = frozenset("MWmw@%")
 _NARROW: Final = frozenset("Iijlft.,:;'|! ()[]")
-_HEIGHT: Final = 20
-_PAD: Final = 6
+_HEIGHT: Final = 20  # pixels
+_PAD: Final = 6  # pixels
 
 
 class BadgeEndpoint(TypedDict):

@@ -25,7 +25,7 @@ from sitegen.pages.labels import CAUSES, exchanges
 from sitegen.text.plain import encodable, line
 from sitegen.text.values import metric_text
 
-ENTRIES: Final = 50
+ENTRIES: Final = 50  # entries of the feed
 
 EntryKind: TypeAlias = Literal["regression", "recovery", "improvement", "best"]
 

@@ -146,7 +146,7 @@ _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}
 _SHORT: Final = 200
 """Largest number of characters of a highlight that is listed beside its text."""
 
-_CATEGORY: Final = 40
+_CATEGORY: Final = 40  # characters
 
 
 def key(outcome: str) -> Markup:

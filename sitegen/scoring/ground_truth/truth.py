@@ -18,7 +18,7 @@ from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 ENVELOPES: Final = ("documents", "data", "result", "results", "output")
 """Keys around documents. The first one has no other meaning."""
-_MAX_ITEMS: Final = 10_000
+_MAX_ITEMS: Final = 10_000  # items of a list
 _PLAIN_PATH: Final = r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+"
 
 

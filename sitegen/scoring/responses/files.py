@@ -145,7 +145,7 @@ def are_anonymous(cases: Sequence[Any]) -> bool:
 
 
 _FIX: Final = "Correct the file, or run the prompt again."
-_HASH: Final = 12
+_HASH: Final = 12  # digits of a prompt's hash
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
 
 

@@ -48,7 +48,7 @@ from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_
 from sitegen.stats import counts as stats
 from sitegen.text.values import first_names
 
-_ROWS: Final = 200
+_ROWS: Final = 200  # rows of a table
 _GRADED: Final = ("average_quality",)
 """Metrics that depend on the grades of a judge."""
 
