@@ -45,6 +45,10 @@ ErrorNumbers: TypeAlias = tuple[int, int, int, int]
 """The number of errors of each of ``ERROR_TYPES``, in their order."""
 
 
+LIFT: Final = "lift"
+"""The name of the metric that is a difference of scores, from -1 to 1, and no share of cases."""
+
+
 class MetricSpec(Frozen):
     """The name of a metric and the way to draw it. Each scorer lists its metrics, which pages then draw."""
 

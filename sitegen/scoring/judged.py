@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from posixpath import basename, splitext
 from typing import Final
@@ -16,12 +16,12 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
 from sitegen.importers.case import JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import LIFT, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.judged_panels import agreement_note, panels
+from sitegen.scoring.judged_panels import agreement_note, lift_note, panels
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
@@ -43,9 +43,20 @@ METRICS: Final = (
     replace(stats.RATIOS[0].spec, explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
     *(ratio.spec for ratio in stats.RATIOS[1:]),
     MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases with a verdict."),
+    MetricSpec(
+        LIFT,
+        "Lift",
+        "The mean of the differences of scores, with a skill less without it, or those of a variant less those of the "
+        "baseline: over the cases that both answered.",
+        low=-1.0,
+    ),
 )
 
 
+_MEANS: Final = ("score", "pass_rate", LIFT)
+"""The metrics that are means over the cases."""
+_BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skill|baseline|control")
+"""Matches names of the variant that others are compared with, in lower case."""
 _BETWEEN: Final = " · "
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
@@ -61,7 +72,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 32
+    version = 33
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -98,9 +109,9 @@ class JudgedScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
         by_case = [dict(document.metrics) for document in documents]
-        score, pass_rate = (stats.mean(metrics.get(name) for metrics in by_case) for name in ("score", "pass_rate"))
+        score, pass_rate, lift = (stats.mean(metrics.get(name) for metrics in by_case) for name in _MEANS)
         counts = stats.total(document.counts for document in documents)
-        return _judged_metrics(score, counts, pass_rate)
+        return _judged_metrics(score, counts, pass_rate, lift)
 
 
 def _places(paths: Sequence[str]) -> list[list[str]]:
@@ -147,6 +158,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     # What several judges count is kept apart, because each judge has its own rules.
     counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
     judges = Counter(field for field, _ in counted if field)
+    lifts = _lifts(answers)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
@@ -167,7 +179,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-        metrics = _judged_metrics(score, summed, pass_rate)
+        metrics = _judged_metrics(score, summed, pass_rate, lifts.get(document))
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
         rubric = short_digest(as_json(rubrics)) if rubrics else ""
@@ -196,7 +208,8 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         message = "No case of the output has a score or a verdict"
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
-    of_all = _with_judges(run_usage(calls), cases)
+    notes += lift_note([*lifts.values()])
+    of_all = _with_judges(run_usage(calls), cases, (LIFT,) if lifts else ())
     if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
@@ -205,7 +218,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_judged_metrics(stats.mean(scores), pooled, pass_rate_mean),
+        metrics=_judged_metrics(stats.mean(scores), pooled, pass_rate_mean, stats.mean(lifts.values())),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),
@@ -237,6 +250,21 @@ def _call(case: JudgedCase) -> Call:
     return replace(case.call, failed=bool(case.error))
 
 
+def _lifts(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float]:
+    """Return by how much the score of each document is above that of the baseline; empty unless one variant has one."""
+    variants = {case.variant for repeats in answers.values() for case in repeats}
+    baselines = {variant for variant in variants if _BASELINES.fullmatch(variant.casefold())}
+    if len(baselines) != 1 or len(variants) != 2:
+        return {}
+    sides: dict[tuple[str, str], dict[bool, tuple[str, float]]] = {}
+    for document, (first, *others) in answers.items():
+        score = stats.mean(case.score for case in (first, *others))
+        if score is not None:
+            sides.setdefault((first.id, first.model), {})[first.variant in baselines] = document, score
+    pairs = (both for both in sides.values() if len(both) == 2)
+    return {both[False][0]: both[False][1] - both[True][1] for both in pairs}
+
+
 def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterator[NotePanel]:
     """Yield what the reader has to know about the sample. ``without``: number of cases without a score."""
     if without:
@@ -252,16 +280,19 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
         yield NotePanel("note", text)
 
 
-def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:
-    """The usage with the models that judged, and the metrics that depend on their opinions."""
+def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], of_scores: Sequence[str]) -> RunUsage | None:
+    """The usage with the models that judged, and the metrics that depend on their opinions.
+
+    ``of_scores``: the metrics besides the score that are computed from scores.
+    """
     by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
     if not by_model:
         return usage
     names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
     if any(opinion.counts for opinion in by_model):
-        graded = tuple(spec.name for spec in METRICS)
+        graded = (*(spec.name for spec in METRICS if spec.name != LIFT), *of_scores)
     else:  # if a model scored the whole case, the tool computed the verdict from its score
-        graded = ("score", "pass_rate") if any(case.opinion.grader for case in cases) else ("score",)
+        graded = ("score", *of_scores, *(["pass_rate"] if any(case.opinion.grader for case in cases) else []))
     return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
 
 
@@ -323,6 +354,8 @@ def _number_of_values(count: int, correct: int = 0) -> str:
     return "a value" if count == 1 else f"{count} values"
 
 
-def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
+def _judged_metrics(
+    score: float | None, counts: Counts, pass_rate: float | None, lift: float | None
+) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
-    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate))
+    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate), Metric(LIFT, lift))

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from statistics import fmean
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.stats.intervals import ROUNDING, around, mean_of
 from sitegen.text.plain import cut
 from sitegen.text.values import json_value
 
@@ -207,3 +209,14 @@ def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
         f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {documents} alike: Cohen's kappa "
         f"{agreement.value:.3f}, 95 % interval {agreement.low:.3f} to {agreement.high:.3f}.",
     )
+
+
+def lift_note(lifts: Sequence[float]) -> Iterator[NotePanel]:
+    """State the mean of how far the score of each case is above that of the baseline, with its interval."""
+    if lifts:
+        spread = mean_of(lifts)
+        ends = around(spread) if spread and spread.error > ROUNDING else None
+        interval = f", 95 % interval {max(-1.0, ends.low):+.3f} to {min(1.0, ends.high):+.3f}" if ends else ""
+        cases = f"{len(lifts):,} {'case' if len(lifts) == 1 else 'cases'}"
+        text = f"Lift of the score over the {cases} that the baseline answered as well: {fmean(lifts):+.3f}{interval}."
+        yield NotePanel("note", text)

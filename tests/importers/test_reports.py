@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
+from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -53,7 +55,8 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
     paths = sorted((FIXTURES / "agent-skills/iteration-1").glob("eval-*/*/run-*/grading.json"))
     files = tuple(File(path.relative_to(FIXTURES).as_posix(), path.read_bytes()) for path in paths)
     assert len(files) == 5
-    card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
+    result = scorer("judged").score(ScoringInputs(outputs=files))
+    card = result.scorecard
     assert {document.id: dict(document.metrics)["score"] for document in card.documents} == {
         "eval-credit · with_skill": 1.0,
         "eval-credit · without_skill": 0.0,
@@ -62,11 +65,36 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
     }
     summary = stated("agent-skills-benchmark.json")["run_summary"]
     assert summary["with_skill"]["pass_rate"]["mean"] == (1.0 + 0.75) / 2
+    assert card.metric("lift") == ((1.0 - 0.0) + (0.75 - 0.5)) / 2
+    assert dict(scorer("judged").metrics_for(card.documents))["lift"] == card.metric("lift")
+    assert [panel.text for panel in result.panels if isinstance(panel, NotePanel)][-1] == (
+        "Lift of the score over the 2 cases that the baseline answered as well: +0.625, 95 % interval -1.000 to +1.000."
+    )
     assert {field.attribute: field.counts.tp for field in card.fields} == {
         "The amount is negative": 1,
         "The sum is in the last row": 3,
         "Dates are written as in ISO 8601": 1,
     }
+
+
+@pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])
+def test_there_is_no_lift_without_exactly_one_baseline_and_one_other_variant(variants: tuple[str, ...]) -> None:
+    grading = json.dumps({"expectations": [{"text": "It is short", "passed": True}]}).encode()
+    files = tuple(File(f"{case}/{variant}/grading.json", grading) for case in "xyz" for variant in variants)
+    assert scorer("judged").score(ScoringInputs(outputs=files)).scorecard.metric("lift") is None
+
+
+def test_a_lift_below_0_has_an_interval_too() -> None:
+    rows = [
+        {"id": place, "variant": variant, "output": "x", "score": score}
+        for place, scores in enumerate([(0.25, 0.5), (0.25, 1), (0.5, 0.75)])
+        for variant, score in zip(("new", "baseline"), scores, strict=True)
+    ]
+    card = scorer("judged").score(ScoringInputs(outputs=(File("r.json", json.dumps(rows).encode()),))).scorecard
+    interval = interval_of(card, "lift")
+    assert interval is not None
+    assert card.metric("lift") == pytest.approx(-1.25 / 3)
+    assert (interval.low + interval.high) / 2 == pytest.approx(-1.25 / 3)
 
 
 def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_left_out_and_said() -> None:

@@ -74,7 +74,7 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
     names = ["precision", "recall", "jaccard", "f1"]
     assert json.loads(done.stdout) == {
         "metric": 0.5,
-        "judged": ["score", "f1", "precision", "recall", "jaccard", "pass_rate"],
+        "judged": ["score", "f1", "precision", "recall", "jaccard", "pass_rate", "lift"],
         "document": [0.5, 0.0],
         "table": [True, 4],
         "note": "2 of 2",
