@@ -1,7 +1,8 @@
 """Globs over whole paths, as ``.gitignore`` and ``pathlib`` read them, compiled to one regular expression.
 
 ``*`` and ``?`` match within a folder, ``**`` between slashes matches any number of folders, ``[a-z]`` and ``[!a-z]``
-are sets, a backslash makes the next character literal, and a slash at the end matches everything below.
+are sets, ``{a,b}`` is one of several texts, a backslash makes the next character literal, and a slash at the end
+matches everything below.
 
 A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
 folder that wildcards before ``**`` match, or, where only the file's own name has a wildcard, the file. Its name is the
@@ -20,8 +21,12 @@ from sitegen.history.folder_tree import FolderTree
 from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Blob
 
-_SPECIAL = re.compile(r"[*?\[\\]")
-_PART = re.compile(r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|\\(?P<plain>.)", re.DOTALL)
+_SPECIAL = re.compile(r"[*?\[{\\]")
+_PART = re.compile(
+    r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|(?P<texts>\{[^{}/,]{1,99}(?:,[^{}/,]{1,99}){1,20}\})"
+    r"|\\(?P<plain>.)",
+    re.DOTALL,
+)
 _SEGMENT = re.compile(r"((?:\\.|[^/])+|(?=/))(/?)", re.DOTALL)
 
 
@@ -76,7 +81,7 @@ def _segment_expression(segment: str) -> str:
         if match["star"]:
             pieces.append("")
         else:
-            pieces[-1] += _one_character(match)
+            pieces[-1] += _characters(match)
     pieces[-1] += re.escape(segment[end:])
     return _between_wildcards("[^/]*", pieces)
 
@@ -94,11 +99,13 @@ def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
     return f"{first}{''.join(f'(?>{wildcard}?{piece})' for piece in between)}{wildcard}{last}"
 
 
-def _one_character(match: re.Match[str]) -> str:
+def _characters(match: re.Match[str]) -> str:
     if match["any"]:
         return "[^/]"
     if match["plain"]:
         return re.escape(match["plain"])
+    if match["texts"]:
+        return f"(?:{'|'.join(map(re.escape, match['texts'][1:-1].split(',')))})"
     content = match["set"][1:-1]
     negated = content[0] in "!^"
     content = (content[1:] if negated else content).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")

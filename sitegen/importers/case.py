@@ -27,6 +27,9 @@ from sitegen.model.usage import LONGEST, Call
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest
 
+BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skill|baseline|control", re.IGNORECASE)
+"""Matches names of the variant that others are compared with."""
+
 
 class Grader(Frozen):
     """The model that gave an opinion, as far as the file states it."""

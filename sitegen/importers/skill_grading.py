@@ -1,15 +1,29 @@
 """The grading of one run of an eval of a skill: ``grading.json``, which the grader writes beside the run's outputs.
 
 The file does not name its eval. The case is named by the folders of the file that tell it from the others.
+
+``timing.json`` beside it has the time of the run, and ``feedback.json`` above it what a person said about its outputs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import read_json
-from sitegen.importers.case import RIGHT, WRONG, JudgedCase, JudgedResults, Opinion, graded
+from sitegen.importers.case import BASELINES, RIGHT, WRONG, JudgedCase, JudgedResults, Opinion, graded
 from sitegen.importers.tool_values import ToolObject, list_of, members, number, part, share, text
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage
+
+GRADING: Final = "grading.json"
+BESIDE: Final = ("timing.json", "feedback.json")
+_PERSON: Final = "a person"
+"""The name of the judge whose opinions are in ``feedback.json``."""
 
 
 class _Grading(ToolObject):
@@ -36,3 +50,35 @@ def read(content: bytes) -> JudgedResults:
         id="", opinion=Opinion("", grading.pass_rate), judges=tuple(judges), call=Call(Usage(latency=grading.seconds))
     )
     return JudgedResults((case,), findings)
+
+
+def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value]) -> JudgedCase:
+    """Return the case of a grading with the time that its run took, and with what a person said about its outputs.
+
+    ``beside`` has the values of the files of these names, by path.
+    """
+    folder = PurePosixPath(path).parent
+    timing = members(beside.get(f"{folder}/{BESIDE[0]}"))
+    milliseconds = number(timing.get("duration_ms"))
+    seconds = number(timing.get("total_duration_seconds")) or (milliseconds and milliseconds / 1000)
+    usage = case.call.usage
+    said = tuple(
+        Opinion(_PERSON, None, reasoning=comment)
+        for above in folder.parents
+        for comment in _comments(beside.get(f"{above}/{BESIDE[1]}"), folder.relative_to(above), case.variant)
+    )
+    call = replace(case.call, usage=usage._replace(latency=seconds if usage.latency is None else usage.latency))
+    return replace(case, judges=(*case.judges, *said), call=call)
+
+
+def _comments(feedback: Value, run: PurePosixPath, variant: str) -> Iterator[str]:
+    """Yield what is said about a run: by its own name, or by that of its eval unless it is a run of the baseline."""
+    stated = members(feedback)
+    reviews = [
+        (text(review.get("run_id")), review.get("feedback")) for review in list_of(members)(stated.get("reviews"))
+    ]
+    name = "-".join(run.parts)
+    for key, comment in reviews or stated.items():
+        of_eval = name.startswith(f"{key}-") and not BASELINES.fullmatch(variant)
+        if key and text(comment).strip() and (name == key or of_eval):
+            yield text(comment)

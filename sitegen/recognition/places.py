@@ -160,7 +160,7 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
             if not skill or not is_folder or home in search.homes:
                 continue
             if any(next(search.newest_first(home, glob), None) for glob in _GRADINGS):
-                outputs = "iteration-*/**/grading.json"
+                outputs = "iteration-*/**/{grading,timing,feedback}.json"
             elif next(search.newest_first(home, "iteration-*/benchmark.json"), None):
                 outputs = "iteration-*/benchmark.json"
             else:

@@ -12,10 +12,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import files_of
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
-from sitegen.importers.case import JudgedCase, Opinion, with_documents
+from sitegen.importers.case import BASELINES, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
+from sitegen.importers.skill_grading import BESIDE, GRADING, with_files_beside
 from sitegen.model.metrics import LIFT, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
@@ -55,8 +56,6 @@ METRICS: Final = (
 
 _MEANS: Final = ("score", "pass_rate", LIFT)
 """The metrics that are means over the cases."""
-_BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skill|baseline|control")
-"""Matches names of the variant that others are compared with, in lower case."""
 _BETWEEN: Final = " · "
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
@@ -90,7 +89,10 @@ class JudgedScorer:
         if not inputs.outputs:
             missing = UnreadableError("the output is missing", "Let the judge write it again.")
             findings.append(missing.finding("The output"))
-        for file, place in zip(inputs.outputs, _places([file.path for file in inputs.outputs]), strict=True):
+        is_graded = any(basename(file.path) == GRADING for file in inputs.outputs)
+        outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
+        beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
+        for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
             try:
                 content = content_of(file, "the output is missing", "Make the output again.")
                 results = read_results(file.path, content, inputs.settings)
@@ -99,7 +101,10 @@ class JudgedScorer:
                 continue
             for case in results.cases:
                 named = case.counted
-                cases.append(named if case.id else replace(named, id=place[0], variant=_BETWEEN.join(place[1:])))
+                if not case.id:
+                    named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
+                    named = with_files_beside(named, file.path, beside)
+                cases.append(named)
             findings += results.findings
         if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
             cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
@@ -112,6 +117,15 @@ class JudgedScorer:
         score, pass_rate, lift = (stats.mean(metrics.get(name) for metrics in by_case) for name in _MEANS)
         counts = stats.total(document.counts for document in documents)
         return _judged_metrics(score, counts, pass_rate, lift)
+
+
+def _value_of(file: File, findings: list[Finding]) -> Value:
+    """The value of a file beside a grading; None with a finding if it cannot be read."""
+    try:
+        return read_json(content_of(file, "it is missing", "Write it again.")).value
+    except UnreadableError as error:
+        findings.append(replace(error.finding(basename(file.path)), severity="warning"))
+        return None
 
 
 def _places(paths: Sequence[str]) -> list[list[str]]:
@@ -253,7 +267,7 @@ def _call(case: JudgedCase) -> Call:
 def _lifts(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float]:
     """Return by how much the score of each document is above that of the baseline; empty unless one variant has one."""
     variants = {case.variant for repeats in answers.values() for case in repeats}
-    baselines = {variant for variant in variants if _BASELINES.fullmatch(variant.casefold())}
+    baselines = {variant for variant in variants if BASELINES.fullmatch(variant)}
     if len(baselines) != 1 or len(variants) != 2:
         return {}
     sides: dict[tuple[str, str], dict[bool, tuple[str, float]]] = {}

@@ -11,7 +11,7 @@ import pytest
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
-from sitegen.model.scorecards import NotePanel
+from sitegen.model.scorecards import NotePanel, TablePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -75,6 +75,43 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
         "The sum is in the last row": 3,
         "Dates are written as in ISO 8601": 1,
     }
+
+
+@pytest.mark.parametrize(
+    "feedback",
+    [
+        {"eval-a": "The axes have no labels.", "eval-b": ""},
+        {
+            "reviews": [{"run_id": "eval-a-with_skill-run-1", "feedback": "The axes have no labels."}],
+            "status": "complete",
+        },
+    ],
+)
+def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_it(feedback: dict[str, Any]) -> None:
+    grading = json.dumps({"expectations": [{"text": "It is a chart", "passed": True}]}).encode()
+    runs = [
+        f"w/iteration-1/{case}/{variant}/run-1"
+        for case in ("eval-a", "eval-b")
+        for variant in ("old_skill", "with_skill")
+    ]
+    files = [File(f"{run}/grading.json", grading) for run in runs]
+    files += [File(f"{run}/timing.json", b'{"total_tokens": 84852, "duration_ms": 23332}') for run in runs[1:]]
+    files.append(File("w/iteration-1/feedback.json", json.dumps(feedback).encode()))
+    result = scorer("judged").score(ScoringInputs(outputs=tuple(files)))
+    tables = {panel.title: panel for panel in result.panels if isinstance(panel, TablePanel)}
+    heads = [head for head, _ in tables["Answers"].columns]
+    assert [row[heads.index("Seconds")] for row in tables["Answers"].rows] == ["", "23.332", "23.332", "23.332"]
+    said = [row[:2] for row in tables["What the judges said"].rows if "The axes have no labels." in row]
+    assert said == [("eval-a · with_skill", "a person")]
+    assert result.scorecard.metric("score") == 1.0
+
+
+def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else() -> None:
+    files = (File("a/grading.json", b'{"expectations": [{"text": "x", "passed": true}]}'), File("a/timing.json", b"{"))
+    card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
+    assert card.metric("score") == 1.0
+    assert [finding.severity for finding in card.findings] == ["warning"]
+    assert "timing.json" in card.findings[0].message
 
 
 @pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])

@@ -222,9 +222,9 @@ def test_a_workspace_of_a_skill_is_an_eval_driven_by_the_skill(home: str, skill:
     files = dict.fromkeys((f"{home}/iteration-{number}/eval-a/with_skill/{run}grading.json" for number in (1, 2)), "{}")
     above = f"{of_skill}/" if of_skill else ""
     texts = (f"{above}SKILL.md", f"{above}references/**/*.md")
-    one = entry(skill, dir=home, outputs="iteration-*/**/grading.json", instructions=texts)
+    one = entry(skill, dir=home, outputs="iteration-*/**/{grading,timing,feedback}.json", instructions=texts)
     assert found({**files, f"{above}SKILL.md": "Add up."}) == (texts, (one,))
-    assert found(files) == ((), (entry(skill, dir=home, outputs="iteration-*/**/grading.json"),))
+    assert found(files) == ((), (entry(skill, dir=home, outputs="iteration-*/**/{grading,timing,feedback}.json"),))
 
 
 def test_a_workspace_with_benchmarks_alone_is_an_eval_of_these_and_one_without_results_is_none() -> None:

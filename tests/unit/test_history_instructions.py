@@ -167,6 +167,9 @@ def test_a_file_that_becomes_a_link_is_deleted(repo: GitRepo) -> None:
         (r"\*.md", ["*.md"], ["a.md"]),
         ("a+(b).md", ["a+(b).md"], ["aab.md"]),
         ("line*", ["line\nfeed"], []),
+        ("a/**/{grading,timing}.json", ["a/b/grading.json", "a/timing.json"], ["a/x.json", "a/{grading,timing}.json"]),
+        ("{a+b,c}*{d,e}", ["a+bd", "cxe"], ["aabd", "c", "ad"]),
+        ("{one}/{{name}}.md", ["{one}/{{name}}.md"], ["one/name.md"]),
     ],
 )
 def test_a_glob_names_whole_paths(glob: str, yes: list[str], no: list[str]) -> None:
@@ -179,7 +182,7 @@ def test_no_globs_name_nothing() -> None:
 
 
 def test_what_a_glob_can_name_lies_below_its_literal_prefix() -> None:
-    assert [literal_prefix(glob) for glob in (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/")] == [
+    assert [literal_prefix(glob) for glob in (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/", "p/{a,b}/c")] == [
         ".claude/instructions",
         ".claude/agents",
         ".claude/skills",
@@ -190,6 +193,7 @@ def test_what_a_glob_can_name_lies_below_its_literal_prefix() -> None:
         "",
         "a",
         "docs",
+        "p",
     ]
 
 
