@@ -49,7 +49,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         (eval_id, folder, outputs, newest)
         for eval_id, folder in (*search.eval_folders.items(), ("", search.evals_dir))
         if folder not in search.homes and (not eval_id or is_free(folder))
-        for outputs, newest in _candidates_below(search, folder, _BELOW if eval_id else ())
+        for outputs, newest in candidates_below(search, folder, _BELOW if eval_id else ())
         if splitext(newest)[1] in _ENDINGS
     )
     named = set[str]()
@@ -122,7 +122,7 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
     return entry
 
 
-def _candidates_below(search: Search, folder: str, inner: Collection[str]) -> Iterator[tuple[str, str]]:
+def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield (file or glob of runs, its newest file) of a folder and of its ``inner`` folders, relative to the folder.
 
     Files whose names differ by a time or a number are runs of one eval.
@@ -135,12 +135,12 @@ def _candidates_below(search: Search, folder: str, inner: Collection[str]) -> It
     for outputs, files in by_outputs.items():
         yield outputs, max(files, key=natural_order)
     for below in filter(names.get, inner):
-        for outputs, newest in _candidates_below(search, f"{folder}/{below}", ()):
+        for outputs, newest in candidates_below(search, join(folder, below), ()):
             yield f"{below}/{outputs}", f"{below}/{newest}"
-        inside = search.names(f"{folder}/{below}")
+        inside = search.names(join(folder, below))
         runs = sorted((name for name in inside if inside[name] and re.search(_DIGITS, name)), key=natural_order)
         if runs:
-            of_run = search.names(f"{folder}/{below}/{runs[-1]}")
+            of_run = search.names(join(folder, below, runs[-1]))
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
                 yield f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}"
 

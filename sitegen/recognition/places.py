@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
@@ -22,7 +23,9 @@ from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
 from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
+from sitegen.importers import importer_of
 from sitegen.recognition.found_cases import (
+    candidates_below,
     case_file_evals,
     judged_by_responses,
     judged_response_evals,
@@ -32,6 +35,11 @@ from sitegen.recognition.found_cases import (
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
+_RESULTS: Final = ("results", "result", "outputs", "output", "runs", "evals")
+"""Folders in which the results of a tool may lie, below that of its configuration."""
+_MOST_READ: Final = 20
+"""The most files that are read beside a configuration of a tool."""
+_GITHUB_PROMPT: Final = r"(.+)\.prompt\.ya?ml"
 
 _MOST_PROMPTS: Final = 200  # prompts of a configuration
 _PROMPT_FILE: Final = r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)"
@@ -39,24 +47,49 @@ _FUNCTION: Final = r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$"
 
 
 def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
-    """Yield an eval for each folder with a configuration and results of promptfoo, driven by its prompts' files."""
+    """Yield an eval for each file or series of results beside a configuration of promptfoo, driven by its prompts."""
     for folder in search.folders:
         names = search.names(folder)
         configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
-        results = next((name for name in PROMPTFOO_RESULTS if names.get(name) is False), None)
-        if configuration is None or results is None or folder in search.homes:
+        if configuration is None or folder in search.homes:
             continue
         path = join(folder, configuration)
         # A configuration that cannot be read names no prompts.
         stated = json.loads(search.answer("prompts of promptfoo", path, _stated_prompts) or "[]")
         globs = (_prompt_glob(text, folder) for text in stated)
-        yield EvalConfig(
-            id=basename(folder) or "promptfoo",
-            kind="judged",
-            dir=folder or ".",
-            outputs=results,
-            instructions=tuple(dict.fromkeys(glob for glob in globs if glob)),
-        )
+        instructions = tuple(dict.fromkeys(glob for glob in globs if glob))
+        usual = [name for name in PROMPTFOO_RESULTS if names.get(name) is False][:1]
+        found = usual or _results_beside(search, folder, "promptfoo")
+        home = basename(folder) or "promptfoo"
+        for number, outputs in enumerate(found):
+            eval_id = f"{home}-{_stem_of(outputs)}" if number else home
+            yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=outputs, instructions=instructions)
+
+
+def github_prompt_evals(search: Search) -> Iterator[EvalConfig]:
+    """Yield an eval for each file or series of results of ``gh models eval``, driven by the prompt file beside it."""
+    for folder in search.folders:
+        prompts = {match[1]: name for name in search.names(folder) if (match := re.fullmatch(_GITHUB_PROMPT, name))}
+        if not prompts or folder in search.homes:
+            continue
+        for outputs in _results_beside(search, folder, "gh-models"):
+            named = [name for prompt, name in sorted(prompts.items()) if prompt in outputs] or sorted(prompts.values())
+            texts = tuple(join(folder, name) for name in named)
+            eval_id = named[0].partition(".prompt.")[0] if len(named) == 1 else _stem_of(outputs)
+            yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=outputs, instructions=texts)
+
+
+def _results_beside(search: Search, folder: str, tool: str) -> Iterator[str]:
+    """Yield the files and globs of runs that a tool wrote into a folder, or into one below it for results."""
+    candidates = (each for each in candidates_below(search, folder, _RESULTS) if each[1].endswith(".json"))
+    for outputs, newest in islice(candidates, _MOST_READ):
+        path = join(folder, newest)
+        if search.answer("format of results", path, lambda content: importer_of("x.json", content).name) == tool:
+            yield outputs
+
+
+def _stem_of(outputs: str) -> str:
+    return basename(outputs).removesuffix(".json").replace("*", "").strip("-_. ") or "results"
 
 
 def _stated_prompts(content: bytes) -> str:
@@ -324,6 +357,7 @@ def _prompts_of(content: bytes) -> str:
 
 _FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (
     promptfoo_evals,
+    github_prompt_evals,
     inspect_evals,
     agentv_evals,
     skill_evals,

@@ -77,6 +77,33 @@ def test_results_beside_a_configuration_of_promptfoo_are_an_eval_driven_by_its_p
     assert found(files) == (below, (entry("qa", dir="qa", outputs="results.json", instructions=below),))
 
 
+def test_results_of_promptfoo_are_found_by_their_format_whatever_they_are_called() -> None:
+    globs = ("qa/prompts/*.txt", "qa/prompts/chat.json", "qa/prompts/third.md")
+    results = '{"evalId": "x", "results": {}}'
+    files = {
+        "qa/promptfooconfig.yaml": CONFIGURATION,
+        "qa/package.json": "{}",
+        "qa/june.json": results,
+        "qa/results/eval-2026-06-01.json": results,
+        "qa/results/eval-2026-06-02.json": results,
+    }
+    instructions, evals = found(files)
+    assert instructions == globs
+    assert evals == (
+        entry("qa", dir="qa", outputs="june.json", instructions=globs),
+        entry("qa-eval", dir="qa", outputs="results/eval-*.json", instructions=globs),
+    )
+
+
+def test_results_of_gh_models_are_driven_by_the_prompt_file_beside_them() -> None:
+    results = '{"name": "Trades", "testResults": [{"testCase": {}}]}'
+    of_trade = {"prompts/trade.prompt.yml": "name: Trades", "prompts/results/trade.json": results}
+    text = ("prompts/trade.prompt.yml",)
+    one = entry("trade", dir="prompts", outputs="results/trade.json", instructions=text)
+    assert found({**of_trade, "prompts/tone.prompt.yml": "name: Tone", "prompts/data.json": "{}"}) == (text, (one,))
+    assert found({"prompts/trade.prompt.yml": "name: Trades", "prompts/data.json": "{}"}) == ((), ())
+
+
 @pytest.mark.parametrize(
     "prompts",
     [
