@@ -11,6 +11,7 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
+from sitegen.importers.preferences import preference_in
 from sitegen.importers.tool_values import lone_item, members, name_of
 from sitegen.model.outcomes import Value
 from sitegen.text.keys import plain_key
@@ -94,7 +95,7 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
                 {**score, "value": next((value for value in stated if not is_no_score(value)), None)}
             )
         cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
-    return list(map(with_named_checks, cases))
+    return [{"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row) for row in cases]
 
 
 def _trace_of(row: Mapping[str, Value]) -> str:

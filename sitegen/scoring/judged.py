@@ -22,7 +22,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.judged_panels import agreement_note, lift_note, panels
+from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
@@ -71,7 +71,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 33
+    version = 34
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -222,7 +222,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         message = "No case of the output has a score or a verdict"
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
-    notes += lift_note([*lifts.values()])
+    notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
     of_all = _with_judges(run_usage(calls), cases, (LIFT,) if lifts else ())
     if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.importers.case import JudgedCase, Opinion
+from sitegen.importers.preferences import OVER
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.stats.intervals import ROUNDING, around, mean_of
@@ -220,3 +221,16 @@ def lift_note(lifts: Sequence[float]) -> Iterator[NotePanel]:
         cases = f"{len(lifts):,} {'case' if len(lifts) == 1 else 'cases'}"
         text = f"Lift of the score over the {cases} that the baseline answered as well: {fmean(lifts):+.3f}{interval}."
         yield NotePanel("note", text)
+
+
+def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:
+    """State how often each side that answers were compared for won, tied and lost."""
+    shares: dict[str, list[float]] = {}
+    for case in cases:
+        for judge in case.judges:
+            if OVER in judge.name and judge.score is not None:
+                shares.setdefault(judge.name, []).append(judge.score)
+    for name, of_pair in shares.items():
+        won, tied = sum(share > 0.5 for share in of_pair), sum(share == 0.5 for share in of_pair)
+        lost = len(of_pair) - won - tied
+        yield NotePanel("note", f"{cut(name, _LABEL)}: {won:,} won, {tied:,} tied, {lost:,} lost.")

@@ -11,6 +11,7 @@ import pytest
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
+from sitegen.importers.preferences import preference_in
 from sitegen.model.scorecards import NotePanel, TablePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
@@ -194,3 +195,56 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
     }
     scored = {case.document: [(judge.name, judge.score) for judge in case.judges] for case in cases}
     assert scored["What is the capital of Austria? · Capitals"] == [("Exact", 0.0), ("Letters", 0.125)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "judge", "shares"),
+    [
+        (
+            [
+                {"question_id": place, "question": f"q{place}", "model_a": "m-1", "model_b": "m-2", "winner": winner}
+                for place, winner in enumerate(["model_b", "model_a", "tie", "tie (bothbad)", "model_b"])
+            ],
+            "m-2 over m-1",
+            [1.0, 0.0, 0.5, 0.5, 1.0],
+        ),
+        (
+            [{"id": place, "prompt": f"q{place}", "winner": winner} for place, winner in enumerate("ABBA")],
+            "B over A",
+            [0.0, 1.0, 1.0, 0.0],
+        ),
+        (
+            [
+                {"instruction": f"q{place}", "generator_1": "m-1", "generator_2": "m-2", "preference": preference}
+                for place, preference in enumerate([2.0, 1.0, 1.5])
+            ],
+            "m-2 over m-1",
+            [1.0, 0.0, 0.5],
+        ),
+        (
+            [
+                {"id": place, "input": f"q{place}", "variant_a": "new", "variant_b": "baseline", "preferred": preferred}
+                for place, preferred in enumerate(["new", "baseline", "new"])
+            ],
+            "new over baseline",
+            [1.0, 0.0, 1.0],
+        ),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(
+    rows: list[dict[str, Any]], judge: str, shares: list[float], ending: str
+) -> None:
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    content = ("\n".join(lines) if ending == "csv" else json.dumps(rows)).encode()
+    cases = read_results(f"r.{ending}", content).cases
+    assert [[(each.name, each.score) for each in case.judges] for case in cases] == [[(judge, one)] for one in shares]
+    result = scorer("judged").score(ScoringInputs(outputs=(File(f"r.{ending}", content),)))
+    assert result.scorecard.metric("score") == pytest.approx(sum(shares) / len(shares))
+    won, tied = shares.count(1.0), shares.count(0.5)
+    assert NotePanel("note", f"{judge}: {won} won, {tied} tied, {shares.count(0.0)} lost.") in result.panels
+
+
+@pytest.mark.parametrize("winner", ["maybe", "", None, 7, {"a": 1}])
+def test_a_row_that_names_no_winner_compares_nothing(winner: Any) -> None:
+    assert preference_in({"model_a": "m-1", "model_b": "m-2", "winner": winner}) == {}

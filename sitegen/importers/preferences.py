@@ -1,0 +1,52 @@
+"""Pairwise preferences: rows that say which of two answers is better, as arenas and A/B tests of prompts write them.
+
+The share of wins, in which a tie is half a win, is that of the side that is compared with the other: the second one, as
+in AlpacaEval, unless its name is that of a baseline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from sitegen.importers.case import BASELINES
+from sitegen.importers.tool_values import name_of, number
+from sitegen.model.outcomes import Value
+
+OVER: Final = " over "
+"""Stands in the name of such a judge between the two sides."""
+_WINNERS: Final = ("winner", "preferred", "preference")
+_SIDES: Final = re.compile(r"(?P<kind>model|generator|variant|prompt|system|agent|skill)_?(?P<side>[abAB12])")
+_TIES: Final = re.compile(r"tie\b.*|tied|draw|equal|same|both.*|neither|none", re.IGNORECASE)
+_FIRST: Final = frozenset(("a", "1", "first", "left"))
+_SECOND: Final = frozenset(("b", "2", "second", "right"))
+
+
+def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the share of a win that a row states, by the name of its judge; empty if it compares no two answers."""
+    stated = next((row[name] for name in _WINNERS if row.get(name) not in (None, "")), None)
+    if stated is None:
+        return {}
+    named = [(match["side"].lower(), name_of(row[name])) for name in row if (match := _SIDES.fullmatch(name))]
+    first = next((name for side, name in named if side in _FIRST and name), "A")
+    second = next((name for side, name in named if side in _SECOND and name), "B")
+    size, word = number(stated), name_of(stated)
+    if size is None and re.fullmatch(r"[12](?:\.[0-9]{1,20})?", word):
+        size = float(word)
+    side = match["side"] if (match := _SIDES.fullmatch(word)) else word
+    if (
+        size is not None and named and 1 <= size <= 2
+    ):  # AlpacaEval's preference is between 1 for the first and 2 for the second
+        share = size - 1
+    elif word == second or side.lower() in _SECOND:
+        share = 1.0
+    elif word == first or side.lower() in _FIRST:
+        share = 0.0
+    elif _TIES.fullmatch(word):
+        share = 0.5
+    else:
+        return {}
+    if BASELINES.fullmatch(second):
+        first, second, share = second, first, 1 - share
+    return {f"{second}{OVER}{first}": str(share)}
