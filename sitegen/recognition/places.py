@@ -83,9 +83,12 @@ def _results_beside(search: Search, folder: str, tool: str) -> Iterator[str]:
     """Yield the files and globs of runs that a tool wrote into a folder, or into one below it for results."""
     candidates = (each for each in candidates_below(search, folder, _RESULTS) if each[1].endswith(".json"))
     for outputs, newest in islice(candidates, _MOST_READ):
-        path = join(folder, newest)
-        if search.answer("format of results", path, lambda content: importer_of("x.json", content).name) == tool:
+        if _format_of(search, join(folder, newest)) == tool:
             yield outputs
+
+
+def _format_of(search: Search, path: str) -> str:
+    return search.answer("format of results", path, lambda content: importer_of("x.json", content).name)
 
 
 def _stem_of(outputs: str) -> str:
@@ -180,6 +183,8 @@ _SKILLS: Final = (".claude/skills", ".agents/skills", ".github/skills")
 """Hidden folders of skills. Others are called ``skills``, or are searched like any folder."""
 _WORKSPACE: Final = r"(?:(.+)-)?workspace"
 """Matches the folder in which the evals of a skill are run, beside the skill or in it."""
+_SUMMARY: Final = '{"headline":"run_summary.with_skill.pass_rate.mean"}'
+"""The settings of a benchmark that states no runs."""
 _GRADINGS: Final = ("iteration-*/*/*/grading.json", "iteration-*/*/*/run-*/grading.json")
 
 
@@ -192,18 +197,21 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
             skill = match and (match[1] or basename(folder))
             if not skill or not is_folder or home in search.homes:
                 continue
+            benchmark = next(search.newest_first(home, "iteration-*/benchmark.json"), None)
             if any(next(search.newest_first(home, glob), None) for glob in _GRADINGS):
-                outputs = "iteration-*/**/{grading,timing,feedback}.json"
-            elif next(search.newest_first(home, "iteration-*/benchmark.json"), None):
-                outputs = "iteration-*/benchmark.json"
-            else:
+                entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/**/{grading,timing,feedback}.json")
+            elif benchmark is None:
                 continue
+            elif _format_of(search, benchmark) == "agent-skills":
+                entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/benchmark.json")
+            else:  # the summary alone
+                entry = EvalConfig(id=skill, kind="recorded", outputs="iteration-*/benchmark.json", settings=_SUMMARY)
             texts = (*(join(above, skill) for above in (folder, "skills", *_SKILLS, "")), folder)
             of_skill = next((text for text in texts if search.is_file(join(text, "SKILL.md"))), None)
             instructions = (
                 () if of_skill is None else (join(of_skill, "SKILL.md"), join(of_skill, "references/**/*.md"))
             )
-            yield EvalConfig(id=skill, kind="judged", dir=home, outputs=outputs, instructions=instructions)
+            yield dataclasses.replace(entry, dir=home, instructions=instructions)
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:

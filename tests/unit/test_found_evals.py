@@ -255,8 +255,14 @@ def test_a_workspace_of_a_skill_is_an_eval_driven_by_the_skill(home: str, skill:
 
 
 def test_a_workspace_with_benchmarks_alone_is_an_eval_of_these_and_one_without_results_is_none() -> None:
-    files = {"a-workspace/iteration-1/benchmark.json": "{}", "b-workspace/iteration-1/eval-1/with_skill/out.txt": ""}
-    assert found(files) == ((), (entry("a", dir="a-workspace", outputs="iteration-*/benchmark.json"),))
+    files = {
+        "a-workspace/iteration-1/benchmark.json": '{"runs": [{"configuration": "with_skill"}]}',
+        "b-workspace/iteration-1/eval-1/with_skill/out.txt": "",
+        "c-workspace/iteration-1/benchmark.json": '{"run_summary": {"with_skill": {"pass_rate": {"mean": 0.5}}}}',
+    }
+    _, (of_runs, of_summary) = found(files)
+    assert of_runs == entry("a", dir="a-workspace", outputs="iteration-*/benchmark.json")
+    assert (of_summary.id, of_summary.kind, of_summary.outputs) == ("c", "recorded", "iteration-*/benchmark.json")
 
 
 def test_baselines_of_agentv_are_evals_that_are_overwritten() -> None:
