@@ -154,8 +154,11 @@ def states_a_result(row: Mapping[str, Value], *, of_response: bool = False) -> b
     return False
 
 
-NAMED_VERDICT = re.compile(r"[a-z0-9](?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$")
-"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``."""
+NAMED_VERDICT = re.compile(
+    r"^(?!must|should|expect|requir).*[a-z0-9]"
+    r"(?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$"
+)
+"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, but not ``mustPass``."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 

@@ -227,7 +227,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name)
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
-    if not verdict and highest <= 1:
+    if not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()

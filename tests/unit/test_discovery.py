@@ -738,6 +738,10 @@ STATED = {
         {"scores": {n: {"outcome_pass": True, "tool_recall": 0.5, "safety_pass": n != "a", "time": 4} for n in "abcd"}},
         "Score 0.750 over 4 cases",
     ),
+    "a grade beside one verdict by its name": (
+        [{"id": n, "question": f"?{n}", "recall": 0.5, "refusal_correct": True} for n in range(4)],
+        "Score 0.500 over 4 cases",
+    ),
     "rows that no judge saw": (
         [{"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)],
         "Score 0.500 over 3 cases",
@@ -803,9 +807,11 @@ def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_h
     assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Score 0.500 over 6 cases")
 
 
-def test_limits_of_a_gate_are_no_eval(tmp_path: Path):
+def test_limits_and_demands_of_a_gate_are_no_eval(tmp_path: Path):
     repo = GitRepo(tmp_path / "repo")
-    repo.commit({"evals/gate.json": json.dumps({"gates": {"overall": 0.7}})})
+    demands = {"scenarios": [{"id": f"s{n}", "mustPass": True, "requiredChecks": ["a"]} for n in range(3)]}
+    gate = json.dumps({"gates": {"overall": 0.7}})
+    repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands)})
     assert _look(repo).proposed == ()
 
 
