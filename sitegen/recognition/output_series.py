@@ -144,7 +144,7 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
 
 
 def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
-    """Return series of runs, then single files; within both, those with the most versions first.
+    """Return series of runs, then single files; within both, those with the most versions, nearest to the root, first.
 
     A file belongs to the widest glob that at least ``_LEAST_RUNS`` files share; without such a glob it is a series of
     its own.
@@ -167,6 +167,9 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             wild = next(index for index, segment in enumerate(segments) if "*" in segment)
             in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
+    runs = {(one.folder, one.newest.oid): len(one.files) for one in series if one.is_glob}
+    # A ``latest.json`` that is the newest run again has no runs of its own.
+    series = [one for one in series if one.is_glob or one.versions - 1 > runs.get((one.folder, one.newest.oid), -1)]
     return tuple(
         sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
     )
@@ -189,12 +192,11 @@ def run_globs_of(path: str) -> tuple[str, ...]:
         number = _NUMBER.search(stem, match.start())
         ordinal = None if is_file else _ORDINAL.match(stem)
         start = ordinal.end() if ordinal else number.start() if number else match.start()
+        before = stem[:start] or ("20" if is_file and stem.startswith("20") else "")  # without ``latest.json``
         model = _MODEL.search(stem, match.end()) if is_file else None
         # The runs of each model are an eval: ``2025-01-01_gpt-4o.jsonl``.
         ends = (f"*{stem[model.start() - 1 :]}", "*") if model and model.end() == len(stem) else ("*",)
-        globs += [
-            "/".join((*segments[:index], f"{stem[:start]}{end}{dot}{ending}", *segments[index + 1 :])) for end in ends
-        ]
+        globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *segments[index + 1 :])) for end in ends]
     return tuple(globs)
 
 

@@ -189,8 +189,10 @@ _NAMED_SCORE = re.compile(
     re.IGNORECASE,
 )
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
-_CASES: Final = frozenset({"cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples"})
-"""Names of lists of cases. What a search found has other names."""
+_CASES: Final = frozenset(
+    ("cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples", "dimensions", "criteria")
+)
+"""Names of lists of cases, or of what a person or a model grades. What a search found has other names."""
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12  # a larger number is no score

@@ -126,7 +126,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
             "outputs": "*/products.json",
             "ground_truth": "../expected_products.json",
         },
-        "ci": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
+        "ci": {"kind": "judged", "dir": "ci/reports", "outputs": "20*.xml"},
         "helpdesk": {
             "kind": "judged",
             "settings": {"list": "rows", "columns": {"id": "case", "model": "model", "passed": "judgment.verdict"}},
@@ -665,7 +665,7 @@ JOINED = {
             {f"runs/2026-01-0{day}_m.jsonl": _rows("jsonl", *({"id": n, "output": f"a{n}", "cost": 1} for n in ids))}
             for day, ids in ((1, (9, 1, 2, 3)), (2, range(4)))
         ],
-        {"kind": "responses", "dir": "runs", "outputs": "*.jsonl", "ground_truth": "../dataset.jsonl"},
+        {"kind": "responses", "dir": "runs", "outputs": "20*.jsonl", "ground_truth": "../dataset.jsonl"},
         ["", "Accuracy 1.000 over 4 expected answers"],
     ),
     "predictions and labels": (
@@ -754,6 +754,10 @@ STATED = {
         {"cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)], "cost_usd": 0.2},
         "Score 0.500 over 2 cases",
     ),
+    "dimensions with a grade each": (
+        {"dimensions": [{"id": f"d{n}", "score": score} for n, score in enumerate((8.5, 9.5))], "issues": []},
+        "Score 0.900 over 2 cases",
+    ),
     "verdicts by the names of what they judge": (
         {"tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]},
         "Score 0.875 over 4 cases",
@@ -834,3 +838,13 @@ def test_a_model_beside_a_variant_tells_cases_apart(tmp_path: Path):
     (found,) = _look(repo).proposed
     columns = found.entry["settings"]["columns"]
     assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Score 0.500 over 18 cases")
+
+
+def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    for day in (1, 2, 3):
+        run = json.dumps({"accuracy": day / 10})
+        repo.commit({f"evals/results/2026-01-0{day}.json": run, "evals/results/latest.json": run})
+    assert [(one.entry["outputs"], one.points) for one in _look(repo).proposed] == [("20*.json", 3)]
+    repo.commit({"evals/results/latest.json": json.dumps({"accuracy": 0.9})})
+    assert len(_look(repo).proposed) == 2
