@@ -136,6 +136,12 @@ class RunGlob(Frozen):
     ending: str
     """The end of every path, outside the run's name: ``.json``, or ``/responses.jsonl`` after a folder."""
 
+    @property
+    def inside(self) -> str:
+        """The glob of all files in the folders of the runs; empty if a run is a file."""
+        segments = self.glob.split("/")[: self.start.count("/") + self.depth]
+        return "/".join((*segments, "**")) if self.is_folder else ""
+
     def name(self, inside: str) -> str | None:
         """Return the run that a path of the eval's folder belongs to; None if the glob does not match the path."""
         if compiled((self.glob,)).fullmatch(inside) is None:

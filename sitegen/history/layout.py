@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from functools import cache
-from posixpath import normpath
+from posixpath import join, normpath
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.models import (
     GROUND_TRUTHS,
+    INSTRUCTIONS,
     KIND_FILES,
     SCORED_FILES,
     EvalConfig,
@@ -190,8 +191,9 @@ class Layout:
         at_root = [self._entries[eval_id] for eval_id in self._owners.get("", ())]
         stated = ((entry.ground_truth, entry.outputs if is_path(entry.outputs) else None) for entry in at_root)
         self._named_from_root = {normal(path) for paths in stated for path in paths if path}
-        self._instructions = compiled(site.instructions)
         self._globs = site.instructions
+        self._instructions = compiled(tuple(glob for glob in self._globs if glob not in INSTRUCTIONS))
+        self._usual_instructions = compiled(tuple(glob for glob in self._globs if glob in INSTRUCTIONS))
         self._mappings = tuple(normal(mapping) for mapping in site.mapping)
         self._own_mappings = tuple(mapping for mapping in self._mappings if "{dir}" in mapping)
         self.watched = self.named_by(manifest) | (watched or Watched())
@@ -208,6 +210,11 @@ class Layout:
         self._earlier = {path: entry for entry in manifest.evals for path in entry.earlier_outputs}
         self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
+        homes = (
+            (home_of(self._entries[eval_id], self._evals_dir), runs.inside) for eval_id, runs in self._runs.items()
+        )
+        inside = [join(home, glob) for home, glob in homes if glob]
+        self._inside_runs = compiled(tuple(inside))
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
     @property
@@ -298,8 +305,10 @@ class Layout:
         return _role_in_results(inside, records) if inside.startswith(f"{RESULTS}/") else (None, "")
 
     def is_instruction(self, path: str) -> bool:
-        """Whether the path is an instruction file's."""
-        return self._instructions.fullmatch(path) is not None
+        """Whether the path is an instruction file's. No file of a run is one, unless a glob of the project names it."""
+        if self._instructions.fullmatch(path) is not None:
+            return True
+        return self._usual_instructions.fullmatch(path) is not None and self._inside_runs.fullmatch(path) is None
 
     def is_shared(self, path: str) -> bool:
         """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""

@@ -14,6 +14,7 @@ from sitegen.config.searched_files import Search
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import fold
 from sitegen.history.files_at_commit import folders_of
+from sitegen.history.layout import Layout
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
@@ -380,3 +381,14 @@ def test_an_eval_whose_id_another_one_has_is_called_by_its_folder() -> None:
 
 def test_what_several_look_for_in_one_folder_is_one_eval() -> None:
     assert ids({"evals/a/results.jsonl": "", "evals/a/a.baseline.jsonl": ""}) == {"a": "evals/a"}
+
+
+def test_what_a_run_of_a_skill_wrote_is_no_instruction_unless_a_glob_of_the_project_names_it() -> None:
+    home = ".claude/skills/totals-workspace"
+    evals = Manifest(evals=(entry("totals", dir=home, outputs="iteration-*/**/{grading,timing,feedback}.json"),))
+    layout = Layout(SiteConfig(), evals)
+    report = f"{home}/iteration-1/eval-a/with_skill/outputs/report.md"
+    assert not layout.is_instruction(report)
+    assert layout.is_instruction(".claude/skills/totals/SKILL.md")
+    assert layout.is_instruction(f"{home}/notes.md")
+    assert Layout(SiteConfig(instructions=("**/outputs/*.md",)), evals).is_instruction(report)
