@@ -136,7 +136,7 @@ def scored_now(point: Point) -> Scorecard:
     Documents or cases that were added since are left out: the output could not have them.
     """
     now = point.now
-    if now is None:
+    if now is None or now is point.scorecard:  # as a rule
         return point.scorecard
     shared = overlap(point.scorecard, now)
     if shared.verdict == "refused" or not shared.only_after:
