@@ -264,10 +264,10 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
-    least = spec.threshold(summary.info.thresholds)
+    target = spec.threshold(summary.info.thresholds)
     color = UNDEFINED
     if value is not None:
-        color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
+        color = NEUTRAL if target is None else MET if spec.reaches(value, target) else MISSED
     message = _NO_SCORE if value is None else metric_text(value, unit=spec.unit)
     if summary.headlines and not summary.without_output and summary.headlines[-1].status == "no_ground_truth":
         message = STATUSES["no_ground_truth"]

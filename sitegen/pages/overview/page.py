@@ -222,8 +222,8 @@ def change_of(summary: EvalSummary) -> float | None:
 def target_of(summary: EvalSummary) -> tuple[float | None, bool | None]:
     """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
     spec, value = summary.specs[0], value_of(summary)
-    least = spec.threshold(summary.info.thresholds)
-    return least, None if least is None or value is None else spec.reaches(value, least)
+    target = spec.threshold(summary.info.thresholds)
+    return target, None if target is None or value is None else spec.reaches(value, target)
 
 
 def loss_at_newest(standing: EvalStanding) -> Step | None:

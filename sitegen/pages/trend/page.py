@@ -209,10 +209,10 @@ class TrendView(Frozen):
         """The thresholds of drawn metrics, and whether the newest value reaches them; None if it is undefined."""
         found = []
         for k, spec in enumerate(self.specs[: self.drawn]):
-            least = spec.threshold(self.info.thresholds)
-            if least is not None and abs(least) <= LARGEST_NUMBER:
+            target = spec.threshold(self.info.thresholds)
+            if target is not None and abs(target) <= LARGEST_NUMBER:
                 value = self.values[-1][k] if self.values else None
-                found.append((spec, least, None if value is None else spec.reaches(value, least)))
+                found.append((spec, target, None if value is None else spec.reaches(value, target)))
         return found
 
     @property

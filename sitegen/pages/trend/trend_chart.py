@@ -136,7 +136,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    axis = _shown_range(columns, [least for _, least, _ in view.targets], scale)
+    axis = _shown_range(columns, [target for _, target, _ in view.targets], scale)
     bottom, top = axis
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
@@ -322,14 +322,14 @@ def _targets(view: TrendView, axis: Ends) -> tuple[tuple[float, float, str, str,
     bottom, top = axis
     scale = Ends(view.specs[0].low, view.specs[0].high)
     lines: list[tuple[float, float, str, str, bool]] = []
-    for spec, least, _ in sorted(view.targets, key=lambda target: -target[1]):
+    for spec, target, _ in sorted(view.targets, key=lambda row: -row[1]):
         lines.append(
             (
-                least,
-                y(least, scale),
-                percent(top - least, top - bottom),
-                f"{spec.label} {least:g}",
-                bool(lines) and lines[-1][0] - least < (top - bottom) / 12,
+                target,
+                y(target, scale),
+                percent(top - target, top - bottom),
+                f"{spec.label} {target:g}",
+                bool(lines) and lines[-1][0] - target < (top - bottom) / 12,
             )
         )
     return tuple(lines)
