@@ -5,12 +5,9 @@ Points have copies, deltas, flips and intervals by both clocks; a series has the
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -27,53 +24,9 @@ from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
-from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.kinds import in_order_of, scorer
 from sitegen.stats.counts import error_numbers
-
-_REMEMBERED: Final = 256
-"""Number of texts that keys of scorecards have in common and that are remembered."""
-_JSON: Final = json.JSONEncoder()
-
-
-def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
-    """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
-
-    ``scored_by`` has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring
-    again. Usage that is recorded beside the output is included, because it is among the metrics. ``model`` names the
-    installed embedding model, and packages that read results of other tools, so that installing one causes scoring
-    again.
-
-    Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
-    how the file is read. The names of several output files are included too: they distinguish the documents.
-    """
-    single = len(snapshot.outputs) == 1
-    parts = [
-        _as_json(*scored_by, snapshot.settings),
-        f"[{', '.join([_name_and_id(blob, whole=not single) for blob in snapshot.outputs])}]",
-        _names_and_ids(snapshot.ground_truth, snapshot.mapping, snapshot.schema),
-        *([_as_json(model)] if model else []),
-        *([json.dumps(snapshot.usage)] if snapshot.usage else []),
-    ]
-    return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _as_json(*values: str | int) -> str:
-    """Return values, most of which many outputs share, as JSON without the brackets of the list."""
-    return json.dumps(values)[1:-1]
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _names_and_ids(*blobs: Blob | None) -> str:
-    """Return the files of the rules, which many outputs share, as JSON without the brackets of the list."""
-    return ", ".join(["null" if blob is None else _name_and_id(blob, whole=False) for blob in blobs])
-
-
-def _name_and_id(blob: Blob, *, whole: bool) -> str:
-    """Return the extension of a file, or its ``whole`` name, and its blob id as JSON."""
-    name = blob.path.rpartition("/")[2]
-    return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
 
 
 def variant_spread(spec: MetricSpec, card: Scorecard) -> VariantSpread | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, islice, pairwise, repeat
+from typing import Final
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
-from sitegen.analysis.series import Derived, points, scorecard_key
+from sitegen.analysis.series import Derived, points
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.scoring import embedder_for, model_of, results
@@ -21,7 +25,7 @@ from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import in_order_of, own_versions, scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 
@@ -72,6 +76,51 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
         return remembered
 
     return key_of
+
+
+_REMEMBERED: Final = 256
+"""Number of texts that keys of scorecards have in common and that are remembered."""
+_JSON: Final = json.JSONEncoder()
+
+
+def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
+    """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
+
+    ``scored_by`` has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring
+    again. Usage that is recorded beside the output is included, because it is among the metrics. ``model`` names the
+    installed embedding model, and packages that read results of other tools, so that installing one causes scoring
+    again.
+
+    Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
+    how the file is read. The names of several output files are included too: they distinguish the documents.
+    """
+    single = len(snapshot.outputs) == 1
+    parts = [
+        _as_json(*scored_by, snapshot.settings),
+        f"[{', '.join([_name_and_id(blob, whole=not single) for blob in snapshot.outputs])}]",
+        _names_and_ids(snapshot.ground_truth, snapshot.mapping, snapshot.schema),
+        *([_as_json(model)] if model else []),
+        *([json.dumps(snapshot.usage)] if snapshot.usage else []),
+    ]
+    return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _as_json(*values: str | int) -> str:
+    """Return values, most of which many outputs share, as JSON without the brackets of the list."""
+    return json.dumps(values)[1:-1]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _names_and_ids(*blobs: Blob | None) -> str:
+    """Return the files of the rules, which many outputs share, as JSON without the brackets of the list."""
+    return ", ".join(["null" if blob is None else _name_and_id(blob, whole=False) for blob in blobs])
+
+
+def _name_and_id(blob: Blob, *, whole: bool) -> str:
+    """Return the extension of a file, or its ``whole`` name, and its blob id as JSON."""
+    name = blob.path.rpartition("/")[2]
+    return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
 
 
 class EvalScorecards:

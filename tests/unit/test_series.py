@@ -6,7 +6,8 @@ import json
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.series import headline, problems_of_points, scorecard_key
+from sitegen.analysis.series import headline, problems_of_points
+from sitegen.engine.scorecard_store import scorecard_key
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 from sitegen.model.usage import RunUsage
