@@ -100,7 +100,7 @@ class Project(NamedTuple):
 def open_project(options: Options, templates: str) -> Project:
     """Find the project with one short git process and no heavy import, because every build pays for this.
 
-    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository.
+    ``templates``: the digest of the templates. Raises RepositoryError if there is no repository.
     """
     place, head = find_repository(options.repo, options.rev or "HEAD")
     revision = options.rev or _configured_revision(place.top)

@@ -266,7 +266,7 @@ def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: 
 def output_of_each(first_with_output: Iterable[int | None]) -> list[int]:
     """Return for each point the index of the first point with its output: equal numbers are the same output.
 
-    ``first_with_output`` is the result of ``first_points_with_output``.
+    ``first_with_output``: the result of ``first_points_with_output``.
     """
     return [index if earliest is None else earliest for index, earliest in enumerate(first_with_output)]
 

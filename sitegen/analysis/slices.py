@@ -77,7 +77,7 @@ class Split(Frozen):
 def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tuple[Split, ...]:
     """Split an output along every axis on which its answers differ: by who answered, both axes first, then by tags.
 
-    ``before`` is the point before it, from which changes are computed; ``spec`` is the headline.
+    ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
     axes = _axes(after.documents)
     answerers = tuple(axis for axis in ANSWERERS if axis in axes)

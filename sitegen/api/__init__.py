@@ -205,7 +205,7 @@ def export(
 ) -> tuple[Path, ...]:
     """Write every score and outcome of history as tables, and return the files.
 
-    ``place`` is a file for ``sqlite``, a folder for ``csv``. ``questions/export_tables.py`` lists the columns.
+    ``place``: a file for ``sqlite``, a folder for ``csv``. ``questions/export_tables.py`` lists the columns.
     Without ``evals``, all evals are exported.
 
     >>> files = export(".", "history.sqlite")

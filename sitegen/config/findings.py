@@ -190,7 +190,7 @@ _OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
 def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
     """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
 
-    ``of_kind`` are the keys of the kind, besides the keys of every kind. ``noun`` is the word for a key in findings.
+    ``of_kind``: the keys of the kind, besides the keys of every kind. ``noun``: the word for a key in findings.
     """
     try:
         stated = parse_json(settings or "{}").value

@@ -57,7 +57,7 @@ class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     def get(self, store: CacheStore, key: str = "", inputs: Iterable[str] | None = None) -> T | None:
         """Return the value under a key; None if there is none, or if it was stored for other inputs.
 
-        ``inputs`` are the digests with which the value may have been stored, the likeliest first. A value that covers
+        ``inputs``: the digests with which the value may have been stored, the likeliest first. A value that covers
         the beginning of a series has one digest for each possible length of that beginning.
         """
         content = store.get(self.name, stored(key))

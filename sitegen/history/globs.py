@@ -163,7 +163,7 @@ class RunGlob(Frozen):
         return name if is_run else None
 
     def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
-        """Return the files of a run, by path. ``files`` are the files of the eval and ``folder`` is its folder."""
+        """Return the files of a run, by path. ``files``: those of the eval, whose folder is ``folder``."""
         above = f"{folder}/" if folder else ""
         start = f"{above}{self.start}{name}"
         if self.ending:

@@ -59,9 +59,9 @@ class HistoryFold:
         read_manifest: ManifestReader,
         since: str | None = None,
     ) -> None:
-        """``renamed`` are evals whose later ids are needed in advance.
+        """``renamed``: evals whose later ids are needed in advance.
 
-        Their entries under the new ids state other ``outputs``. ``since`` is the commit at which ``before`` is taken.
+        Their entries under the new ids state other ``outputs``. ``since``: the commit at which ``before`` is taken.
         """
         self.layout = layout
         self.evals: dict[str, EvalState] = {}

@@ -71,9 +71,9 @@ def advance(
 ) -> FoldedHistory:
     """Fold history up to the commit ``head``.
 
-    ``layout`` has the manifest of the built revision, or with ``worktree`` that of the work tree; it defines the evals
-    and their folders. ``manifests`` reads the manifests of commits. With ``worktree``, the uncommitted state is folded
-    after the head. ``since`` is the end of the previous build: ``Update`` lists what is new after it, or everything if
+    ``layout``: with the manifest of the built revision, or with ``worktree`` that of the work tree, which defines evals
+    and their folders. ``manifests``: reads the manifests of commits. With ``worktree``, the uncommitted state is folded
+    after the head. ``since``: the end of the previous build; ``Update`` lists what is new after it, or everything if
     that is not enough for the same pages. A shallow history is folded as far as it goes.
 
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.

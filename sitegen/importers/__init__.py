@@ -95,7 +95,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
     A list of cases in no known format is a table with the usual names of columns, if it has scores or verdicts.
 
-    ``settings`` are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
+    ``settings``: the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
     """
     from sitegen.importers.case import with_fields

@@ -74,7 +74,7 @@ class ColumnMap(Frozen):
     ) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, str], Mapping[str, str]]:
         """Return the columns of each part, of each score and of its reason in a table.
 
-        ``numeric`` are the columns that hold only numbers.
+        ``numeric``: the columns that hold only numbers.
         """
         parts = {
             part: tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))

@@ -252,7 +252,7 @@ def _case(row: _Row, case_id: str, column: tuple[str, str], options: Mapping[str
 
 
 def _opinions(outcomes: list[_Outcome], options: Mapping[str, Value]) -> Iterator[Opinion]:
-    """The outcome of each assertion, named by its metric, else by its type. ``options`` are the options of the test."""
+    """The outcome of each assertion, named by its metric, else by its type. ``options``: the options of the test."""
     used: Counter[str] = Counter()
     for each in outcomes:
         name, failed, grader = unique(each.metric or each.type or "assertion", used), each.passed is False, None

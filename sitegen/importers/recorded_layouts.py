@@ -186,7 +186,7 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
 
 
 def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:
-    """Yield the numbers of a file. ``where`` is what the selected run states, for files that hold several runs."""
+    """Yield the numbers of a file. ``where``: what the selected run states, for files that hold several runs."""
     if isinstance(root, list):
         return numbers_in(root)
     results, entries = root.get("results"), root.get("entries")

@@ -454,7 +454,7 @@ def sort_out(
 ) -> tuple[Touched, ...]:
     """Each change of a commit with the role of its path, once for each eval that the path belongs to.
 
-    ``layout`` is the layout of the built configuration. ``renamed`` are the evals that were renamed, oldest first: a
+    ``layout``: the layout of the built configuration. ``renamed``: the evals that were renamed, oldest first: a
     commit before the rename is one of the eval as it is called now, a later one in the same folder is not. ``layouts``
     maps evals to the layout of their outputs.
     """

@@ -259,7 +259,7 @@ def _cases(
 ) -> Iterator[TwoSidedCase]:
     """Read all cases of a list by the same keys: those that are stated, else those with the usual names.
 
-    ``sides`` are the keys of the expected side and of the output.
+    ``sides``: the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
     input_key, id_key = keys.input or usual_key(objects, INPUTS), keys.id or _id_key(objects)

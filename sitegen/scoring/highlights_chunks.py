@@ -54,7 +54,7 @@ class Paragraphs:
     """Collects paragraphs, and unites the highlights of those that occur several times (rule 27)."""
 
     def __init__(self, report: Callable[[str], None], keys: tuple[str, ...] = ("highlights",)) -> None:
-        """``keys`` are the keys that may hold the highlights of a paragraph; the first one present counts."""
+        """``keys``: the keys that may hold the highlights of a paragraph; the first one present counts."""
         self._report = report
         self._keys = keys
         self._texts: dict[str, str] = {}

@@ -204,7 +204,7 @@ def _number_cell(value: Value) -> str:
 
 
 def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
-    """State Cohen's kappa with its interval and counts. ``documents`` is the plural noun for the graded items."""
+    """State Cohen's kappa with its interval and counts. ``documents``: the plural noun for the graded items."""
     return NotePanel(
         "note",
         f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {documents} alike: Cohen's kappa "

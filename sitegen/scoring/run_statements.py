@@ -129,7 +129,7 @@ def newest_run(lines: Sequence[Value], source: str = "") -> Parsed[tuple[int, ..
     """Return the indices of the lines of the run that the last line names, if every line names its run; else all lines.
 
     If each of several lines names a different run, these are ids of calls, and all lines count. Lines that are no
-    objects belong to every run. ``source`` is the origin of the lines in the message.
+    objects belong to every run. ``source``: the origin of the lines in the message.
     """
     all_lines = tuple(range(len(lines)))
     objects = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]

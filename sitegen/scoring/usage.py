@@ -67,7 +67,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
     """Return the usage of all calls of an output; None if neither they nor the totals ``beside`` them state any.
 
     A sum or a time is undefined unless every call that gave an answer states its part, since a partial sum would look
-    complete. Undefined values are taken from the totals ``beside`` the calls. ``graded`` are the metrics that depend on
+    complete. Undefined values are taken from the totals ``beside`` the calls. ``graded``: the metrics that depend on
     grades, if a judge is stated.
     """
     beside = beside or RunUsage()

@@ -27,7 +27,7 @@ def key_path(location: Iterable[str | int]) -> str:
 def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | None:
     """Return the keys that fit in place of the last one of a location in a file; None if any key does.
 
-    ``table`` is the class that the file is read into, from whose annotations the keys follow.
+    ``table``: the class that the file is read into, from whose annotations the keys follow.
     """
     hint: Any = table
     for step in location[:-1]:

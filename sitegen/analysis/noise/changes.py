@@ -59,7 +59,7 @@ def change_verdict(
     *Beyond them*: the interval of the change over units, which does not influence the decision.
 
     ``noise``: that of the repeats up to each of the points, or twice that of the later one if their headlines are not
-    over the same cases. ``higher_is_better`` is the direction of the headline.
+    over the same cases. ``higher_is_better``: the direction of the headline.
     """
     metric = after.metrics[0].name
     if regraded(exchanges(before, after)[1], metric):

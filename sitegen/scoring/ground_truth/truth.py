@@ -159,7 +159,7 @@ COLUMNS: Final = "Map them in csv_to_json"
 def unmapped(values: dict[str, int], how: str = COLUMNS) -> Iterator[Finding]:
     """Findings on all columns that are not mapped, in their order, with ``how`` to map them; none if there are none.
 
-    ``values`` is the number of values by name of a column or a row. Headings have none, and do not change a score.
+    ``values``: the number of values by name of a column or a row. Headings have none, and do not change a score.
     """
     for has_value in (True, False):
         names = [label for label, number in values.items() if (number > 0) == has_value]

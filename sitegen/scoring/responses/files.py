@@ -187,7 +187,7 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple
 
     Never raises: whatever cannot be read is reported, and the rest counts.
 
-    ``keys`` are the keys of files that hold the expected texts as well; None if the files hold only responses.
+    ``keys``: the keys of files that hold the expected texts as well; None if the files hold only responses.
     """
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}
