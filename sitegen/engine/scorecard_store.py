@@ -86,13 +86,11 @@ _JSON: Final = json.JSONEncoder()
 def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
     """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
 
-    ``scored_by`` has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring
-    again. Usage that is recorded beside the output is included, because it is among the metrics. ``model`` names the
-    installed embedding model, and packages that read results of other tools, so that installing one causes scoring
-    again.
+    ``scored_by``: the kind, the version of its scorer and the names of its metrics. ``model``: the installed embedding
+    model, and packages that read results of other tools. Usage that is recorded beside the output is among the metrics.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
-    how the file is read. The names of several output files are included too: they distinguish the documents.
+    how the file is read, and so are the names of several output files, which distinguish the documents.
     """
     single = len(snapshot.outputs) == 1
     parts = [
