@@ -26,7 +26,6 @@ site_templates/pages/problems.html
   tables.Column("what", "What", c_what, "wrap"),
   tables.Column("flipped", "Kind", "severity"),
 """
-"""Files, each with a line of a list of columns and the line that is added below it."""
 
 WRITE = """
 from pathlib import Path
@@ -38,7 +37,7 @@ sample_site.write(Path("site"), sites.renderer_of(pages_sample.SITE))
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample site, written by a copy of sitegen that has these columns."""
+    """The sample site, written by a copy of sitegen: each of ``LINES`` that follows a line of a file is added to it."""
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("sitegen", "site_templates"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
