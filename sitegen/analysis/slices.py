@@ -79,12 +79,17 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
 
     ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
-    axes = _axes(after.documents)
+    axes = set() if after.traits.answers_cases else _axes(after.documents)  # which have a page for their variants
     answerers = tuple(axis for axis in ANSWERERS if axis in axes)
     wanted: list[tuple[str, ...]] = [answerers] if len(answerers) > 1 else []
     wanted += [(axis,) for axis in answerers]
     wanted += [(axis,) for axis in sorted(axes - {*ANSWERERS})]
     return tuple(_split(before, after, spec, of) for of in wanted)
+
+
+def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | None]:
+    """A metric of each group of answers with one value on an axis; empty if no answer states it."""
+    return {value: part.metric(metric) for (value,), part in _parts(card, (axis,))}
 
 
 def _axes(documents: Iterable[DocumentScore]) -> set[str]:
@@ -145,7 +150,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], others: Sequence[
         replace(document, id=as_json([document.unit, *map(document.axes.get, others)]), case=document.unit)
         for document in documents
     ]
-    values = dict(scorer(card.kind).metrics_for(documents))
+    values = dict(documents[0].metrics if len(documents) == 1 else scorer(card.kind).metrics_for(documents))
     costs = [document.cost for document in documents if document.cost is not None]
     times = [document.latency for document in documents if document.latency is not None]
     return replace(

@@ -45,6 +45,7 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
             status="scored",
             counts=counts(signs),
             metrics=(Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
+            axes={"variant": name},
         )
         for name, signs in variants
     )

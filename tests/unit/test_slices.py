@@ -136,4 +136,6 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(tmp_path: Path)
     build_site(repo.path, tmp_path / "site")
     text = text_of(tmp_path / "site" / "evals/support/0002.html")
     assert "Score by variant and model" in text
+    trend = text_of(tmp_path / "site" / "evals/support/index.html")
+    assert "Score by model mini 0.385large 0.900" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text

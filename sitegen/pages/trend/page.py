@@ -22,6 +22,7 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
+from sitegen.analysis.slices import headlines_by
 from sitegen.model.changes import Interval, Noise, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec, traits_of
@@ -76,8 +77,8 @@ class TrendView(Frozen):
     edited: tuple[tuple[str, ...], ...]
     """Paths of the instruction files that were edited before each point."""
     variants: tuple[str, ...]
-    """Names of variants, variants of the newest point first; empty if no point has two. For an eval without variants,
-    the models, if there are two."""
+    """The models of answers, those of the newest point first; if no output has several, the variants; if no output has
+    several of these, the models of the outputs. Empty if there are fewer than two."""
     split_by: str
     """``variant`` or ``model``."""
     fields: tuple[FieldOverPoints, ...]
@@ -122,14 +123,9 @@ class TrendView(Frozen):
     @property
     def values_of_variants(self) -> list[list[float | None]]:
         """The headline of each variant, or of the outputs of each model, at every point."""
-        if self.split_by == "model":
+        heads = [headlines_by(point.scorecard, self.split_by, self.specs[0].name) for point in self.points]
+        if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
             heads = [{made_by(point): values[0]} for point, values in zip(self.points, self.values, strict=True)]
-        else:
-            name = self.specs[0].name
-            heads = [
-                {document.id: dict(document.metrics).get(name) for document in point.scorecard.documents}
-                for point in self.points
-            ]
         return [[head.get(variant) for head in heads] for variant in self.variants]
 
     @property
@@ -293,8 +289,9 @@ def trend_page(
     if not is_counted(series) and not info.recorded:
         series = replace(series, specs=defined_specs(series))
     specs, points = series.specs, series.points
-    variants = _variant_names(series)
-    models = () if variants else _models(series)
+    models = _answerers(series, "model")
+    variants = () if models else _answerers(series, "variant")
+    models = models or (() if variants else _models(series))
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:_DRAWN]]
     drawn = [*alike, False].index(False)
     # Recorded numbers show their changes even if they do not share a range, because no other page does.
@@ -336,11 +333,15 @@ def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     return traits_of(info.kind).answers_cases and len(scorecard.documents) > 1
 
 
-def _variant_names(series: Series) -> tuple[str, ...]:
-    if not any(has_variants(series.info, point.scorecard) for point in series.points):
+def _answerers(series: Series, axis: str) -> tuple[str, ...]:
+    """The variants or models of answers, those of the newest point first; empty if no output has two."""
+    stated = [
+        dict.fromkeys(document.axes[axis] for document in point.scorecard.documents if axis in document.axes)
+        for point in reversed(series.points)
+    ]
+    if max(map(len, stated), default=0) < 2:
         return ()
-    names = (document.id for point in reversed(series.points) for document in point.scorecard.documents)
-    return tuple(dict.fromkeys(names))[:VARIANTS]
+    return tuple(dict.fromkeys(chain.from_iterable(stated)))[:VARIANTS]
 
 
 def _models(series: Series) -> tuple[str, ...]:

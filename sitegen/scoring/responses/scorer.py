@@ -57,7 +57,7 @@ class ResponsesScorer:
     """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
-    version = 10
+    version = 11
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -211,7 +211,8 @@ def _variant_score(variant: VariantResponses, measured: Sequence[MeasuredRespons
     usage = run_usage([answer.response.call for answer in measured if answer.response], variant.beside)
     metrics = (*response_metrics(stats.ACCURACY.of(counts), [measured]), *usage_metrics(usage))
     status: Status = "unreadable" if variant.unreadable else "scored"
-    return DocumentScore(id=variant.name, status=status, counts=counts, metrics=metrics)
+    axes = {"variant": variant.name} if variant.name else {}
+    return DocumentScore(id=variant.name, status=status, counts=counts, metrics=metrics, axes=axes)
 
 
 def _panels(
