@@ -104,6 +104,8 @@ class JudgedCase(Frozen):
     passed: float | None = None
     """The share of its answers that passed: 0 or 1 if there is one. None if the file does not state it, or if the case
     was skipped."""
+    answers: int = 1
+    """Number of answers that the file sums up in it."""
     input: str = ""
     expected: str = ""
     output: str = ""

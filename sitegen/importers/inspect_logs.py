@@ -243,6 +243,7 @@ def _case(log: _Log, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -
         error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
         call=Call(Usage(*map(_sum, usage)), log.model, canonical(log.parameters)),
         tags=tags_of(in_log[0].metadata),
+        answers=len(epochs),
     )
 
 

@@ -72,6 +72,8 @@ class MetricSpec(Frozen):
     """The unit of an amount: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
     recorded: bool = False
     """Whether the number was recorded by runs and is not computed here."""
+    is_optional: bool = False
+    """Whether pages show it only where an output defines it."""
 
     @property
     def is_share(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from math import comb
 from posixpath import basename, splitext
 from typing import Final
 
@@ -25,7 +26,7 @@ from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
-from sitegen.scoring.usage import missing_usage, run_usage, with_usage
+from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
 from sitegen.text.plain import cut
@@ -50,11 +51,31 @@ METRICS: Final = (
         "The mean of the differences of scores, with a skill less without it, or those of a variant less those of the "
         "baseline: over the cases that both answered.",
         low=-1.0,
+        is_optional=True,
+    ),
+    MetricSpec(
+        "pass_any",
+        "pass@k",
+        "The chance that at least one of k answers to a case passes, as its answers show it; the mean over cases.",
+        is_optional=True,
+    ),
+    MetricSpec(
+        "pass_all",
+        "pass^k",
+        "The chance that all of k answers to a case pass, as its answers show it; the mean over cases.",
+        is_optional=True,
+    ),
+    MetricSpec(
+        "flaky",
+        "Flaky cases",
+        "Cases of which some answers passed and others did not / cases with two verdicts or more.",
+        higher_is_better=False,
+        is_optional=True,
     ),
 )
+_OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional)
 
 
-_MEANS: Final = ("score", "pass_rate", LIFT)
 """The metrics that are means over the cases."""
 _BETWEEN: Final = " · "
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
@@ -113,10 +134,7 @@ class JudgedScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
-        by_case = [dict(document.metrics) for document in documents]
-        score, pass_rate, lift = (stats.mean(metrics.get(name) for metrics in by_case) for name in _MEANS)
-        counts = stats.total(document.counts for document in documents)
-        return _judged_metrics(score, counts, pass_rate, lift)
+        return _means(documents, stats.total(document.counts for document in documents))
 
 
 def _value_of(file: File, findings: list[Finding]) -> Value:
@@ -173,6 +191,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
     judges = Counter(field for field, _ in counted if field)
     lifts = _lifts(answers)
+    fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
@@ -193,7 +212,8 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-        metrics = _judged_metrics(score, summed, pass_rate, lifts.get(document))
+        optional = _optional(repeats, fewest, lifts.get(document))
+        metrics = (*_judged_metrics(score, summed, pass_rate), *optional)
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
         rubric = short_digest(as_json(rubrics)) if rubrics else ""
@@ -214,7 +234,6 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
-    pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case)
     calls = list(map(_call, cases))
     notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + scores.count(None)))
     explained = any(finding.severity == "error" for finding in findings)
@@ -232,7 +251,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_judged_metrics(stats.mean(scores), pooled, pass_rate_mean, stats.mean(lifts.values())),
+        metrics=_means(documents, pooled),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),
@@ -306,7 +325,7 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], of_scores:
     if any(opinion.counts for opinion in by_model):
         graded = (*(spec.name for spec in METRICS if spec.name != LIFT), *of_scores)
     else:  # if a model scored the whole case, the tool computed the verdict from its score
-        graded = ("score", *of_scores, *(["pass_rate"] if any(case.opinion.grader for case in cases) else []))
+        graded = ("score", *of_scores, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
     return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
 
 
@@ -368,8 +387,36 @@ def _number_of_values(count: int, correct: int = 0) -> str:
     return "a value" if count == 1 else f"{count} values"
 
 
-def _judged_metrics(
-    score: float | None, counts: Counts, pass_rate: float | None, lift: float | None
-) -> tuple[Metric, ...]:
+def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
-    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate), Metric(LIFT, lift))
+    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate))
+
+
+def _means(documents: Sequence[DocumentScore], counts: Counts) -> tuple[Metric, ...]:
+    """The means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
+    values = [dict(document.metrics) for document in documents]
+    score, pass_rate, *optional = (
+        stats.mean(metrics.get(name) for metrics in values) for name in ("score", "pass_rate", *_OPTIONAL)
+    )
+    stated = (Metric(name, value) for name, value in zip(_OPTIONAL, optional, strict=True) if value is not None)
+    return (*_judged_metrics(score, counts, pass_rate), *stated)
+
+
+def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
+    """The number of answers to a case that have a verdict, and how many of them passed."""
+    judged = [(case.answers, case.passed) for case in repeats if case.passed is not None]
+    return sum(number for number, _ in judged), sum(round(number * passed) for number, passed in judged)
+
+
+def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iterator[Metric]:
+    """Yield the lift of a document, and what its repeats show if k of its answers are drawn without replacement.
+
+    The unbiased estimate of pass@k is that of Chen et al., *Evaluating Large Language Models Trained on Code*, 2021.
+    """
+    if lift is not None:
+        yield Metric(LIFT, lift)
+    number, passed = _verdicts(repeats)
+    if number >= k > 1:
+        ways = comb(number, k)
+        values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
+        yield from map(Metric, VERDICTS[1:], values)

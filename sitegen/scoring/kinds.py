@@ -243,6 +243,8 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     if [metric.name for metric in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
         return card
     values = dict(card.metrics)
-    metrics = [Metric(spec.name, values.pop(spec.name, None)) for spec in specs]
+    metrics = [
+        Metric(spec.name, values.pop(spec.name, None)) for spec in specs if spec.name in values or not spec.is_optional
+    ]
     usage = [Metric(name, value) for name, value in values.items() if name in USAGE]
     return replace(card, metrics=(*metrics, *usage))

@@ -91,7 +91,7 @@ def unscored_result(of: Scorer, findings: Sequence[Finding]) -> Result:
     scorecard = Scorecard(
         status="no_ground_truth",
         counts=Counts(),
-        metrics=tuple(Metric(spec.name, None) for spec in of.metrics),
+        metrics=tuple(Metric(spec.name, None) for spec in of.metrics if not spec.is_optional),
         documents=(),
         fields=(),
         findings=bounded_findings(findings),

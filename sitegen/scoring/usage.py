@@ -22,7 +22,7 @@ SHARE: Final = 0.95
 
 
 USAGE_METRICS: Final = tuple(
-    MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=unit)
+    MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=unit, is_optional=True)
     for name, label, explanation, unit in (
         ("cost", "Total cost", "The sum of the costs of the answers, as the files state them.", "USD"),
         ("tokens_in", "Tokens in", "The sum of the tokens that the model read, from a cache or not.", "tokens"),
@@ -44,15 +44,14 @@ USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
 
 def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """Return the metrics of a kind, and the metrics of usage that any of the scorecards has.
+    """Return the metrics of a kind and of usage, those that are optional only if any of the scorecards has them.
 
     Recorded numbers have names of the project, so that only the headline and the metrics of any scorecard are returned.
     """
+    defined = {name for card in cards for name, value in card.metrics if value is not None}
     if specs[0].recorded:
-        defined = {name for card in cards for name, value in card.metrics if value is not None}
         return tuple(spec for spec in specs if spec is specs[0] or spec.name in defined)
-    defined = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
-    return (*specs, *(spec for spec in USAGE_METRICS if spec.name in defined))
+    return tuple(spec for spec in all_specs(specs) if not spec.is_optional or spec.name in defined)
 
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
@@ -129,10 +128,10 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
     return replace(card, metrics=(*of_kind.values(), *of_usage), usage=usage)
 
 
-_GRADED: Final = {
-    "judged": ("score", *(ratio.name for ratio in RATIOS), "pass_rate"),
-    "responses": ("average_quality",),
-}
+VERDICTS: Final = ("pass_rate", "pass_any", "pass_all", "flaky")
+"""The metrics of judged cases that follow from their verdicts."""
+
+_GRADED: Final = {"judged": ("score", *(ratio.name for ratio in RATIOS), *VERDICTS), "responses": ("average_quality",)}
 """The metrics of each kind that depend on the grades of a judge."""
 
 

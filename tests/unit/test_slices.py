@@ -139,3 +139,30 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(tmp_path: Path)
     trend = text_of(tmp_path / "site" / "evals/support/index.html")
     assert "Score by model mini 0.385large 0.900" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
+
+
+@pytest.mark.parametrize(
+    ("passed", "any_of_k", "all_of_k", "flaky"),
+    [
+        ({"a": "11", "b": "00"}, 0.5, 0.5, 0.0),
+        ({"a": "10", "b": "00"}, 0.5, 0.0, 0.5),
+        # Of three answers of which one passed, two are drawn: in 2 of 3 draws it is among them.
+        ({"a": "100", "b": "11"}, (2 / 3 + 1) / 2, 0.5, 0.5),
+        ({"a": "10", "b": "1"}, 1.0, 0.0, 1.0),
+        ({"a": "1", "b": "0"}, None, None, None),
+    ],
+    ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats"],
+)
+def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(
+    passed: dict[str, str], any_of_k: float | None, all_of_k: float | None, flaky: float | None
+) -> None:
+    rows = [{"id": case, "passed": sign} for case, signs in passed.items() for sign in signs]
+    inputs = ScoringInputs(
+        outputs=(File(path="results.csv", content=table(rows)),),
+        settings=json.dumps({"columns": {"id": "id", "passed": "passed"}}),
+    )
+    card = scorer("judged").score(inputs).scorecard
+    wanted = {"pass_any": any_of_k, "pass_all": all_of_k, "flaky": flaky}
+    assert {name: card.metric(name) for name in wanted} == pytest.approx(wanted)
+    repeated = {name for name, _ in card.metrics} & {*wanted}
+    assert repeated == (set() if any_of_k is None else {*wanted}), "a metric that no repeat shows is not listed"
