@@ -141,10 +141,12 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         recognition = recognise(series, content, truth_finder) if content else None
         if not content or recognition is None:
             continue
-        single += series.versions == 1
+        folder = series.path.rpartition("/")[0]
+        # The sums beside cases take no place from other evals.
+        is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
+        single += series.versions == 1 and not is_sum
         if series.versions == 1 and single > _MOST_SINGLE:
             continue
-        folder = series.path.rpartition("/")[0]
         proposals_in[folder] += 1
         if proposals_in[folder] > _MOST_BESIDE:
             continue

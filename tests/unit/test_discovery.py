@@ -848,3 +848,13 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
     assert [(one.entry["outputs"], one.points) for one in _look(repo).proposed] == [("20*.json", 3)]
     repo.commit({"evals/results/latest.json": json.dumps({"accuracy": 0.9})})
     assert len(_look(repo).proposed) == 2
+
+
+def test_sums_beside_cases_take_no_place_from_other_evals(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    journal = _rows("jsonl", *({"task": f"t{n}", "passed": n > 0} for n in range(4)))
+    files = {f"evals/results/run{letter}/journal.jsonl": journal for letter in "abcdefgh"}
+    sums = {path.replace("journal.jsonl", "summary.json"): json.dumps({"pass_rate": 0.75}) for path in files}
+    repo.commit({**files, **sums})
+    look = _look(repo)
+    assert (len(look.proposed), look.rejected) == (8, ())
