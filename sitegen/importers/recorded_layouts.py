@@ -291,7 +291,8 @@ _HIGHER: Final = _words_of("""
     reward rouge score scores similarity success successes
 """)
 _METRICS: Final = _HIGHER | _words_of("""
-    brier cer faithful faithfulness hit kappa mape mrr ndcg relevance relevancy solve wer win
+    brier cer coherence completeness correctness faithful faithfulness groundedness helpfulness hit kappa mape mrr ndcg
+    relevance relevancy solve wer win
 """)
 _COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
@@ -375,7 +376,7 @@ def headline_place(name: str) -> tuple[int, int, int] | None:
     place = (max(1, name.count(".")), rank)
     if is_headline(name) or (words & _METRICS and (words & (_MEANS | _SHARES) or not words & _COUNTED)):
         return (0, *place)
-    if words & _MEANS and not words & _SET:
+    if words & _MEANS and not words <= _SHARES and not words & _SET:
         return (1, *place)
     return (2, *place) if words & _METRICS else None
 

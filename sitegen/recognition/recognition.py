@@ -18,6 +18,7 @@ from sitegen.importers.recorded_layouts import (
     is_amount,
     is_headline,
     is_measure,
+    lower_is_better,
     numbers_of_layout,
     read_record,
 )
@@ -188,6 +189,11 @@ _NAMED_SCORE = re.compile(
     r"(?: \[\w+\])?$",
     re.IGNORECASE,
 )
+_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]")
+"""Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
+_OWN_SIDES: Final = {"expected": ("groundtruth", "gold", "expected", "true"), "output": ("predicted", "pred")}
+"""Part -> how names of columns of the author's own begin, such as ``ground_truth_label``."""
+_MOST_LABELS: Final = 12
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
 _CASES: Final = frozenset(
     ("cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples", "dimensions", "criteria")
@@ -216,6 +222,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
             parts[part] = column
+    parts |= _parts_by_own_names(parts, columns)
     if "id" in parts and (varied := _crossed_with(parts["id"], columns, parts)):
         if plain_name(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
@@ -227,16 +234,17 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     kinds = ((VERDICTS, 1), (WEAK_VERDICTS, 2))  # with the least number of different verdicts
     named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
-    scores, highest = _score_columns(columns, by_name)
+    scores, highest = _score_columns(columns, by_name, verdict)
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
     if not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
     is_judged = bool(tells or stated) or plain_name(table.key) in _CASES or any(name.endswith("]") for name in scores)
-    is_classified = all(
-        plain_name(parts.get(part, "")) in names
-        for part, names in (("expected", TRUE_LABELS), ("output", PREDICTED_LABELS))
+    sides = [parts.get(part, "") for part in ("expected", "output")]
+    is_classified = all(sides) and (
+        (plain_name(sides[0]) in TRUE_LABELS and plain_name(sides[1]) in PREDICTED_LABELS)
+        or (plain_name(sides[1]) not in usual_parts(())["output"] and _are_labels(*(columns[side] for side in sides)))
     )
     if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
         return None  # a table of only ids and scores may be the result of a search
@@ -256,6 +264,29 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     if verdict and all(_states_verdicts(columns[name], 1) for name in scores):
         parts["score"] = verdict  # not the share of the checks that passed
     return parts
+
+
+def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Value]]) -> dict[str, str]:
+    """Return the id and the sides of a comparison, where columns have names of the author's own."""
+    free = [name for name in columns if "." not in name and name not in parts.values()]
+    added: dict[str, str] = {}
+    if "id" not in parts:
+        ids = (name for name in free if _MADE_ID.fullmatch(name) and _fits("id", columns[name]))
+        added["id"] = next(ids, "")
+    for part, starts in _OWN_SIDES.items():
+        if part not in parts:
+            sides = (name for name in free if plain_name(name).startswith(starts))
+            added[part] = next((name for name in sides if _are_labels(columns[name])), "")
+    return {part: name for part, name in added.items() if name}
+
+
+def _are_labels(*sides: list[Value]) -> bool:
+    """Whether columns hold a few labels that repeat, and numbers neither."""
+    cells = [cell for side in sides for cell in side if cell is not None]
+    labels = {cell for cell in cells if isinstance(cell, str) and not _SPELLED.fullmatch(cell.strip())}
+    return (
+        len(labels) <= _MOST_LABELS and len(labels) * 2 <= len(cells) and all(isinstance(cell, str) for cell in cells)
+    )
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
@@ -300,7 +331,9 @@ def _fits(part: str, values: list[Value]) -> bool:
     return 1 < different < len(cells) if part == "variant" else bool(values)
 
 
-def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
+def _score_columns(
+    columns: dict[str, list[Value]], by_name: dict[str, str], verdict: str | None
+) -> tuple[list[str], float]:
     """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
     of_judges = [
         name
@@ -308,7 +341,10 @@ def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> 
         if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
     ]
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
-    metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
+    places = {name: headline_place(name) for name in columns if "." not in name and not lower_is_better(name)}
+    metric_columns = [name for name, place in places.items() if _NAMED_SCORE.search(name) or (place and not place[0])]
+    if not verdict:  # rates of anything, such as ``citation_rate``
+        metric_columns = metric_columns or [name for name, place in places.items() if place and place[0] == 1]
     scores: list[str] = []
     highest = 0.0
     for name in of_judges or overall[:1] or metric_columns:

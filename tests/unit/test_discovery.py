@@ -187,6 +187,49 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
     assert found.why.endswith(f"a table of 4 rows, graded by comparing {names[1]} with {names[0]}")
 
 
+@pytest.mark.parametrize(
+    ("table", "columns", "newest"),
+    [
+        (
+            "alert_id,ground_truth_label,predicted_label,label_correct,severity_correct\n"
+            "A1,bad,bad,True,False\nA2,good,bad,False,False\nA3,bad,bad,True,True\nA4,good,good,True,True\n",
+            {
+                "id": "alert_id",
+                "expected": "ground_truth_label",
+                "output": "predicted_label",
+                "scores": ["label_correct", "severity_correct"],
+            },
+            "Score 0.625 over 4 cases",
+        ),
+        (
+            "arm,id,gold,pred\nplain,c1,drift,none\nplain,c2,none,none\nmemory,c1,drift,drift\nmemory,c2,none,none\n",
+            {"id": "id", "variant": "arm", "expected": "gold", "output": "pred"},
+            "Score 0.750 over 4 cases",
+        ),
+        (
+            "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
+            {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"]},
+            "Score 0.812 over 4 cases",
+        ),
+        (
+            "id,question,ok,duration_s,citation_rate\n1,why?,True,3.5,0.5\n2,how?,True,4.5,1\n",
+            {"id": "id", "input": "question", "score": "citation_rate"},
+            "Score 0.750 over 2 cases",
+        ),
+        ("order_id,predicted,price\n1,3.5,4\n2,4.5,5\n", None, ""),
+        ("id,mode,score\n1,fast,1\n2,slow,0\n", None, ""),
+        ("id,question,expected_words,passed_checks,total_checks\n1,why?,40,3,4\n2,how?,30,2,4\n", None, ""),
+    ],
+)
+def test_columns_with_names_of_their_author_are_recognised_by_their_values(
+    table: str, columns: dict[str, object] | None, newest: str, tmp_path: Path
+):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/triage/results.csv": table})
+    found = [one for one in _look(repo).proposed if one.entry["kind"] == "judged"]
+    assert [(one.entry["settings"]["columns"], one.newest) for one in found] == ([(columns, newest)] if columns else [])
+
+
 @pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
 def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path: str, tmp_path: Path):
     repo = GitRepo(tmp_path / "prompts")
