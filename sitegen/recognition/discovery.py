@@ -63,7 +63,7 @@ _NO_PART_OF_A_NAME = re.compile(
 """Matches what says in the name of a file when it was written, or that it has results, but not of what."""
 _OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
 _UNINFORMATIVE: Final = _OF_EVALS | {
-    *("runs", "run", "iterations", "iteration", "läufe", "baselines"),
+    *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
     *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
 }
 """Names that do not describe what is in a file or a folder."""
@@ -239,7 +239,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
 
 def _informative(name: str) -> str:
     """Return a name without what it says of time and of results; empty if that is all that it says."""
-    rest = re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", name)).strip("-_. ")
+    rest = re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", name)).strip("-_. ").removesuffix("-v")
     return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 

@@ -47,12 +47,15 @@ _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
 )
+_OF_MODELS: Final = (
+    "(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|openai|anthropic|gemini|extract|summar|classif|generat)"
+)
 MAY_HOLD_PROMPTS = re.compile(
-    r"(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|openai|anthropic|gemini|extract|summar|classif|generat)[^/]*(?:/[^/]+)?"
-    r"\.(?:py|[cm]?js|tsx?|ya?ml|json)$",
+    rf"{_OF_MODELS}[^/]*(?:/[^/]+)?\.(?:py|[cm]?js|tsx?|ya?ml|json)$|{_OF_MODELS}[^/]*/.+\.(?:py|[cm]?js|tsx?)$",
     re.IGNORECASE,
 )
-"""Matches code and data, named after what a model does in it, that may hold prompts as texts."""
+"""Matches code and data, named after what a model does in it, that may hold prompts as texts; of code also deeper
+folders, such as those of a package."""
 _RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules", ".goosehints"})
 
 

@@ -92,13 +92,14 @@ _ADDRESSED = re.compile(
 
 _HOLDS_A_PROMPT = re.compile(
     rb"\b(?:\w{1,60}_)?(?:PROMPT|prompt|\w{1,60}Prompt|SYSTEM|system|INSTRUCTIONS|instructions)(?:_\w{1,60})?"
-    rb"\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n|[\"'][^\n]{80})|(?m:^)[ \t-]*[\"']?(?:\w{1,60}[_-])?"
-    rb"(?:prompt|Prompt|system|instructions)[\"']?[ \t]*:[ \t]*(?:[|>][-+]?[ \t]*\n|[\"'][^\n]{80})"
+    rb"\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n\s*[rf]{0,2}[\"']|[\"'][^\n]{80})|"
+    rb"(?m:^)[ \t-]*[\"']?(?:\w{1,60}[_-])?(?:prompt|Prompt|system|instructions)[\"']?[ \t]*:[ \t]*"
+    rb"(?:[|>][-+]?[ \t]*\n|[\"'][^\n]{80})"
 )
 """Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system``.
 The parts of names are bounded: a word of megabytes, such as encoded data, would take hours."""
 
-_MOST_CODE: Final = 60
+_MOST_CODE: Final = 100
 """The most files of code and data in which prompts are looked for."""
 
 _CERTAIN: Final = 2

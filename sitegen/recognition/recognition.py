@@ -158,6 +158,8 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
     if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
         return None
+    if series.newest.ending == "jsonl" and _is_of_cases(table_of(value_of("jsonl", content))):
+        return None  # the last line is a case, and no run
     try:
         numbers = list(numbers_of_layout(read_record(series.newest.path, content).value, {}))
     except UnreadableError:
@@ -183,6 +185,18 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     return keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}"
 
 
+def _is_of_cases(table: FoundTable | None) -> bool:
+    """Whether each row has an id that is not of a run, and most rows have a long text."""
+    if table is None:
+        return False
+    ids = [name for name in table.columns if _MADE_ID.fullmatch(name) and not _OF_A_RUN.match(name)]
+    told = sum(any(isinstance(cell, str) and len(cell) > _LONG for cell in row.values()) for row in table.rows)
+    unique = any(len({str(row.get(name)) for row in table.rows}) == len(table.rows) for name in ids)
+    return unique and len(table.rows) > 1 and told * 2 > len(table.rows)
+
+
+_OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
+_LONG: Final = 80
 _NAMED_SCORE = re.compile(
     r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match|"
     r"^(?:quality|safety|citation|grounded(?:ness)?|helpful(?:ness)?|complete(?:ness)?|coheren\w*|mrr|ndcg))"
@@ -240,7 +254,12 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         scores += stated
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
-    is_judged = bool(tells or stated) or plain_name(table.key) in _CASES or any(name.endswith("]") for name in scores)
+    is_explained = any(plain_name(name).endswith(usual_parts(())["reasoning"]) for name in table.columns)
+    is_judged = (
+        bool(tells or stated or is_explained)
+        or plain_name(table.key) in _CASES
+        or any(name.endswith("]") for name in scores)
+    )
     sides = [parts.get(part, "") for part in ("expected", "output")]
     is_classified = all(sides) and (
         (plain_name(sides[0]) in TRUE_LABELS and plain_name(sides[1]) in PREDICTED_LABELS)

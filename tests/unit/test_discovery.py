@@ -587,6 +587,23 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, hea
 
 
 @pytest.mark.parametrize(
+    ("row", "is_run"),
+    [
+        ({"run_id": "a", "note": "long " * 20, "accuracy": 0.5}, True),
+        ({"reply_id": "a", "note": "long " * 20, "accuracy": 0.5}, False),
+        ({"reply_id": "a", "note": "short", "accuracy": 0.5}, True),
+    ],
+)
+def test_the_last_of_many_cases_is_no_run(row: dict[str, object], is_run: bool, tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    lines = [
+        json.dumps({name: f"{cell}{n}" if name.endswith("_id") else cell for name, cell in row.items()}) for n in (1, 2)
+    ]
+    repo.commit({"evals/replay.jsonl": "\n".join(lines)})
+    assert [one.entry["kind"] for one in _look(repo).proposed] == (["recorded"] if is_run else [])
+
+
+@pytest.mark.parametrize(
     ("path", "name"),
     [
         ("evals/results/latest.json", "evals"),
@@ -601,6 +618,7 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, hea
         ("evals/合同审查/results.json", "合同审查"),
         ("eval_results/2026-08-01/results.json", "evals"),
         ("evals/results/claude-opus-5.json", "claude-opus-5"),
+        ("evals/results/raw/arc.json", "arc"),
         ("apps/web/src/data/eval-results.json", "evals"),
     ],
 )
@@ -648,6 +666,9 @@ LONG = "Read the lease, and write each party with its address and the date on wh
         ("lib/llm/providers/openai.py", f'_SYSTEM_PROMPT = "{LONG}"\n', True),
         ("app/agents.py", f'reader = Agent(name="r", instructions="{LONG}")\n', True),
         ("app/agents.py", "system = os.uname().sysname\n", False),
+        ("src/neuroagent/app/routers/qa.py", f'    system_prompt = f"""{LONG}"""\n', True),
+        ("app/agent.py", f'instructions = (\n    "{LONG}"\n)\n', True),
+        ("app/agent.py", "instructions = (\n    agent.instructions(context)\n)\n", False),
         ("config/llm.yaml", f"model: m\nsystem_prompt: |\n  {LONG}\n", True),
         ("config/agents.json", json.dumps({"reader": {"prompt": LONG}}, indent=1), True),
         ("app/judge.py", 'PROMPT_FILE = "prompts/judge.md"\n', False),
