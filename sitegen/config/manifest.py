@@ -244,6 +244,7 @@ _METRICS: Final = (
     ("accuracy", "accuracy_threshold"),
     ("consistency_score", "consistency_threshold"),
     ("average_quality", "quality_threshold"),
+    ("rougeL", "rouge_l_threshold"),
 )
 _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
@@ -263,7 +264,8 @@ def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
 def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     """Read the evaluation in a file without its unknown keys and wrong values; None if the file cannot be read.
 
-    An unknown key is a warning; a wrong value, or a key that misspells a known one, is an error.
+    An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
+    known one, is an error.
     """
     try:
         root, lines = read_configuring_yaml(content)
@@ -284,7 +286,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
         finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
         possible = keys_at(EvaluationConfig, location) or ()
         is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
-        findings.append(without(finding, "warning" if is_unknown else "error"))
+        findings.append(without(finding, "note" if is_unknown else "error"))
 
     valid = valid_part(EvaluationConfig, stated, report)
     read: EvaluationConfig = adapter_of(EvaluationConfig).validate_python(valid)

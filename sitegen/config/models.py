@@ -374,6 +374,7 @@ class MetricThresholds(ConfigTable):
     accuracy_threshold: float | None = None
     consistency_threshold: float | None = None
     quality_threshold: float | None = None
+    rouge_l_threshold: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

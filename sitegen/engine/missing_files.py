@@ -160,7 +160,8 @@ class MissingFiles(Frozen):
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
         here, results = self.folders(folder), self.folders(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
-        if not files.ground_truths:
+        runs = (each for each in self.manifest.evals if each.kind == "recorded" and each.id == f"{entry.id}-runs")
+        if not files.ground_truths or any(runs):  # the runs recorded their numbers, without their outputs
             return
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
         overwritten = bool(beside) or self._variants(folder, files.variants)

@@ -39,7 +39,7 @@ from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
-from sitegen.model.problems import Finding, Parsed, Problem
+from sitegen.model.problems import Finding, Parsed, Problem, Severity
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
@@ -280,7 +280,8 @@ def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
     for finding in evaluation.findings:
         all_lost = " Nothing of the file counts." if evaluation.value is None else ""
         message = f"{finding.message}{all_lost}"
-        yield Problem("warning", message, finding.fix, path=EVALUATION_FILE, line=finding.line)
+        severity: Severity = "note" if finding.severity == "note" else "warning"
+        yield Problem(severity, message, finding.fix, path=EVALUATION_FILE, line=finding.line)
 
 
 def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:

@@ -34,8 +34,10 @@ def with_proposed_evals(
     A note on each eval, and on each proposal that was rejected, gives the reason.
     """
     search = replace(search, evals_dir=folder_path(configured.site.evals_dir))
-    if head is None or search.stated or search.holds_evals_by_convention:
+    if head is None:
         return configured, ()
+    if search.stated or search.holds_evals_by_convention:
+        return _with_instructions(repository, configured, search, head), ()
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 
     discovery, layout = discover(repository, configured, head), configured
@@ -60,3 +62,17 @@ def with_proposed_evals(
     taken = (Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed)
     others = (Problem("note", f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected)
     return layout, (*taken, *perhaps, *others)
+
+
+def _with_instructions(repository: Repository, configured: Layout, search: Search, head: str) -> Layout:
+    """Add instructions wherever they are, if the configuration names none and no usual place exists."""
+    config = configured.site
+    usual = (glob.partition("*")[0].rstrip("/").split("/")[0] for glob in config.instructions)
+    if config.instructions != SiteConfig().instructions or any(name in search.names("") for name in usual):
+        return configured
+    from sitegen.recognition.files import bounded, tracked_files
+    from sitegen.recognition.instruction_files import instruction_globs
+
+    tracked, _ = tracked_files(repository, head, first_parent=config.first_parent)
+    globs = tuple(glob.glob for glob in instruction_globs(tracked, bounded(search.read), config.instructions))
+    return Layout(dataclasses.replace(config, instructions=globs), configured.manifest) if globs else configured

@@ -18,12 +18,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config.findings import folder_path, home_of
-from sitegen.config.manifest import project_evaluation, stated_llm
+from sitegen.config.manifest import canonical, project_evaluation, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
 from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import importer_of
+from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
 from sitegen.recognition.found_cases import (
     candidates_below,
     case_file_evals,
@@ -279,28 +280,48 @@ def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
     """Yield results of runs, ``results/run-*.json``, as a separate eval beside the scored one."""
     evals_dir = search.evals_dir
-    if evals_dir and evals_dir not in search.homes and _holds_runs(search, f"{evals_dir}/results"):
-        yield EvalConfig(id="results", name="Highlights, as runs recorded them", kind="recorded", outputs="run-*.json")
+    if evals_dir and evals_dir not in search.homes and (headline := _headline_of_runs(search, f"{evals_dir}/results")):
+        yield EvalConfig(
+            id="highlights-runs",
+            name="Highlights, as runs recorded them",
+            kind="recorded",
+            dir=f"{evals_dir}/results",
+            outputs="run-*.json",
+            settings=headline,
+        )
     for eval_id, folder in search.eval_folders.items():
         names = search.names(folder)
         is_marked = any(name in names for name in files_of("highlights").ground_truths)
-        if (folder in search.homes and not is_marked) or not _holds_runs(search, f"{folder}/results"):
+        if (folder in search.homes and not is_marked) or not (
+            headline := _headline_of_runs(search, f"{folder}/results")
+        ):
             continue
+        runs = EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json", settings=headline)
         if is_marked or any(name in OTHER_KINDS for name in names):
             yield EvalConfig(id=eval_id)  # two evals share a folder only if both are named
-            yield EvalConfig(id=f"{eval_id}-runs", kind="recorded", dir=folder, outputs="results/run-*.json")
-        else:
-            yield EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json")
+            runs = dataclasses.replace(runs, id=f"{eval_id}-runs", dir=folder)
+        yield runs
 
 
-def _holds_runs(search: Search, folder: str) -> bool:
+def _headline_of_runs(search: Search, folder: str) -> str:
+    """Return the settings that name the headline of the newest of the runs in a folder; empty if there is none."""
     names = search.names(folder)
     runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
-    return bool(runs) and _measures(search, join(folder, runs[-1]))
+    return search.answer("headline of runs", join(folder, runs[-1]), _settings_of_run) if runs else ""
+
+
+def _settings_of_run(content: bytes) -> str:
+    try:
+        numbers = numbers_of_layout(read_record("run.json", content).value, {})
+    except UnreadableError:
+        return ""
+    measures = (number.name for number in numbers if not number.is_sample and is_measure(number.name))
+    places = {name: place for name in measures if (place := headline_place(name))}
+    return canonical({"headline": min(places, key=places.__getitem__)}) if places else ""
 
 
 def _measures(search: Search, path: str) -> bool:
-    question = "accuracy of highlights"
+    question = "common metrics"
     return bool(search.answer(question, path, lambda content: "measured" if re.search(_MEASURE, content) else ""))
 
 

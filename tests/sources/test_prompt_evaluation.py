@@ -119,7 +119,7 @@ def test_a_named_configuration_without_any_known_key_is_an_error(project):
 UNKNOWN_KEYS = """model: x
 metrics:
   accuracy_threshold: 0.9
-  rouge_l_threshold: 0.4
+  bleu_minimum: 0.4
 comparison: {significance_level: 0.05}
 visualization: {dpi: 300}
 """
@@ -131,15 +131,15 @@ def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, caps
     assert (bench.config.llm.model, dict(bench.place(EVAL).entry.thresholds)["accuracy"]) == ("x", 0.9)
     problems = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
     assert [(each.severity, each.line, each.message) for each in problems] == [
-        ("warning", 4, "The key 'metrics.rouge_l_threshold' is not known. It does not count."),
-        ("warning", 5, "The key 'comparison' is not known. It does not count."),
-        ("warning", 6, "The key 'visualization' is not known. It does not count."),
+        ("note", 4, "The key 'metrics.bleu_minimum' is not known. It does not count."),
+        ("note", 5, "The key 'comparison' is not known. It does not count."),
+        ("note", 6, "The key 'visualization' is not known. It does not count."),
     ]
     Path("own.yaml").write_text(UNKNOWN_KEYS.replace("0.9", "0.99"))
     assert command("verify-one", EVAL, RESPONSES, "--config", "own.yaml") == 0
     said = capsys.readouterr()
     assert "0.99" in said.out
-    assert "The key 'metrics.rouge_l_threshold' is not known." in said.err
+    assert "The key 'metrics.bleu_minimum' is not known." in said.err
     assert "own.yaml:4" in said.err
 
 

@@ -213,7 +213,7 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
         ),
         (
             "id,question,ok,duration_s,citation_rate\n1,why?,True,3.5,0.5\n2,how?,True,4.5,1\n",
-            {"id": "id", "input": "question", "score": "citation_rate"},
+            {"id": "id", "input": "question", "latency": "duration_s", "score": "citation_rate"},
             "Score 0.750 over 2 cases",
         ),
         ("order_id,predicted,price\n1,3.5,4\n2,4.5,5\n", None, ""),

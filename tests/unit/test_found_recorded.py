@@ -15,6 +15,7 @@ from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found
 
+HEADLINE = '{"headline":"accuracy"}'
 F1 = '{"eval": {"f1": 0.5}}'
 
 
@@ -39,13 +40,30 @@ def entry(eval_id: str, **stated: Any) -> EvalConfig:
         ),
         (
             {"evals/results/run-2026-01-04T10-00-00.json": '{"accuracy": 0.5}'},
-            [entry("results", name="Highlights, as runs recorded them", outputs="run-*.json")],
+            [
+                entry(
+                    "highlights-runs",
+                    name="Highlights, as runs recorded them",
+                    dir="evals/results",
+                    outputs="run-*.json",
+                    settings=HEADLINE,
+                )
+            ],
         ),
         (
             {"evals/notes/gold-standard.json": "{}", "evals/notes/results/run-1.json": '{"accuracy": 0.5}'},
-            [EvalConfig(id="notes"), entry("notes-runs", dir="evals/notes", outputs="results/run-*.json")],
+            [
+                EvalConfig(id="notes"),
+                entry("notes-runs", dir="evals/notes", outputs="results/run-*.json", settings=HEADLINE),
+            ],
         ),
-        ({"evals/notes/results/run-1.json": '{"accuracy": 0.5}'}, [entry("notes", outputs="results/run-*.json")]),
+        (
+            {
+                "evals/notes/results/run-1.json": '{"metrics": {"accuracy": 0.5}}',
+                "evals/notes/results/run-2.json": '{"metrics": {"parts": {"a": {"f": 1}}, "all": {"accuracy": 0.5}}}',
+            },
+            [entry("notes", outputs="results/run-*.json", settings='{"headline":"metrics.all.accuracy"}')],
+        ),
     ],
 )
 def test_files_whose_name_and_place_leave_no_doubt_are_evals(files: dict[str, str], wanted: list[EvalConfig]) -> None:
