@@ -189,7 +189,7 @@ def _is_of_cases(table: FoundTable | None) -> bool:
     """Whether each row has an id that is not of a run, and most rows have a long text."""
     if table is None:
         return False
-    ids = [name for name in table.columns if _MADE_ID.fullmatch(name) and not _OF_A_RUN.match(name)]
+    ids = filter(_is_made_id, table.columns)
     told = sum(any(isinstance(cell, str) and len(cell) > _LONG for cell in row.values()) for row in table.rows)
     unique = any(len({str(row.get(name)) for row in table.rows}) == len(table.rows) for name in ids)
     return unique and len(table.rows) > 1 and told * 2 > len(table.rows)
@@ -205,8 +205,14 @@ _NAMED_SCORE = re.compile(
 )
 _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
-_OWN_SIDES: Final = {"expected": ("groundtruth", "gold", "expected", "true"), "output": ("predicted", "pred")}
-"""Part -> how names of columns of the author's own begin, such as ``ground_truth_label``."""
+_OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"
+_OWN_SIDES: Final = {
+    "expected": re.compile(rf"(?:ground_?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
+    "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
+}
+"""Part -> names of columns of the author's own, such as ``ground_truth_label``."""
+_OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
+"""Matches names of measures of how alike two texts are worded."""
 _MOST_LABELS: Final = 12
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
 _CASES: Final = frozenset(
@@ -290,13 +296,17 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     free = [name for name in columns if "." not in name and name not in parts.values()]
     added: dict[str, str] = {}
     if "id" not in parts:
-        ids = (name for name in free if _MADE_ID.fullmatch(name) and _fits("id", columns[name]))
+        ids = (name for name in free if _is_made_id(name) and _fits("id", columns[name]))
         added["id"] = next(ids, "")
-    for part, starts in _OWN_SIDES.items():
+    for part, names in _OWN_SIDES.items():
         if part not in parts:
-            sides = (name for name in free if plain_name(name).startswith(starts))
+            sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
     return {part: name for part, name in added.items() if name}
+
+
+def _is_made_id(name: str) -> bool:
+    return bool(_MADE_ID.fullmatch(name)) and not _OF_A_RUN.match(name)
 
 
 def _are_labels(*sides: list[Value]) -> bool:
@@ -362,6 +372,7 @@ def _score_columns(
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     places = {name: headline_place(name) for name in columns if "." not in name and not lower_is_better(name)}
     metric_columns = [name for name, place in places.items() if _NAMED_SCORE.search(name) or (place and not place[0])]
+    metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
         metric_columns = metric_columns or [name for name, place in places.items() if place and place[0] == 1]
     scores: list[str] = []

@@ -216,6 +216,12 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
             {"id": "id", "input": "question", "latency": "duration_s", "score": "citation_rate"},
             "Score 0.750 over 2 cases",
         ),
+        (
+            "question,answer,rouge_l,judge_score\nwhy?,so.,0.1,1\nhow?,thus.,0.2,0.5\n",
+            {"input": "question", "output": "answer", "score": "judge_score"},
+            "Score 0.750 over 2 cases",
+        ),
+        ("run_id,goldset_version,mrr\na,v1,0.4\nb,v1,0.6\n", None, ""),
         ("order_id,predicted,price\n1,3.5,4\n2,4.5,5\n", None, ""),
         ("id,mode,score\n1,fast,1\n2,slow,0\n", None, ""),
         ("id,question,expected_words,passed_checks,total_checks\n1,why?,40,3,4\n2,how?,30,2,4\n", None, ""),
