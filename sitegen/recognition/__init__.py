@@ -10,6 +10,7 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 import dataclasses
+from posixpath import split
 from typing import Final
 
 from msgspec.structs import replace
@@ -40,15 +41,14 @@ def with_proposed_evals(
         return _with_instructions(repository, configured, search, head), ()
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 
-    discovery, layout = discover(repository, configured, head), configured
+    discovery, config, manifest = discover(repository, configured, head), configured.site, configured.manifest
     if discovery.manifest:
-        config, manifest = configured.site, configured.manifest
         found = manifest_in_force(discovery.manifest.encode(), configured.manifest_path, config.evals_dir).value
         manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
-        # Globs that a user has written stay as they are.
-        if discovery.site and config.instructions == SiteConfig().instructions:
-            config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in discovery.instructions))
-        layout = Layout(config, manifest)
+    # Globs that a user has written stay as they are.
+    if discovery.site and config.instructions == SiteConfig().instructions:
+        config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in discovery.instructions))
+    layout = Layout(config, manifest)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
     name = f"{IF_IT_IS}name its files in {configured.manifest_path}."
     perhaps = (
@@ -67,8 +67,8 @@ def with_proposed_evals(
 def _with_instructions(repository: Repository, configured: Layout, search: Search, head: str) -> Layout:
     """Add instructions wherever they are, if the configuration names none and no usual place exists."""
     config = configured.site
-    usual = (glob.partition("*")[0].rstrip("/").split("/")[0] for glob in config.instructions)
-    if config.instructions != SiteConfig().instructions or any(name in search.names("") for name in usual):
+    usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
+    if config.instructions != SiteConfig().instructions or any(name in search.names(above) for above, name in usual):
         return configured
     from sitegen.recognition.files import bounded, tracked_files
     from sitegen.recognition.instruction_files import instruction_globs

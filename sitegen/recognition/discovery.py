@@ -191,7 +191,7 @@ def _without_crowds(
     for folder, number in proposals_in.items():
         if number > _MOST_BESIDE:  # digests, for example, are the names of files in a cache
             beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
-            nameless = [one for one in beside if not _informative(one.newest.stem)]
+            nameless = [one for one in beside if re.search("[0-9]", one.path) and not _informative(one.newest.stem)]
             found = [(one, proposal) for one, proposal in found if one not in nameless]
             others = f" beside {_MOST_BESIDE - len(nameless)} others" if len(nameless) < _MOST_BESIDE else ""
             why = f"{counted(number - _MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"

@@ -693,6 +693,14 @@ def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(
     assert found == ([(path, "prompts, by the names of texts in it")] if is_found else [])
 
 
+@pytest.mark.parametrize("truth", ["evals/gold-standard.json", "evals/notes/gold-standard.json", ""])
+def test_prompts_are_followed_wherever_they_are_beside_evals_of_any_kind_and_without(truth: str, tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"src/llm-prompts.yaml": f"reader: {LONG}"} | ({truth: "{}"} if truth else {}))
+    build_site(repo.path, tmp_path / "site")
+    assert "llm-prompts.yaml" in (tmp_path / "site/instructions/index.html").read_text()
+
+
 def test_an_eval_of_a_package_has_the_instructions_of_the_package(tmp_path: Path):
     repo = GitRepo(tmp_path / "repo")
     packages = {f"packages/{name}/package.json": "{}" for name in ("billing", "search", "bare")}
