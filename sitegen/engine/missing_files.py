@@ -160,7 +160,9 @@ class MissingFiles(Frozen):
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
         here, results = self.folders(folder), self.folders(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
-        runs = (each for each in self.manifest.evals if each.kind == "recorded" and each.id == f"{entry.id}-runs")
+        runs = (
+            each for each in self.manifest.evals if traits_of(each.kind).is_recorded and each.id == f"{entry.id}-runs"
+        )
         if not files.ground_truths or any(runs):  # the runs recorded their numbers, without their outputs
             return
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 59_907,
+    "lines of sitegen/": 60_022,
     "modules of sitegen/": 288,
     "classes": 513,
     "classes in pages/": 70,
-    "fields of classes": 2_268,
-    "functions": 3_455,
-    "parameters": 5_144,
+    "fields of classes": 2_269,
+    "functions": 3_461,
+    "parameters": 5_154,
     "functions with more than 6 parameters": 5,
-    "private functions of at most 6 lines used once": 112,
+    "private functions of at most 6 lines used once": 111,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_510,
     "template lines over 160 characters": 0,
-    "lines of tests": 48_836,
+    "lines of tests": 48_932,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
