@@ -302,7 +302,9 @@ class Layout:
             return ("recorded" if name in records else "overwritten"), ""
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return "overwritten", ""
-        return _role_in_results(inside, records) if inside.startswith(f"{RESULTS}/") else (None, "")
+        if not inside.startswith(f"{RESULTS}/") or is_path(self.entry(eval_id).outputs):
+            return None, ""  # no folder among the results is an iteration, if one output is stated
+        return _role_in_results(inside, records)
 
     def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's. No file of a run is one, unless a glob of the project names it."""

@@ -205,7 +205,18 @@ WORDS: Final = {
     **dict.fromkeys(("否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG),
 }
 """Words in a table that state a verdict, in lower case."""
-VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "exactmatch")
+VERDICTS: Final = (
+    "passed",
+    "pass",
+    "ispassed",
+    "correct",
+    "iscorrect",
+    "gatepass",
+    "verdict",
+    "judgment",
+    "judgement",
+    "exactmatch",
+)
 """Usual names of a verdict, in lower case without separators."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LONGEST: Final = 40

@@ -76,6 +76,18 @@ _GRADING: Final = re.compile(
     r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
 )
 """Matches plain names of objects or lists in which a tool explains its verdict on a case."""
+CHECKS: Final = "checks"
+_OF_FIELD: Final = re.compile(
+    r"(.+)[_. ](?:(?P<expected>true|truth|gold|gt|expected)|(?P<output>pred|predicted|prediction|extracted)|"
+    r"(?P<checks>ok|correct|match))",
+    re.IGNORECASE,
+)
+"""Matches a column with a side of a field, or with the verdict that the file states on it."""
+_STATED_MEASURE: Final = re.compile(
+    r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
+    r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
+)
+"""Matches plain names of numbers that nothing else than a grader writes beside an output."""
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 
 
@@ -102,11 +114,34 @@ def _trace_of(row: Mapping[str, Value]) -> str:
     return name_of(row.get("traceId")) or name_of(row.get("trace_id"))
 
 
+def with_sides(row: Mapping[str, Value]) -> dict[str, Value]:
+    """Return a row with one expected side and one output in place of a pair of columns for each field.
+
+    The field ``total`` has the columns ``total_true`` and ``total_pred``, and perhaps its verdict in ``total_ok``, a
+    check. A single pair without a verdict may be a classification.
+    """
+    columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
+    for name in row:
+        if match := _OF_FIELD.fullmatch(name):
+            columns[str(match.lastgroup)][match[1]] = name
+    fields = columns["expected"]
+    columns[CHECKS] = {
+        field: name for field, name in columns[CHECKS].items() if field in fields and is_verdict(row[name])
+    }
+    if fields.keys() != columns["output"].keys() or len(fields) < (1 if columns[CHECKS] else 2):
+        return dict(row)
+    used = {name for names in columns.values() for name in names.values()}
+    sides = {side: {field: row[name] for field, name in names.items()} for side, names in columns.items() if names}
+    return {**{name: value for name, value in row.items() if name not in used}, **sides}
+
+
 def with_named_checks(row: Mapping[str, Value]) -> dict[str, Value]:
     """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``).
 
     In CSV, a list or an object of checks is JSON in a cell.
     """
+    sided = with_sides(row)
+    row = sided if CHECKS in sided else row
     checks = dict[str, Value]()
     for name, cell in row.items():
         if isinstance(cell, str) and (_ONE_NUMBER.fullmatch(cell) or (plain_name(name) in _LISTS and cell[:1] in "{[")):
@@ -148,7 +183,9 @@ def states_a_result(row: Mapping[str, Value], *, of_response: bool = False) -> b
         if isinstance(value, dict) or (isinstance(value, list) and not of_response):
             stated = bool(value) and (holds_checks or (not of_response and _GRADING.fullmatch(plain) is not None))
         else:
-            stated = (plain in SCORES or ("." in name and holds_checks)) and _is_number(value)
+            is_score = plain in SCORES or ("." in name and holds_checks)
+            is_score = is_score or (not of_response and _STATED_MEASURE.fullmatch(plain) is not None)
+            stated = (is_score and _is_number(value)) or (plain in SCORES and is_verdict(value))
         if stated or (plain in verdicts and is_verdict(value)) or (plain == _VERDICT and not is_no_score(value)):
             return True
     return False
@@ -197,9 +234,10 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
         if column is not None and (part != "variant" or _repeats(row.get(column) for row in rows)):
             parts[part] = (column,)
-    verdict = next(
-        (by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if _states_verdicts(by_name.get(name), rows)), ""
-    )
+    # A grade may be a word as well.
+    words = [name for name in SCORES if name in by_name and not any(_is_number(row.get(by_name[name])) for row in rows)]
+    named = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
+    verdict = next((by_name[name] for name in named), "")
     numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
     score = next((by_name[name] for name in numeric), "")
     above = dict.fromkeys(
@@ -211,6 +249,9 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     ):  # whose scores are lists, because a trace may have several of a name
         lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
         scores = tuple((name, "") for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows))
+    if not (verdict or score or scores):
+        measures = (name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain))
+        scores = tuple((name, "") for name in measures if any(_is_number(row.get(name)) for row in rows))
     sides = [plain_name(name) for part in ("expected", "output") for name in parts.get(part, ())]
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):

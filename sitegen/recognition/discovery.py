@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from posixpath import basename, relpath, splitext
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.recognition import doubt_about, recognise
+from sitegen.recognition.recognition import doubt_about, recognise, states_results
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -69,6 +69,8 @@ _UNINFORMATIVE: Final = _OF_EVALS | {
 """Names that do not describe what is in a file or a folder."""
 
 
+_BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]?\*$"
+"""Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
 _OFTEN: Final = 3
 """The least number of versions of an output whose path does not suggest results."""
 
@@ -114,7 +116,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     truth_finder = TruthFinder(candidates, read)
     truths = set[str]()
     proposals_in = Counter[str]()
-    single = 0
+    single, unknown = 0, list[Proposal]()
     found: list[tuple[OutputSeries, Proposal]] = [
         (
             one.series,
@@ -140,6 +142,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
         content = read(series.newest.path)
         recognition = recognise(series, content, truth_finder) if content else None
         if not content or recognition is None:
+            unknown += _of_unknown_form(series, content)
             continue
         folder = series.path.rpartition("/")[0]
         # The sums beside cases take no place from other evals.
@@ -177,7 +180,17 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
-    return [*kept, *left_out]
+    return [*kept, *left_out, *unknown[:_MOST_BESIDE]]
+
+
+def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
+    """Yield what is told of a file that states results and is not recognised."""
+    if content is None or not states_results(series, content):
+        return
+    written = f"{series.path}, written by {counted(series.versions, 'commit')}"
+    why = f"{written}: verdicts in a form that is not known"
+    lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
+    yield Proposal(id=series.path, why=why, lacks=lacks)
 
 
 def _without_crowds(
@@ -225,7 +238,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     """Return names for outputs, the shortest first."""
     outputs = series.outputs
     file = basename(outputs.rstrip("/"))
-    stem = file if outputs.endswith("/") else splitext(file)[0].replace("*", "")
+    stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", splitext(file)[0]).replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if _informative(name)), "")
     of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")

@@ -64,6 +64,7 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
 
+_DATA_FOLDERS: Final = frozenset(("data", "dataset", "datasets"))
 _LEAST_RUNS: Final = 2  # runs of a series
 
 
@@ -113,7 +114,10 @@ class OutputSeries(Frozen):
             return True
         is_output = truth.name == self.newest.name or (self.is_glob and bool(run_globs_of(truth.path)))
         above, below = sorted((truth.folder, self.folder), key=len)
-        return not is_output and (below.startswith(above) or below.partition("/")[0] == above.partition("/")[0])
+        tops = [folder.partition("/")[0] for folder in (above, below)]
+        # A folder that is named after what is in it, and not after a part of the project, is one of all parts.
+        are_of_all = all(top in _DATA_FOLDERS or is_result_by_name(top) or is_truth_by_name(top) for top in tops)
+        return not is_output and (below.startswith(above) or tops[0] == tops[1] or are_of_all)
 
     @property
     def hinted(self) -> bool:

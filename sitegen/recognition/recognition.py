@@ -39,7 +39,7 @@ from sitegen.importers.usual_names import (
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import FoundTable, leaf_paths, table_of, value_of
-from sitegen.recognition.output_series import OutputSeries, TruthFinder
+from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
 
@@ -81,6 +81,15 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
 
 
+def states_results(series: OutputSeries, content: bytes) -> bool:
+    """Whether a file that is named like results has a member that is named like a verdict or a state."""
+    if not is_result_by_name(series.newest.name):
+        return False
+    last = (path.rpartition(".")[2].removesuffix("[]") for path in leaf_paths(value_of(series.newest.ending, content)))
+    return any(plain_name(name) in _STATES for name in last)
+
+
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state"))
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
 _PEOPLE = re.compile(r"(?:^|[^a-z])(?:humans?(?![_-]?eval)|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE)
 _OFTEN: Final = 3

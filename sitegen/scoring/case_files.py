@@ -20,7 +20,17 @@ from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, js
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.importers import LINES, importer_of
 from sitegen.importers.case import VERDICTS
-from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, SCORES, nearest_cases, states_a_result, usual_key
+from sitegen.importers.usual_names import (
+    CHECKS,
+    EXPECTED,
+    INPUTS,
+    OUTPUT,
+    SCORES,
+    nearest_cases,
+    states_a_result,
+    usual_key,
+    with_sides,
+)
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -50,10 +60,6 @@ _IDS: Final = (
     "file",
     "filename",
     "image",
-)
-_SIDE_OF_FIELD: Final = re.compile(
-    r"(.+)[_. ](?:(?P<expected>true|truth|gold|gt|expected)|(?P<output>pred|predicted|prediction|extracted))",
-    re.IGNORECASE,
 )
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
@@ -136,7 +142,8 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         if kind := _kind_of_broken_file(content, of_responses):
             return kind
         raise
-    if file.kind == "responses" and any(states_a_result(case.member) for case in file.cases):
+    are_texts = file.kind == "responses"
+    if any(case.member.get(CHECKS) or (are_texts and states_a_result(case.member)) for case in file.cases):
         return "judged"
     return file.kind if file.complete else None
 
@@ -230,7 +237,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         members = [(member, None) for member in list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
-    objects = [(_with_sides(member), line) for member, line in members if isinstance(member, dict)]
+    objects = [(_with_numbers(member), line) for member, line in members if isinstance(member, dict)]
     if not any(is_two_sided(member, keys) for member, _ in objects):
         raise NoCasesError(
             "it has no list of cases with an expected and an output side",
@@ -305,26 +312,20 @@ def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
     return nearest_cases(root, lambda case: is_two_sided(case, keys))
 
 
-def _with_sides(row: dict[str, Value]) -> dict[str, Value]:
-    """The row with one expected side and one output in place of a pair of columns for each field.
-
-    The field ``total`` has the columns ``total_true`` and ``total_pred``. A single pair may be a classification.
-    """
-    sides: dict[str, dict[str, Value]] = {}
-    for name, value in row.items():
-        if match := _SIDE_OF_FIELD.fullmatch(name):
-            number = plain_number(value) if isinstance(value, str) else None
-            sides.setdefault(str(match.lastgroup), {})[match[1]] = value if number is None else number
-    expected, output = (sides.get(side, {}) for side in ("expected", "output"))
-    if len(expected) < 2 or expected.keys() != output.keys():
-        return row
-    rest = {name: value for name, value in row.items() if not _SIDE_OF_FIELD.fullmatch(name)}
-    return {**rest, "expected": expected, "output": output}
+def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
+    """The row with its sides from columns, in which texts of CSV that are plain numbers are numbers."""
+    sided = with_sides(row)
+    for name in ("expected", "output") if sided.keys() != row.keys() else ():
+        side = sided[name]
+        if isinstance(side, dict):
+            numbers = {key: plain_number(value) for key, value in side.items() if isinstance(value, str)}
+            sided[name] = {**side, **{key: number for key, number in numbers.items() if number is not None}}
+    return sided
 
 
 def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether a case has both an expected side and an output."""
-    case, sides = _with_sides(case), ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    case, sides = with_sides(case), ((keys.expected, EXPECTED), (keys.output, OUTPUT))
     return all(
         value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides
     )

@@ -92,7 +92,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 34
+    version = 35
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

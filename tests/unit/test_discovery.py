@@ -755,17 +755,26 @@ JOINED = {
         {"dir": "predictions", "outputs": "v*.csv", "ground_truth": "../labels.csv"},
         ["", "F1 1.000 over 4 documents"],
     ),
+    "predictions in another folder than labels": (
+        {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
+        [
+            {f"predictions/m_v{run}.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate(labels)))}
+            for run, labels in ((1, "bbab"), (2, "abab"))
+        ],
+        {"dir": "predictions", "outputs": "m_v*.csv", "ground_truth": "../data/labels.csv"},
+        ["", "F1 1.000 over 4 documents"],
+    ),
     "two columns a field": (
         {},
         [
             {
                 "eval/results.csv": "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok\n"
-                f"a.png,Oak,Oak,True,12.5,12.5,True\nb.png,{vendor},Ash,False,9,9,True\n"
+                f"a.png,Oak,OAK Ltd,True,12.5,12.5,True\nb.png,{vendor},Ash,{vendor == 'Ash'},9,9,True\n"
             }
             for vendor in ("Elm", "Ash")
         ],
-        {"kind": "fields", "ground_truth_format": "cases", "dir": "eval", "outputs": "results.csv"},
-        ["F1 0.750 over 2 documents", "F1 1.000 over 2 documents"],
+        {"kind": "judged", "dir": "eval", "outputs": "results.csv"},
+        ["Score 0.750 over 2 cases", "Score 1.000 over 2 cases"],
     ),
 }
 """Truth, outputs by commit -> the entry, and the newest score after each commit, once there is a series of them."""
@@ -783,6 +792,22 @@ def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
 
 
 STATED = {
+    "a verdict that is called a grade": (
+        [{"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)],
+        "Score 0.750 over 4 cases",
+    ),
+    "a verdict that is called a judgement": (
+        {"runs": [{"id": n, "expected": "yes", "actual": "Yes!", "judgement": "PASS"} for n in range(2)]},
+        "Score 1.000 over 2 cases",
+    ),
+    "a measure beside what was expected": (
+        [{"id": n, "expected": "yes", "output": "Yes!", "semantic_similarity": n / 4} for n in range(4)],
+        "Score 0.375 over 4 cases",
+    ),
+    "verdicts on fields": (
+        [{"id": n, "a_true": 1, "a_pred": 2, "a_ok": True, "b_true": 1, "b_pred": 1, "b_ok": n > 0} for n in range(2)],
+        "Score 0.750 over 2 cases",
+    ),
     "cases by name": (
         {"results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"}, "n_pass": 3},
         "Score 0.750 over 4 cases",
@@ -936,3 +961,11 @@ def test_sums_beside_cases_take_no_place_from_other_evals(tmp_path: Path):
     repo.commit({**files, **sums})
     look = _look(repo)
     assert (len(look.proposed), look.rejected) == (8, ())
+
+
+def test_a_report_that_is_not_known_is_said_to_be_not_known(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
+    repo.commit({"evals/results.json": json.dumps({"suites": [{"checks": checks}]}), "evals/notes.json": '{"a": 1}'})
+    (one,) = _look(repo).rejected
+    assert one.why == "evals/results.json, written by 1 commit: verdicts in a form that is not known"
