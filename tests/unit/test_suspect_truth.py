@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
+from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
@@ -312,3 +313,12 @@ def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
     assert (page.path, len(sample.view_of(page).labels)) == ("evals/a/suspect-truth.html", 3)
     html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="../../suspect-labels.html"' in html
+
+
+def test_the_line_of_a_label_in_a_folder_is_in_the_file_of_its_document() -> None:
+    files = [(f"c{n}.json", f'{{\n  "total": {n},\n  "sum": {n}\n}}\n'.encode()) for n in (4, 5)]
+    outputs = tuple(File(f"out/c{n}.json", b'{"total": 7, "sum": 5}') for n in (4, 5))
+    suspect = replace(_suspect("total", "5", "7"), document="c5")
+    inputs = ScoringInputs(outputs=outputs, ground_truth=File("gold/", packed(files)))
+    found = corrected_line(FieldsScorer().score, inputs, suspect)
+    assert found == Correction(path="gold/c5.json", line=2, before='  "total": 5,', after='  "total": 7,')
