@@ -124,16 +124,16 @@ def test_page_command_report_and_history_give_one_answer(
         names = [str(number + 1) for number in (before, after)]
         (told,) = compare_iterations(options, eval_id, names)[0].changes
         said = plain(page["judged"][f"{before + 1:04d} {after + 1:04d}"][0])
-        assert (f"{told.chance.decision}: {told.chance.words}" if told.chance else SAME_OUTPUT) in said
+        assert (f"{told.verdict.decision}: {told.words}" if told.verdict else SAME_OUTPUT) in said
         fates = counted(page["block"], page["fates"], before, after)
         assert (told.fixed, told.broken, told.still_wrong) == (fates["fixed"], fates["broken"], fates["still_wrong"])
         if after == before + 1:
             point = listed["points"][after]
-            verdict = told.chance and {"decision": told.chance.decision, "words": told.chance.words}
+            verdict = told.verdict and {"decision": told.verdict.decision, "words": told.words}
             assert point["delta"].get("verdict") == verdict
             assert (point["fixed"], point["broken"], point["still"]) == (told.fixed, told.broken, told.still_wrong)
             report = plain((site / f"evals/{eval_id}/{after + 1:04d}.html").read_text())
-            words = (told.chance.decision, told.chance.words.partition(";")[0]) if told.chance else ("same output",)
+            words = (told.verdict.decision, told.words.partition(";")[0]) if told.verdict else ("same output",)
             assert all(word in report for word in words)
 
 
@@ -149,4 +149,9 @@ def test_a_comparison_of_revisions_is_that_of_their_newest_iterations(
         assert told.keys() == {"values", "marks", "faq"}
         for eval_id, one in told.items():
             (same,) = compare_iterations(options, eval_id, [str(before + 1), str(after + 1)])[0].changes
-            assert (one.chance, one.flips, one.metrics) == (same.chance, same.flips, same.metrics)
+            assert (one.verdict, one.words, one.flips, one.metrics) == (
+                same.verdict,
+                same.words,
+                same.flips,
+                same.metrics,
+            )

@@ -357,7 +357,7 @@ def test_other_ground_truth_with_the_same_output_is_not_the_models_fault_and_flo
         in lines
     )
     change = compare_revisions(Options(repo=repo.path), "main", "work")[0].changes[0]
-    assert (change.chance, change.warnings) == (None, (SAME_OUTPUT,))
+    assert (change.verdict, change.warnings) == (None, (SAME_OUTPUT,))
     work(repo, {"sitegen.toml": "[gate]\nfloor = 0.7\n"})
     assert report(repo)["evals"][0]["metrics"][0]["reasons"] == ["below the floor", "same output"]
     assert check(repo).returncode == 1
@@ -829,8 +829,8 @@ def test_the_gate_says_the_word_of_the_report_and_repeats_of_a_branch_excuse_not
     by_report = change(series, len(at_base), len(series.points) - 1).verdict
     (by_compare,) = compare_revisions(options, "main", "work")[0].changes
     assert by_report is not None
-    assert by_compare.chance is not None
-    assert [metric["noise"]["decision"], by_report.decision, by_compare.chance.decision] == [decision] * 3
+    assert by_compare.verdict is not None
+    assert [metric["noise"]["decision"], by_report.decision, by_compare.verdict.decision] == [decision] * 3
     assert metric["noise"]["why"] == by_report.why
     assert (found["verdict"], metric["reasons"]) == (verdict, reasons)
     assert gate_markdown(read_report(schema_first(gate.check(options, "main")))) == gate_markdown(

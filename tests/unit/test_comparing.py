@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantSample
 from sitegen.analysis.variants import variant_comparison, variant_sample
-from sitegen.model.changes import Interval
+from sitegen.model.changes import ChangeVerdict, Ends, Interval
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
-from sitegen.questions.comparison_files.changes import Chance, DocumentChange, Flip, MetricChange, ResultChange
+from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import SHOWN, plots
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -110,22 +110,27 @@ def test_a_metric_that_neither_side_has_is_left_out():
 
 
 def test_a_report_says_how_far_the_headline_can_be_trusted():
-    chance = Chance(
+    verdict = ChangeVerdict(
         decision="cannot tell",
         why="flips may be chance",
-        words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
-        too_few="too few values: only changes above about 0.15 can be told from chance",
-        difference=-0.125,
-        before=Interval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
-        after=Interval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
-        change=Interval(low=-0.25, high=-0.01, unit="fields", n=40, method="paired"),
-        fixed=2,
-        broken=5,
+        change=-0.125,
+        interval=Ends(-0.25, -0.01),
+        unit="fields",
+        n=40,
+        counted=(2, 5),
         p_value=0.453,
-        lost_fields=(),
         detectable=0.15,
     )
-    one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
+    one = replace(
+        change(),
+        verdict=verdict,
+        words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
+        too_few="too few values: only changes above about 0.15 can be told from chance",
+        interval_before=Interval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
+        interval_after=Interval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
+        judgements=Significance("McNemar, exact binomial", 2.0, 0.453),
+        flips=(),
+    )
     text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
         "**Cannot tell**: 2 fixed, 5 broken; "
@@ -155,22 +160,15 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     ],
 )
 def test_a_report_says_what_the_sign_test_counted(unit, fixed, broken, said):
-    chance = Chance(
+    verdict = ChangeVerdict(
         decision="cannot tell",
         why="flips may be chance",
-        words="",
-        too_few="",
-        difference=0.0,
-        before=None,
-        after=None,
-        change=Interval(low=-0.25, high=0.25, unit=unit, n=4, method="paired"),
-        fixed=fixed,
-        broken=broken,
-        p_value=1.0,
-        lost_fields=(),
-        detectable=None,
+        interval=Ends(-0.25, 0.25),
+        unit=unit,
+        n=4,
+        counted=(fixed, broken),
     )
-    text = comparison_markdown(ComparisonDocument(changes=(replace(change(), chance=chance),)))
+    text = comparison_markdown(ComparisonDocument(changes=(replace(change(), verdict=verdict),)))
     assert said in text
     assert text.count("once") == said.count("once")
 

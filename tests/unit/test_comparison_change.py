@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change as find_change
 from sitegen.analysis.series import series_of_two
-from sitegen.model.changes import DeltaParts, Overlap
+from sitegen.model.changes import DeltaParts, Ends, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -180,26 +180,25 @@ def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_cha
     items = {"items": [{"description": "pears", "n": 1, "unit": "kg"}, {"description": "soap", "n": 2, "unit": "bar"}]}
     found = change(items, {"items": items["items"][:1]}, items)
     assert (found.fixed, found.broken) == (3, 0)
-    assert found.chance is not None
-    assert (found.chance.fixed, found.chance.broken, found.chance.decision) == (1, 0, "cannot tell")
+    assert found.verdict is not None
+    assert (found.verdict.counted, found.verdict.decision) == ((1, 0), "cannot tell")
     assert found.judgements == Significance("exact sign test", None, 1.0)
 
 
 def test_both_sides_and_the_change_have_an_interval():
     truth = dict.fromkeys("abcdefghijklm", "x")
     before = truth | dict.fromkeys("abcdefghm", "y")
-    chance = change(truth, before, truth | {"m": "y"}).chance
-    assert chance is not None
-    assert (chance.decision, chance.why) == ("better", "beyond chance")
-    assert chance.difference == pytest.approx(8 / 13)
-    spans = (chance.before, chance.after, chance.change)
-    assert [span and (span.unit, span.n) for span in spans] == [("fields", 13)] * 3
+    changed = change(truth, before, truth | {"m": "y"})
+    verdict, sides = changed.verdict, (changed.interval_before, changed.interval_after)
+    assert verdict is not None
+    assert (verdict.decision, verdict.why) == ("better", "beyond chance")
+    assert verdict.change == pytest.approx(8 / 13)
+    assert [over and (over.unit, over.n) for over in (*sides, verdict)] == [("fields", 13)] * 3
+    spans = [*(Ends(side.low, side.high) for side in sides if side), verdict.interval]
     values = (4 / 13, 12 / 13, 8 / 13)
     assert all(span and span.low <= value <= span.high for span, value in zip(spans, values, strict=True))
-    assert change(truth, before, truth | {"m": "y"}).chance == chance
-    everything_right = change(truth, before, truth).chance
-    assert everything_right
-    assert everything_right.after
+    assert change(truth, before, truth | {"m": "y"}) == changed
+    assert change(truth, before, truth).interval_after
 
 
 def answered(right: int, wrong: int) -> str:

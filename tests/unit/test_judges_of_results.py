@@ -237,7 +237,7 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
     assert document["judge"] == {"base": ["j-1"], "head": ["j-2"], "metrics": list(ALL)}
     change = compare_iterations(Options(repo=repo.path, cache=tmp_path / "memo"), "tone", ("8", "9"))[0].changes[0]
     assert {metric.change for metric in change.metrics if metric.name in ALL} == {None}
-    assert change.chance is not None
-    assert (change.chance.decision, change.chance.why) == ("cannot tell", "another judge")
+    assert change.verdict is not None
+    assert (change.verdict.decision, change.verdict.why) == ("cannot tell", "another judge")
     assert (change.judgements.p_value, change.by_document.p_value) == (None, None)
     assert change.warnings == ("The judge changed from j-1 to j-2.",)

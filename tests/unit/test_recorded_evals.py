@@ -186,7 +186,7 @@ def test_the_terminal_compares_and_verifies_them(sites) -> None:
         ("retail.f1", 0.81, 0.61),
         ("latency_ms", 1200.0, 1211.0),
     ]
-    assert change["chance"] is None
+    assert change["verdict"] is None
     done = run("verify-one", "speed", "--json", cwd=repo.path)
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
-from sitegen.model.changes import Change, ChangeVerdict, Decision, DeltaParts, Interval, Why
-from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period, Tally
-from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
+from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period
+from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.usage import regraded
 from sitegen.pages import labels
@@ -59,37 +59,6 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
-    """The verdict on the change of the headline."""
-
-    decision: Decision
-    """The word for the change on these cases, judged with the noise of outputs that were made again."""
-    why: Why
-    """The reason for the decision."""
-    words: str
-    """What pages say after the word: the reason, and what holds beyond these cases."""
-    too_few: str
-    """From which size on a change can be told from chance here, in words; empty unless this one may be chance."""
-    difference: float | None
-    """The change of the headline, after minus before, over the documents that both sides have."""
-    before: Interval | None
-    """The interval of the headline before."""
-    after: Interval | None
-    change: Interval | None
-    """The interval of the change, from units paired with themselves."""
-    fixed: int
-    """What the sign test counts: list items, and judgements outside of lists."""
-    broken: int
-    p_value: float | None
-    """The exact sign test of ``fixed`` and ``broken``; None if nothing could be compared."""
-    lost_fields: Tally
-    """The fields that were right wherever they were judged, and are wrong wherever they are judged after, with
-    the number of their values."""
-    detectable: float | None
-    """The smallest change that a sample of this size detects with a power of 0.8."""
-
-
-@dataclass(frozen=True, slots=True)
 class ResultChange:
     """A point of an eval compared with another one."""
 
@@ -106,7 +75,7 @@ class ResultChange:
     """Number of judgements that only one side has, because documents or ground truth differ."""
     judgements: Significance
     """The exact sign test of list items and judgements outside of lists that flipped; their numbers are in
-    ``chance``."""
+    ``verdict``."""
     documents: tuple[DocumentChange, ...]
     """The documents that both sides have."""
     by_document: Significance
@@ -115,9 +84,16 @@ class ResultChange:
     """Broken, then fixed, then still wrong; each group sorted by document and path."""
     origin: DeltaParts | None = None
     """Over common documents; None if the headline is undefined on a side, or if a mixture of both was not scored."""
-    chance: Chance | None = None
+    verdict: ChangeVerdict | None = None
     """Whether the headline moved by more than chance; None for the same output, whose change is certain, and for
     recorded numbers."""
+    words: str = ""
+    """What pages say after the word of the verdict: the reason, and what holds beyond these cases."""
+    too_few: str = ""
+    """From which size on a change can be told from chance here, in words; empty unless this one may be chance."""
+    interval_before: Interval | None = None
+    """The interval of the headline before."""
+    interval_after: Interval | None = None
     warnings: tuple[str, ...] = ()
     """Sentences about a changed judge or model, about documents that only one side has, and about the same output."""
 
@@ -150,7 +126,8 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
     ]
     moved = {delta.name: delta.change for delta in change.metrics}
     parts = None if series.info.recorded else change.headline.parts
-    is_same = change.verdict is None and not series.info.recorded
+    verdict = change.verdict
+    is_same = verdict is None and not series.info.recorded
     sentences = (
         *labels.exchanges(change.model, change.judge),
         labels.in_both(change.overlap, nouns),
@@ -176,34 +153,17 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         still_wrong=number_of_cells(flips.still),
         still_right=right[2],
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
-        judgements=Significance("exact sign test", None, change.verdict.p_value if change.verdict else None),
+        judgements=Significance("exact sign test", None, verdict.p_value if verdict else None),
         documents=documents,
         by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
         flips=tuple(map(_listed_flip, listed)),
         origin=parts,
-        chance=_chance(change.verdict, series, first, last) if change.verdict else None,
+        verdict=verdict,
+        words=verdict_words(verdict, spec, nouns) if verdict else "",
+        too_few=smallest_change(verdict, spec) if verdict else "",
+        interval_before=interval_of(first) if verdict else None,
+        interval_after=interval_of(last) if verdict else None,
         warnings=tuple(filter(None, sentences)),
-    )
-
-
-def _chance(verdict: ChangeVerdict, series: Series, before: Scorecard, after: Scorecard) -> Chance:
-    spec, nouns = series.specs[0], series.info.nouns
-    return Chance(
-        decision=verdict.decision,
-        why=verdict.why,
-        words=verdict_words(verdict, spec, nouns),
-        too_few=smallest_change(verdict, spec),
-        difference=verdict.change,
-        before=interval_of(before),
-        after=interval_of(after),
-        change=Interval(*verdict.interval, unit=verdict.unit, n=verdict.n, method="paired, linearised")
-        if verdict.interval and verdict.unit
-        else None,
-        fixed=verdict.counted[0],
-        broken=verdict.counted[1],
-        p_value=verdict.p_value,
-        lost_fields=verdict.lost_fields,
-        detectable=verdict.detectable,
     )
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.pages.labels import MINUS, spread_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -195,7 +196,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         )
         shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
-    yield from _chance_lines(change)
+    if change.verdict:
+        yield from _verdict_lines(change, change.verdict)
     tests = ((_counted_words(change), change.judgements), ("Documents, by the first metric", change.by_document))
     rows = [
         (label, test.method, number(test.statistic), probability(test.p_value), test.note)
@@ -225,35 +227,34 @@ def change_lines(change: ResultChange) -> Iterator[str]:
 
 def _counted_words(change: ResultChange) -> str:
     """What the sign test counted: all judgements that flipped, or fewer events that they belong to."""
-    chance = change.chance
-    if chance is None:
+    if change.verdict is None:
         return "Judgements"
-    fixed, broken = f"{chance.fixed:,}", f"{chance.broken:,}"
-    if chance.change and chance.change.unit == "cases":
+    fixed, broken = (f"{number:,}" for number in change.verdict.counted)
+    if change.verdict.interval and change.verdict.unit == "cases":
         return f"Each case once: {fixed} better, {broken} worse"
-    is_fewer = (chance.fixed, chance.broken) != (change.fixed, change.broken)
+    is_fewer = change.verdict.counted != (change.fixed, change.broken)
     return f"{'Each list item once' if is_fewer else 'Judgements'}: {fixed} fixed, {broken} broken"
 
 
-def _chance_lines(change: ResultChange) -> Iterator[str]:
+def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
-    metric, chance = change.metrics[0], change.chance
-    if chance is None:
-        return
-    yield f"**{chance.decision.capitalize()}**: {prose(chance.words.replace(MINUS, '-'))}."
+    metric = change.metrics[0]
+    yield f"**{verdict.decision.capitalize()}**: {prose(change.words.replace(MINUS, '-'))}."
     yield ""
+    unit, n = verdict.unit, verdict.n
+    moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None
     stated = (
-        (name(change.before), metric.before, number, chance.before),
-        (name(change.after), metric.after, number, chance.after),
-        ("Change", chance.difference, signed, chance.change),
+        (name(change.before), metric.before, number, change.interval_before),
+        (name(change.after), metric.after, number, change.interval_after),
+        ("Change", verdict.change, signed, moved),
     )
     rows = []
     for label, value, written, interval in stated:
         ends = f"{written(interval.low)} to {written(interval.high)}" if interval else NIL
         rows.append((label, written(value), ends, f"{interval.n:,} {interval.unit}" if interval else NIL))
     yield from table((metric.label, "Value", "95 % interval", "Over"), rows, (1, 2))
-    if chance.too_few:
-        yield from ("", f"{chance.too_few[0].upper()}{prose(chance.too_few[1:])}.")
+    if change.too_few:
+        yield from ("", f"{change.too_few[0].upper()}{prose(change.too_few[1:])}.")
     yield ""
 
 
