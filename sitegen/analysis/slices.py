@@ -159,7 +159,8 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], others: Sequence[
         metrics=tuple(metric._replace(value=values.get(metric.name)) for metric in card.metrics),
         documents=tuple(documents),
         fields=(),
-        usage=(card.usage or RunUsage())._replace(
+        usage=replace(
+            card.usage or RunUsage(),
             cost=fsum(costs) if len(costs) == len(documents) else None,
             latency_median=median(times) if len(times) == len(documents) else None,
         ),

@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import accumulate, islice, pairwise, repeat
 from typing import Final
 
+from msgspec.structs import astuple
+
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
@@ -98,7 +100,7 @@ def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str
         f"[{', '.join([_name_and_id(blob, whole=not single) for blob in snapshot.outputs])}]",
         _names_and_ids(snapshot.ground_truth, snapshot.mapping, snapshot.schema),
         *([_as_json(model)] if model else []),
-        *([json.dumps(snapshot.usage)] if snapshot.usage else []),
+        *([json.dumps(astuple(snapshot.usage))] if snapshot.usage else []),
     ]
     return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
 

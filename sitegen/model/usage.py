@@ -9,7 +9,6 @@ Tools use different names for the same value, so names are compared without case
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -42,46 +41,27 @@ class Call(Frozen):
     """The call gave no answer. Its usage counts all the same."""
 
 
-class RunUsage(NamedTuple):
-    """The usage of all answers of one output together, with their models and judges."""
+class RunUsage(FrozenObject):
+    """Usage of the output, and the models that made and graded it; None where no file states it."""
 
     answers: int = 0
-    """Number of calls that the file lists; 0 if a record beside the output states only totals."""
+    """Number of calls that gave an answer; 0 if a record beside the output states only totals."""
     models: tuple[str, ...] = ()
     """Sorted by name; empty if none is stated."""
     parameters: str = ""
-    """Canonical JSON; empty if none are stated, or if answers have different ones."""
+    """Canonical JSON; empty if none are stated, or if they differ among the answers."""
     tokens_in: int | None = None
+    """Input tokens, including tokens from a cache."""
     tokens_out: int | None = None
     cost: float | None = None
+    """US dollars, unless the tool that wrote the file counts in another currency."""
     latency_median: float | None = None
+    """Seconds."""
     latency_p95: float | None = None
+    """Seconds."""
     judges: tuple[str, ...] = ()
     """Sorted by name: each a model, with the digest of its prompt where that is stated."""
     graded: tuple[str, ...] = ()
-    """Names of the metrics that are computed from grades of these judges."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsageRow:
-    """Usage of the output, and the models that made and graded it; None where no file states it."""
-
-    answers: int
-    """Number of calls that gave an answer; 0 if a record beside the output states only totals."""
-    models: tuple[str, ...]
-    parameters: str
-    """JSON; empty if none are stated, or if they differ among the answers."""
-    tokens_in: int | None
-    """Input tokens, including tokens from a cache."""
-    tokens_out: int | None
-    cost: float | None
-    """US dollars, unless the tool that wrote the file counts in another currency."""
-    latency_median: float | None
-    """Seconds."""
-    latency_p95: float | None
-    """Seconds."""
-    judges: tuple[str, ...]
-    graded: tuple[str, ...]
     """Metrics that depend on grades of these judges."""
 
 

@@ -18,7 +18,6 @@ from sitegen.scoring.results_file import (
     field_row,
     fields_part,
     problem_rows,
-    usage_row,
 )
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text, json_value
@@ -229,7 +228,7 @@ def results_document(
         eval_id=eval_id,
         status=card.status,
         **{field.name: getattr(part, field.name) for field in fields(part)},
-        usage=usage_row(card.usage),
+        usage=card.usage,
         problems=problem_rows(card.findings),
         metadata=metadata,
     )

@@ -326,7 +326,7 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], of_scores:
         graded = (*(spec.name for spec in METRICS if spec.name != LIFT), *of_scores)
     else:  # if a model scored the whole case, the tool computed the verdict from its score
         graded = ("score", *of_scores, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
-    return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
+    return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=graded)
 
 
 def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:

@@ -10,7 +10,7 @@ from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import PairedBy, Result, Status
-from sitegen.model.usage import RunUsage, UsageRow
+from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
 
@@ -68,7 +68,7 @@ class ResultsHead:
 class ResultsTail:
     """The last fields of every document."""
 
-    usage: UsageRow | None
+    usage: RunUsage | None
     """None if no file states any usage."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
@@ -82,11 +82,6 @@ def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
         )
         for finding in findings
     )
-
-
-def usage_row(usage: RunUsage | None) -> UsageRow | None:
-    """The usage of an output; None if no file states any."""
-    return None if usage is None else UsageRow(**usage._asdict())
 
 
 def field_row(counts: Counts) -> Any:

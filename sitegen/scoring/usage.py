@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum, inf
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sitegen.importers.recorded_layouts import is_amount
 from sitegen.model.metrics import Metric, MetricSpec
@@ -94,7 +94,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
         judges=judges,
         graded=graded if judges else (),
     )
-    return None if usage == RunUsage() else usage._replace(answers=len(answered) or beside.answers)
+    return None if usage == RunUsage() else replace(usage, answers=len(answered) or beside.answers)
 
 
 def missing_usage(calls: Sequence[Call]) -> tuple[Finding, ...]:
@@ -141,7 +141,7 @@ def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
         return result
     card = result.scorecard
     own = card.usage or RunUsage()
-    added = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
+    added = {name: value for name, value in asdict(beside).items() if getattr(own, name) in (None, "", ())}
     recorded = [spec for spec in card.specs if spec.recorded]
     if recorded:  # what the run took is among its numbers
         added = {name: added[name] for name in ("models", "judges") if name in added}
@@ -151,4 +151,4 @@ def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
             *(spec.name for spec in recorded if spec.unit != COUNT and not is_amount(spec.name)),
         }
         added["graded"] = tuple(name for name, _ in card.metrics if name in graded)
-    return replace(result, scorecard=with_usage(result.scorecard, own._replace(**added)))
+    return replace(result, scorecard=with_usage(result.scorecard, replace(own, **added)))

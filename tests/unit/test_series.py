@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.series import headline, problems_of_points
@@ -65,7 +65,7 @@ def test_the_key_of_a_scorecard_is_a_digest_of_all_that_decides_it_without_folde
     files = [["one.json", "11"], ["two.json", "22"]]
     decided_by = [
         ["fields", 3, "f1", one.settings, [["json", "11"]], *rules_of_both],
-        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", several.usage],
+        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", astuple(several.usage)],
     ]
     keys = [scorecard_key(("fields", 3, "f1"), one), scorecard_key(("fields", 3, "f1"), several, "a model")]
     assert keys == [hashlib.sha256(json.dumps(values).encode()).hexdigest() for values in decided_by]

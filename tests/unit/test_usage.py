@@ -9,7 +9,7 @@ from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
-from sitegen.model.usage import Call, Exchange, RunUsage, Usage, UsageRow, exchanged, stated
+from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
@@ -239,18 +239,7 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
     judged = results_document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
-    assert judged.usage == UsageRow(
-        answers=1,
-        models=("m",),
-        parameters="",
-        tokens_in=None,
-        tokens_out=None,
-        cost=0.5,
-        latency_median=None,
-        latency_p95=None,
-        judges=(),
-        graded=(),
-    )
+    assert judged.usage == RunUsage(answers=1, models=("m",), cost=0.5)
     silent = results_document(
         "judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata()
     )

@@ -23,7 +23,7 @@ from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary, VariantSpread
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.model.usage import UsageRow
+from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.labels import STATUSES
 from sitegen.text.plain import encodable, line
@@ -113,7 +113,7 @@ class SeriesPoint(TypedDict):
     """Lower and upper bound around the headline metric."""
     variants: NotRequired[VariantSpread]
     """The variants that the headline averages; omitted with fewer than two variants of the prompt."""
-    usage: NotRequired[UsageRow]
+    usage: NotRequired[RunUsage]
     """Usage of the output, its models and judges; omitted if no file states any of them."""
     fixed: int | None
     """Number of cells that were wrong at the previous point and are right now; None at the first."""

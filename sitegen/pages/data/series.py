@@ -84,7 +84,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "delta": _exported_delta(point.change, series) if point.change else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
-        **({"usage": card.usage._asdict()} if card.usage else {}),
+        **({"usage": asdict(card.usage)} if card.usage else {}),
         **{name: flips and number_of_cells(getattr(flips, name)) for name in _FATES},
         "report": links.report(series.info.id, at.slug),
     }
