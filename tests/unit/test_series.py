@@ -60,12 +60,13 @@ def test_the_key_of_a_scorecard_is_a_digest_of_all_that_decides_it_without_folde
         schema=None,
         settings='{"unit": "\u00b5m"}',
     )
-    several = replace(one, outputs=(Blob("a/one.json", "11"), Blob("a/two.json", "22")), usage=RunUsage(cost=1.0))
+    usage = RunUsage(cost=1.0)
+    several = replace(one, outputs=(Blob("a/one.json", "11"), Blob("a/two.json", "22")), usage=usage)
     rules_of_both = [["csv", "aa"], ["yaml", "bb"], None]
     files = [["one.json", "11"], ["two.json", "22"]]
     decided_by = [
         ["fields", 3, "f1", one.settings, [["json", "11"]], *rules_of_both],
-        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", astuple(several.usage)],
+        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", astuple(usage)],
     ]
     keys = [scorecard_key(("fields", 3, "f1"), one), scorecard_key(("fields", 3, "f1"), several, "a model")]
     assert keys == [hashlib.sha256(json.dumps(values).encode()).hexdigest() for values in decided_by]
