@@ -92,7 +92,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 35
+    version = 36
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -242,7 +242,8 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
-    of_all = _with_judges(run_usage(calls), cases, (LIFT,) if lifts else ())
+    metrics_of_all = _means(documents, pooled)
+    of_all = _with_judges(run_usage(calls), cases, metrics_of_all)
     if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
@@ -251,7 +252,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_means(documents, pooled),
+        metrics=metrics_of_all,
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),
@@ -313,20 +314,18 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
         yield NotePanel("note", text)
 
 
-def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], of_scores: Sequence[str]) -> RunUsage | None:
-    """The usage with the models that judged, and the metrics that depend on their opinions.
-
-    ``of_scores``: the metrics besides the score that are computed from scores.
-    """
+def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: Iterable[Metric]) -> RunUsage | None:
+    """The usage with the models that judged, and which of the metrics depend on their opinions."""
     by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
     if not by_model:
         return usage
     names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
-    if any(opinion.counts for opinion in by_model):
-        graded = (*(spec.name for spec in METRICS if spec.name != LIFT), *of_scores)
-    else:  # if a model scored the whole case, the tool computed the verdict from its score
-        graded = ("score", *of_scores, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
-    return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=graded)
+    graded = [name for name, _ in metrics]
+    if not any(opinion.counts for opinion in by_model):
+        # If a model scored the whole case, the tool computed the verdict from its score.
+        of_scores = ("score", LIFT, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
+        graded = [name for name in graded if name in of_scores]
+    return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=tuple(graded))
 
 
 def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:

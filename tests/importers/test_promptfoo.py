@@ -16,7 +16,6 @@ from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.usage import VERDICTS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json", "promptfoo-rated.json")
@@ -236,7 +235,7 @@ def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_ju
     usage = result.scorecard.usage
     assert usage is not None
     assert usage.judges == ("file://judge.js prompt 9bb2175e21d9",)
-    assert usage.graded == ("score", "f1", "precision", "recall", *VERDICTS)
+    assert usage.graded == ("score", "f1", "precision", "recall", "pass_rate")
     assert len({document.rubric for document in result.scorecard.documents}) == 1
     said = "A model gave 3 of these 8 opinions, rules or people the others."
     assert next(panel.text[: len(said)] for panel in result.panels if panel.kind == "note") == said

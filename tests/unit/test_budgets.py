@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 60_041,
+    "lines of sitegen/": 60_040,
     "modules of sitegen/": 288,
     "classes": 511,
     "classes in pages/": 70,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_510,
     "template lines over 160 characters": 0,
-    "lines of tests": 48_975,
+    "lines of tests": 48_974,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
