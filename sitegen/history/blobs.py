@@ -201,7 +201,8 @@ def packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead],
 
 def tree_entries(tree: BlobRead) -> Iterator[tuple[str, str, str]]:
     """Yield mode, name and id of each entry of a tree that was read."""
-    for mode, name, oid in re.findall(_ENTRY % (len(tree.oid) // 2), tree.content or b"", re.DOTALL):
+    for entry in re.finditer(_ENTRY % (len(tree.oid) // 2), tree.content or b"", re.DOTALL):
+        mode, name, oid = entry.groups()
         yield mode.decode(), os.fsdecode(name), oid.hex()
 
 

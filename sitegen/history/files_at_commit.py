@@ -40,6 +40,11 @@ class FilesAt:
         """Return the bytes of a file; None if there is none, or if it is larger than ``largest`` bytes."""
         return self._object(path, "blob", largest).content
 
+    def refusal(self, path: str, largest: int = LARGEST_BLOB) -> str:
+        """Return why ``read`` returns nothing of a file, or that it is empty; empty if it can be read."""
+        read = self._object(path, "blob", largest)
+        return read.reason if read.content is None else "" if read.content.strip() else "it is empty"
+
     def read_rules(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file that decides how others are read; None if there is none.
 

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from posixpath import basename, relpath, splitext
+from itertools import islice
+from posixpath import basename, dirname, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import normalize
@@ -20,7 +21,9 @@ from msgspec.structs import replace
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.searched_files import Search
-from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.data_files.project_files import fetch_command
+from sitegen.errors import POINTER, NothingToReportError, SitegenError
+from sitegen.history.blobs import MISSING
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
@@ -29,12 +32,20 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.timeline import Blob, EvalHistory
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition.document_folders import folders_of_documents
-from sitegen.recognition.files import Reader, TrackedFile, bounded, tracked_files
+from sitegen.recognition.files import LARGEST, MOST_READ, Reader, TrackedFile, bounded, tracked_files, why_malformed
 from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
-from sitegen.recognition.output_series import OutputSeries, TruthFinder, data_files, is_truth_by_name, output_series
+from sitegen.recognition.output_series import (
+    OutputSeries,
+    TruthFinder,
+    data_files,
+    is_result_by_name,
+    is_truth_by_name,
+    output_series,
+)
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.recognition import doubt_about, recognise, states_results
 from sitegen.scoring.case_files import kind_of_case_file
@@ -104,12 +115,20 @@ class Proposal(Frozen):
         return flow({"version": "2.0", "evals": {self.id: self.entry}})
 
 
-def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterable[str]) -> list[Proposal]:
+def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
     """Return the evals that the files could hold, the most likely first.
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    candidates = data_files(files)
+    refused = {
+        file.path: file.refused
+        for file in files
+        if file.refused
+        and not file.deleted
+        and is_result_by_name(file.path)
+        and (file.oid or at.refusal(file.path) != MISSING)  # a link that was deleted
+    }
+    candidates = data_files(file for file in files if not file.refused)
     folders = folders_of_documents(candidates, read)
     in_folders = frozenset[str]().union(*(found.used for found in folders))
     candidates = tuple(file for file in candidates if file.path not in in_folders)
@@ -141,9 +160,16 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
             continue
         content = read(series.newest.path)
         recognition = recognise(series, content, truth_finder) if content else None
+        if recognition is None and (reason := _unread(series.newest, content, at)):
+            if series.hinted:
+                refused[series.newest.path] = reason
+            # One broken output does not hide all that were written before it.
+            content = next(at.earlier(series.newest.path, LARGEST), None) if series.versions > 1 else None
+            recognition = recognise(series, content, truth_finder) if content else None
         if not content or recognition is None:
             unknown += _of_unknown_form(series, content)
             continue
+        refused.pop(series.newest.path, None)
         folder = series.path.rpartition("/")[0]
         # The sums beside cases take no place from other evals.
         is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
@@ -180,7 +206,7 @@ def _proposals(files: Iterable[TrackedFile], read: Reader, existing_ids: Iterabl
     # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
-    return [*kept, *left_out, *unknown[:_MOST_BESIDE]]
+    return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(refused)]
 
 
 def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
@@ -191,6 +217,24 @@ def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Pr
     why = f"{written}: verdicts in a form that is not known"
     lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
     yield Proposal(id=series.path, why=why, lacks=lacks)
+
+
+def _unread(file: TrackedFile, content: bytes | None, at: FilesAt) -> str:
+    """Return why a file was not read, and what to do; empty if it was."""
+    if content is not None:
+        return why_malformed(file, content)
+    reason = at.refusal(file.path, LARGEST) or f"{MOST_READ} files, or the most bytes, were read before it"
+    return f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
+
+
+def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
+    """Yield what is told of files in places of results that cannot be read: the first ones by folder."""
+    by_folder: dict[str, list[str]] = {}
+    for path in reasons:
+        by_folder.setdefault(dirname(path), []).append(path)
+    for first, *others in by_folder.values():
+        more = f", and {counted(len(others), 'other file')} in its folder" if others else ""
+        yield Proposal(id=first, why=f"{first}{more}", lacks=f"it cannot be read: {reasons[first]}")
 
 
 def _without_crowds(
@@ -256,6 +300,9 @@ def _informative(name: str) -> str:
     return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
+_MOST_BROKEN: Final = 3
+"""The most newest outputs that may be impossible to score if one before them is not."""
+
 _LEAST_ANSWERED: Final = 0.25
 """The least share of expected values for which a structured output must have some value."""
 
@@ -272,25 +319,19 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
     found, traits = Proposal(id=history.id, points=points), traits_of(history.kind)
     if not points:
         return replace(found, lacks="no output was found")
-    snapshot = next(snapshot for snapshot in reversed(history.snapshots) if snapshot.outputs)
-    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
-    try:
-        contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
-    except SitegenError as error:
-        return replace(found, lacks=error.message)
-
-    def file(blob: Blob) -> File:
-        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
-
-    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
-    outputs, settings = tuple(map(file, snapshot.outputs)), snapshot.settings
-    inputs = ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
-    card = scored_with_own_metrics(scorer(history.kind), inputs).scorecard
-    value = card.metrics[0].value if card.metrics else None
-    if card.status != "scored" or value is None:
+    broken = ""
+    for snapshot in islice((each for each in reversed(history.snapshots) if each.outputs), _MOST_BROKEN + 1):
+        try:
+            card = _card_of(repository, history.kind, snapshot)
+        except SitegenError as error:
+            return replace(found, lacks=error.message)
+        value = card.metrics[0].value if card.metrics else None
+        if card.status == "scored" and value is not None:
+            break
         errors = (finding.message for finding in card.findings if finding.severity == "error")
-        return replace(found, lacks=next(errors, "nothing can be scored"))
+        broken = broken or next(errors, "nothing can be scored")
+    else:
+        return replace(found, lacks=broken)
     counts = card.counts
     answered = counts.tp + counts.wrong_value + counts.format_error
     is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
@@ -304,7 +345,23 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
     if traits.answers_cases:
         sample = counted(card.expected_values, "expected answer")
     spec = specs_of(history.kind, [card])[0]
-    return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}")
+    since = f" at {snapshot.label}; since then: {broken}" if broken else ""
+    return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}{since}")
+
+
+def _card_of(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
+    """Score an output as a build would. Raises SitegenError if git fails."""
+    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
+    contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
+
+    def file(blob: Blob) -> File:
+        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
+
+    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
+    outputs, settings = tuple(map(file, snapshot.outputs)), snapshot.settings
+    inputs = ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
+    return scored_with_own_metrics(scorer(kind), inputs).scorecard
 
 
 _PACKAGES: Final = frozenset(("package.json", "pyproject.toml", "Cargo.toml", "composer.json"))
@@ -367,9 +424,9 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
     unassigned = [
         file for file in tracked if not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
-    found = _proposals(unassigned, read, existing_ids)
+    found = _proposals(unassigned, read, existing_ids, files)
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
-    globs = instruction_globs(tracked, read, config.instructions)
+    globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
     if is_site_needed:
         config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in globs))

@@ -43,6 +43,14 @@ TEXT: Final = frozenset(
 
 _LISTED: Final = RESULTS | TEXT
 
+_LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
+_UNPRINTABLE: Final = "no configuration can name it, because its path holds a control character. Rename it"
+_FORMATS: Final = {
+    "parquet": "no search reads Parquet. Write the columns that a build should read into a manifest",
+    **dict.fromkeys(("xlsx", "xls", "ods"), "spreadsheets are not read. Save it as CSV"),
+}
+"""Why files that may hold results are not searched, by their suffix."""
+
 _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
@@ -70,6 +78,8 @@ class TrackedFile(Frozen):
     deleted: bool
     earlier: tuple[str, ...] = ()
     """Paths that it had before, the newest last."""
+    refused: str = ""
+    """Why it cannot be read whatever it holds; empty for most files."""
 
     @property
     def folder(self) -> str:
@@ -95,17 +105,17 @@ class TrackedFile(Frozen):
 def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> tuple[tuple[TrackedFile, ...], int]:
     """Walk history up to a commit. Returns its files, sorted by path, and the number of commits that were walked.
 
-    Files of other suffixes, those of a site, and paths that cannot be written into a configuration, are left out.
+    Files of other suffixes and those of a site are left out.
     """
     try:
         since = repository.resolve(f"{head}~{_MOST_COMMITS}")
     except SitegenError:  # the history has fewer commits
         since = None
     files: dict[str, TrackedFile] = {}
+    links = set[str]()
     number = 0
-    for revision in walk(
-        repository.place, commits_up_to(repository.place, head, since=since, first_parent=first_parent)
-    ):
+    commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+    for revision in walk(repository.place, commits, irregular=lambda commit, path, kind: links.add(path)):
         number += 1
         several = len(revision.changes) > _MOST_RENAMED
         renames = {} if several else file_renames(revision.changes, lambda oid: None)  # without a change of content
@@ -123,9 +133,13 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
                     path=change.path, oid=change.new, versions=versions, deleted=False, earlier=earlier
                 )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
-                matters = new_file.ending in _LISTED or is_text
-                if matters and change.path.isprintable() and not _SKIPPED.search(change.path):
-                    files[change.path] = new_file
+                refused = _FORMATS.get(new_file.ending, "") if change.path.isprintable() else _UNPRINTABLE
+                if (new_file.ending in _LISTED or is_text or refused) and not _SKIPPED.search(change.path):
+                    files[change.path] = replace(new_file, refused=refused)
+    # A link that was replaced by a file is no link any more.
+    left = [path for path in links if path not in files or files[path].deleted]
+    all_links = (TrackedFile(path=path, oid="", versions=1, deleted=False, refused=_LINK) for path in left)
+    files |= {link.path: link for link in all_links if link.ending in DATA and not _SKIPPED.search(link.path)}
     sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))
     return tuple(files[path] for path in sorted(files) if not path.startswith(sites)), number
 
@@ -133,7 +147,7 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
 LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
 
-_MOST_READ: Final = 300
+MOST_READ: Final = 300
 """The most files that are read."""
 
 _MOST_BYTES: Final = 60_000_000
@@ -156,7 +170,7 @@ def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
 
     @cache
     def content(path: str) -> bytes | None:
-        if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
+        if len(sizes) >= MOST_READ or sum(sizes) >= _MOST_BYTES:
             return None
         content = read(path, LARGEST)
         sizes.append(len(content or b""))
@@ -181,22 +195,45 @@ class FoundTable(Frozen):
         return tuple(dict.fromkeys(key for row in self.rows for key in row))
 
 
+def why_malformed(file: TrackedFile, content: bytes) -> str:
+    """Return why a file of data cannot be read, and what to do; empty if it can."""
+    try:
+        value = _value(file.ending, content)
+    except UnreadableError as error:
+        return f"{error.message}. {error.fix.removesuffix('.')}"
+    except csv.Error as error:
+        return f"it is not valid CSV: {error}"
+    header = content.partition(b"\n")[0]
+    if file.ending == "csv" and b"," not in header and b";" in header:
+        return "its columns are separated by semicolons. Separate them by commas"
+    if value == []:
+        return "it has no rows"
+    return "" if value is None or isinstance(value, dict | list) else "it is a single value"
+
+
 def value_of(ending: str, content: bytes) -> Value:
     """Return the value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it is malformed."""
     try:
-        if ending == "json":
-            return read_json(content).value
-        if ending in ("jsonl", "ndjson"):
-            lines = [line for _, line in each_line(content)]
-            values = [line.value for line in lines if isinstance(line, Parsed)]
-            return values if len(values) == len(lines) else None
-        if ending in ("yaml", "yml"):
-            return read_json_or_yaml(ending, content).value
-        if ending == "csv":
-            rows = csv.DictReader(io.StringIO(text_of(content), newline=""))
-            return [{key: cell for key, cell in row.items() if key is not None} for row in rows]
+        return _value(ending, content)
     except (UnreadableError, csv.Error):
         return None
+
+
+def _value(ending: str, content: bytes) -> Value:
+    """Do the same; raise UnreadableError or csv.Error if it is malformed."""
+    if ending == "json":
+        return read_json(content).value
+    if ending in ("jsonl", "ndjson"):
+        lines = [line for _, line in each_line(content)]
+        for line in lines:
+            if not isinstance(line, Parsed):
+                raise line
+        return [line.value for line in lines if isinstance(line, Parsed)]
+    if ending in ("yaml", "yml"):
+        return read_json_or_yaml(ending, content).value
+    if ending == "csv":
+        rows = csv.DictReader(io.StringIO(text_of(content), newline=""))
+        return [{key: cell for key, cell in row.items() if key is not None} for row in rows]
     return None
 
 

@@ -82,7 +82,10 @@ class Scorer(Protocol):
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
     """The content of a file that scoring needs. Raises UnreadableError, with ``missing`` if the file has no reason."""
     if file is None or file.content is None:
-        raise UnreadableError((file.reason if file else "") or missing, (file.fix if file else "") or fix)
+        reason = file.reason if file else ""
+        if reason.startswith("larger than "):
+            fix = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
+        raise UnreadableError(reason or missing, (file.fix if file else "") or fix)
     return file.content
 
 

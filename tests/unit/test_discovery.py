@@ -11,6 +11,7 @@ import yaml
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import Manifest, SiteConfig
+from sitegen.errors import POINTER
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
@@ -20,7 +21,7 @@ from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from sitegen.serve.watch import followed
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, Link
 from tests.sites import build_site, content, run
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
@@ -969,3 +970,59 @@ def test_a_report_that_is_not_known_is_said_to_be_not_known(tmp_path: Path):
     repo.commit({"evals/results.json": json.dumps({"suites": [{"checks": checks}]}), "evals/notes.json": '{"a": 1}'})
     (one,) = _look(repo).rejected
     assert one.why == "evals/results.json, written by 1 commit: verdicts in a form that is not known"
+
+
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
+GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4, "score": 0.5} for n in range(6)]})
+ROWS = "id,input,passed\n" + "".join(f"c{n},ask {n},{str(n < 4).lower()}\n" for n in range(6))
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "reason"),
+    [
+        ("evals/qa/run.json", "", "it is empty"),
+        ("evals/qa/run.csv", "id,output,passed\n", "it has no rows"),
+        ("evals/qa/run.json", "42", "it is a single value"),
+        ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
+        ("evals/qa/run.csv", ROWS.replace(",", ";"), "its columns are separated by semicolons. Separate them by"),
+        ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
+        ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
+        ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),
+        ("evals/qa/run.xlsx", b"PK", "spreadsheets are not read. Save it as CSV"),
+        ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
+    ],
+)
+def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reason(tmp_path, path, written, reason):
+    repo = GitRepo(tmp_path / "shop")
+    repo.commit({"CLAUDE.md": "# Rules\n", path: written})
+    (told,) = _look(repo).rejected
+    assert told.why == path
+    assert told.lacks.startswith(f"it cannot be read: {reason}")
+    out = tmp_path / "site"
+    build_site(repo.path, out)
+    assert "it cannot be read: " in unescape((out / "problems.html").read_text())
+
+
+def test_links_in_places_of_results_are_named_until_they_are_gone(tmp_path):
+    repo = GitRepo(tmp_path / "shop")
+    repo.commit({"CLAUDE.md": "# Rules\n", "real.json": GRADED})
+    repo.commit({"evals/qa/run.json": Link("../../real.json"), "evals/qa/old.json": Link("../../real.json")})
+    repo.commit({"evals/qa/old.json": None})
+    (told,) = _look(repo).rejected
+    assert told.why == "evals/qa/run.json"
+    assert told.lacks.startswith("it cannot be read: it is a symbolic link")
+
+
+@pytest.mark.parametrize("broken", [GRADED[:50], "42", ""])
+def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(tmp_path, broken):
+    repo = GitRepo(tmp_path / "shop")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/metrics.json": '{"accuracy": 0.5}'})
+    repo.commit({"evals/metrics.json": broken})
+    (found,) = _look(repo).proposed
+    assert (found.points, found.newest.partition("; since then: ")[0]) == (
+        2,
+        "accuracy 0.500 over 1 run at iteration-001",
+    )
+    build_site(repo.path, tmp_path / "site")
+    problems = unescape((tmp_path / "site/problems.html").read_text())
+    assert "The file cannot be read: " in problems
