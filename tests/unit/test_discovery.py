@@ -1026,3 +1026,25 @@ def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(tmp
     build_site(repo.path, tmp_path / "site")
     problems = unescape((tmp_path / "site/problems.html").read_text())
     assert "The file cannot be read: " in problems
+
+
+def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_ground_truth(tmp_path):
+    repo = GitRepo(tmp_path / "desk")
+    table = "id,label\n" + "".join(f"t{n},{'bug' if n % 2 else 'praise'}\n" for n in range(6))
+    repo.commit({"data/labels.csv": table, "prompt_v1.txt": "Classify the ticket.\n"})
+    for number, model in enumerate(("gpt", "llama", "gpt", "llama"), 2):
+        wrong = table.replace("t0,praise", "t0,bug") if number < 4 else table
+        repo.commit(
+            {f"predictions/{model}_v{number // 2}.csv": wrong, f"prompt_v{number // 2}.txt": f"Classify {number}.\n"}
+        )
+    found = [(one.id, one.points, one.newest, one.entry["ground_truth"]) for one in _look(repo).proposed]
+    assert found == [
+        (f"predictions-{model}", 2, "F1 1.000 over 6 documents", "../data/labels.csv") for model in ("gpt", "llama")
+    ]
+
+
+def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(tmp_path):
+    repo = GitRepo(tmp_path / "desk")
+    repo.commit({"prompt_v1.txt": "Classify the ticket.\n"})
+    build_site(repo.path, tmp_path / "site")
+    assert "prompt_v1.txt" in (tmp_path / "site/instructions/index.html").read_text()
