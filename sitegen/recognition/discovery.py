@@ -47,7 +47,7 @@ from sitegen.recognition.output_series import (
     output_series,
 )
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.recognition import doubt_about, recognise, states_results
+from sitegen.recognition.recognition import Recognition, doubt_about, recognise, states_results
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -120,14 +120,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    refused = {
-        file.path: file.refused
-        for file in files
-        if file.refused
-        and not file.deleted
-        and is_result_by_name(file.path)
-        and (file.oid or at.refusal(file.path) != MISSING)  # a link that was deleted
-    }
+    unread: dict[str, str] = {}
     candidates = data_files(file for file in files if not file.refused)
     folders = folders_of_documents(candidates, read)
     in_folders = frozenset[str]().union(*(found.used for found in folders))
@@ -158,18 +151,11 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         is_named_as_truth = is_truth_by_name(series.newest.path) and not series.is_glob
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
-        content = read(series.newest.path)
-        recognition = recognise(series, content, truth_finder) if content else None
-        if recognition is None and (reason := _unread(series.newest, content, at)):
-            if series.hinted:
-                refused[series.newest.path] = reason
-            # One broken output does not hide all that were written before it.
-            content = next(at.earlier(series.newest.path, LARGEST), None) if series.versions > 1 else None
-            recognition = recognise(series, content, truth_finder) if content else None
+        content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
         if not content or recognition is None:
             unknown += _of_unknown_form(series, content)
             continue
-        refused.pop(series.newest.path, None)
+        del unread[series.newest.path]
         folder = series.path.rpartition("/")[0]
         # The sums beside cases take no place from other evals.
         is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
@@ -206,7 +192,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
-    return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(refused)]
+    return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(files, unread, at)]
 
 
 def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
@@ -219,16 +205,36 @@ def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Pr
     yield Proposal(id=series.path, why=why, lacks=lacks)
 
 
-def _unread(file: TrackedFile, content: bytes | None, at: FilesAt) -> str:
-    """Return why a file was not read, and what to do; empty if it was."""
-    if content is not None:
-        return why_malformed(file, content)
+def _recognised(
+    series: OutputSeries, read: Reader, truths: TruthFinder, at: FilesAt
+) -> tuple[bytes | None, Recognition | None, str]:
+    """Return the content by which an output is recognised, as what, and why it is not if it cannot be read.
+
+    One broken output does not hide all that were written before it.
+    """
+    file = series.newest
+    content = read(file.path)
+    recognition = recognise(series, content, truths) if content else None
+    if recognition is not None:
+        return content, recognition, ""
+    reason = why_malformed(file, content) if content else _refusal(file, at)
+    if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
+        recognition = recognise(series, content, truths)
+    return content, recognition, reason if series.hinted else ""
+
+
+def _refusal(file: TrackedFile, at: FilesAt) -> str:
+    """Return why nothing was read of a file, and what to do."""
     reason = at.refusal(file.path, LARGEST) or f"{MOST_READ} files, or the most bytes, were read before it"
     return f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
 
 
-def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
-    """Yield what is told of files in places of results that cannot be read: the first ones by folder."""
+def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:
+    """Yield what is told of files in places of results that cannot be read: the first one of each folder."""
+    refused = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
+    # A link that was deleted is missing.
+    reasons = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
+    reasons |= {path: reason for path, reason in unread.items() if reason}
     by_folder: dict[str, list[str]] = {}
     for path in reasons:
         by_folder.setdefault(dirname(path), []).append(path)
