@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
+from sitegen.history.worktree import work_tree_paths
 from sitegen.recognition.initialising import copy_templates, skeleton_files, workflows, write_files
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ def init(
             print_text(text)
         return
     _print_files(files, root)
+    known = {root / name for name in work_tree_paths(Repository(place))}
+    for path in sorted(files.keys() - known):
+        name = quote(path.relative_to(root).as_posix())
+        print_line(f"git ignores {name}, so that neither a build nor a workflow has it: git add -f {name}")
     new_files = [path for path, is_new in files.items() if is_new]
     if not publishing:
         print_line("no workflow: others cannot install this sitegen. init --vendor writes workflows and a wheel of it")

@@ -245,3 +245,15 @@ def test_no_workflow_installs_a_package_without_a_version(project, installed_fro
     installs = [line for text in texts for line in text.splitlines() if "pip install" in line]
     assert len(installs) == {"github.com": 3, "gitlab.com": 1}[host]
     assert all((".whl" if vendor else f"@{COMMIT}") in line for line in installs)
+
+
+def test_init_says_which_of_its_files_git_ignores(tmp_path: Path):
+    project = GitRepo(tmp_path / "shop")
+    project.commit({"CLAUDE.md": "# Rules\n", ".gitignore": "*.whl\n"})
+    project.checkout()
+    lines = run("init", "--vendor", project.path).stdout.splitlines()
+    (ignored,) = [line for line in lines if line.startswith("git ignores ")]
+    wheel = next(line.split()[1] for line in lines if line.endswith(".whl") and line.startswith("wrote"))
+    assert ignored == f"git ignores {wheel}, so that neither a build nor a workflow has it: git add -f {wheel}"
+    project.git("add", "-f", wheel)
+    assert "git ignores" not in run("init", "--vendor", project.path).stdout
