@@ -296,7 +296,8 @@ class Shape(Frozen):
 
     def keys_of_entry(self, actual: Shape) -> dict[str, Any]:
         """Return the kind, and the settings for the list of documents and the field with their ids, unless usual."""
-        if self.sides[0] and self.is_answered_by(actual):
+        is_text = not any(path.startswith(f"{self.sides[1]}.") for path in self.fields)
+        if self.sides[0] and is_text and self.is_answered_by(actual):
             return {"kind": "responses"}
         where: dict[str, str] = {}
         if self.is_list and (actual.list_at or self.list_at):

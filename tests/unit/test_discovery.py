@@ -1048,3 +1048,18 @@ def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(tmp_pat
     repo.commit({"prompt_v1.txt": "Classify the ticket.\n"})
     build_site(repo.path, tmp_path / "site")
     assert "prompt_v1.txt" in (tmp_path / "site/instructions/index.html").read_text()
+
+
+def test_answers_of_a_data_set_that_are_objects_are_compared_by_field(tmp_path):
+    repo = GitRepo(tmp_path / "leases")
+    rows = [
+        {"id": f"q{n}", "input": f"Who signs {n}?", "expected": {"party": f"Firm {n}", "year": n}} for n in range(6)
+    ]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    repo.commit({"CLAUDE.md": "# Rules\n", "eval/dataset.jsonl": lines})
+    for day in (1, 2):
+        answers = [{"id": row["id"], "output": {"party": "Firm 0", "year": n}} for n, row in enumerate(rows)]
+        repo.commit({f"eval/runs/2026-01-0{day}.jsonl": "".join(f"{json.dumps(row)}\n" for row in answers)})
+    (found,) = _look(repo).proposed
+    assert (found.entry.get("kind"), found.points) == (None, 2)
+    assert found.newest == "F1 0.583 over 6 documents"
