@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 60_040,
+    "lines of sitegen/": 60_156,
     "modules of sitegen/": 288,
     "classes": 511,
     "classes in pages/": 70,
-    "fields of classes": 2_250,
-    "functions": 3_462,
-    "parameters": 5_155,
+    "fields of classes": 2_251,
+    "functions": 3_469,
+    "parameters": 5_174,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 111,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_510,
     "template lines over 160 characters": 0,
-    "lines of tests": 48_974,
+    "lines of tests": 49_080,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
