@@ -46,6 +46,7 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
         {
             "evals/a/ground_truth.json": '{"lines": [{"name": "tea", "sum": 1}]}',
             "sitegen.toml": "[limits]\nreports_kept = 2\n",
+            "evals/manifest.yaml": 'version: "2.0"\nevals: {b: {kind: judged, outputs: results.csv}}\n',
         }
     )
     for number in range(4):
@@ -53,6 +54,7 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
             {
                 "CLAUDE.md": f"# Rules\n{number}\n",
                 "evals/a/extracted.json": f'{{"lines": [{{"name": "tea", "sum": {number}}}]}}',
+                "evals/b/results.csv": f"id,model,score\nx,one,0.{number}\nx,two,0.5\ny,one,0.7\ny,two,0.9\n",
             }
         )
     repo.checkout()
