@@ -1,0 +1,56 @@
+"""Whatever happens to earlier points of an eval, the site of an incremental build is that of a cold build."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import build_site, differences
+
+DATA = "data/evals/names.json"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(9)})
+    for total in (8, 7, 1):
+        repo.commit({"evals/names/extracted.json": output(total)})
+    return repo
+
+
+def built(project: GitRepo, tmp_path: Path) -> list[str]:
+    """Build once more; where the site is not that of a cold build."""
+    cold = tmp_path / project.git("rev-parse", "HEAD")
+    build_site(project.path, tmp_path / "out", jobs=1)
+    build_site(project.path, cold, jobs=1)
+    return differences(tmp_path / "out", cold)
+
+
+def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
+    assert built(project, tmp_path) == []
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
+
+
+def test_another_ground_truth_changes_what_every_point_has_by_the_second_clock(project, tmp_path):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    project.commit({"evals/names/ground_truth.csv": TRUTH.replace("a,Ann,1", "a,Ann,7")})
+    assert built(project, tmp_path) == []
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b'{"points":[', None])
+def test_data_that_somebody_changed_is_written_again(project, tmp_path, content):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    if content is None:
+        (tmp_path / "out" / DATA).unlink()
+    else:
+        (tmp_path / "out" / DATA).write_bytes(content)
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
