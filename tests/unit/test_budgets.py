@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 60_156,
+    "lines of sitegen/": 60_158,
     "modules of sitegen/": 288,
     "classes": 511,
     "classes in pages/": 70,

@@ -123,6 +123,8 @@ class TrendView(Frozen):
     @property
     def values_of_variants(self) -> list[list[float | None]]:
         """The headline of each variant, or of the outputs of each model, at every point."""
+        if not self.variants:  # as a rule
+            return []
         heads = [headlines_by(point.scorecard, self.split_by, self.specs[0].name) for point in self.points]
         if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
             heads = [{made_by(point): values[0]} for point, values in zip(self.points, self.values, strict=True)]
