@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import Final
 
@@ -16,10 +16,13 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Scorecard
+from sitegen.model.series import Series
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import SliceRow
 from sitegen.stats.counts import total
 from sitegen.stats.intervals import median
+from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
 
 _MOST_VALUES: Final = 50
@@ -43,6 +46,11 @@ class Slice(Frozen):
     """Of the headline since the point before, over the cases that both have; None without them."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance."""
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it got worse by more than chance."""
+        return self.verdict is not None and self.verdict.decision == "worse"
 
     @property
     def cases(self) -> int:
@@ -71,7 +79,7 @@ class Split(Frozen):
     @property
     def worse(self) -> tuple[Slice, ...]:
         """The slices that got worse by more than chance."""
-        return tuple(each for each in self.slices if each.verdict and each.verdict.decision == "worse")
+        return tuple(each for each in self.slices if each.is_worse)
 
 
 def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tuple[Split, ...]:
@@ -79,12 +87,48 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
 
     ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
-    axes = set() if after.traits.answers_cases else _axes(after.documents)  # which have a page for their variants
-    answerers = tuple(axis for axis in ANSWERERS if axis in axes)
+    axes = axes_of(after)
+    answerers = tuple(axis for axis in axes if axis in ANSWERERS)
     wanted: list[tuple[str, ...]] = [answerers] if len(answerers) > 1 else []
-    wanted += [(axis,) for axis in answerers]
-    wanted += [(axis,) for axis in sorted(axes - {*ANSWERERS})]
+    wanted += [(axis,) for axis in axes]
     return tuple(_split(before, after, spec, of) for of in wanted)
+
+
+def slices_of(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[tuple[str, Slice]]:
+    """Yield every slice of an output along one axis, with its axis. The parameters are those of ``splits``."""
+    for axis in axes_of(after):
+        earlier = dict(_parts(before, (axis,))) if before else {}
+        for values, part in _parts(after, (axis,)):
+            yield axis, _slice(values, earlier.get(values), part, spec)
+
+
+def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
+    """The rows of a document of results."""
+    return [
+        SliceRow(
+            axis=encodable(axis),
+            value=encodable(part.values[0]),
+            headline=part.value,
+            interval=(part.interval.low, part.interval.high) if part.interval else None,
+            cases=part.cases,
+            cost=part.cost,
+            latency=part.latency,
+        )
+        for axis, part in slices_of(None, card, spec)
+    ]
+
+
+def most_fallen(series: Series) -> tuple[str, str, float] | None:
+    """Return the axis, the value and the change of the slice that got worse most at the newest point.
+
+    None if none got worse by more than chance.
+    """
+    if len(series.points) < 2:
+        return None
+    before, after = (point.scorecard for point in series.points[-2:])
+    found = slices_of(before, after, series.specs[0])
+    worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
+    return max(worse, key=lambda fallen: abs(fallen[2]), default=None)
 
 
 def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | None]:
@@ -92,18 +136,22 @@ def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | N
     return {value: part.metric(metric) for (value,), part in _parts(card, (axis,))}
 
 
-def _axes(documents: Iterable[DocumentScore]) -> set[str]:
-    """The axes with several values. The values of a tag have two cases each on average: others tell cases apart."""
+def axes_of(card: Scorecard) -> tuple[str, ...]:
+    """The axes on which answers differ: who answered, then tags. Answers of variants that have a page have none.
+
+    The values of a tag have two cases each on average: others tell cases apart.
+    """
     cases: dict[str, dict[str, set[str]]] = {}
-    for document in documents:
+    for document in () if card.traits.answers_cases else card.documents:
         for axis, value in document.axes.items():
             cases.setdefault(axis, {}).setdefault(value, set()).add(document.unit)
-    return {
+    several = {
         axis
         for axis, of_value in cases.items()
         if 1 < len(of_value) <= _MOST_VALUES
         and (axis in ANSWERERS or sum(map(len, of_value.values())) >= 2 * len(of_value))
     }
+    return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
 
 
 def _split(before: Scorecard | None, after: Scorecard, spec: MetricSpec, axes: tuple[str, ...]) -> Split:

@@ -68,6 +68,10 @@ class History:
         """One row for each point and attribute: precision, recall, F1 and counts (see ``exporting.fields``)."""
         return exporting.fields(self.series)
 
+    def slices(self) -> DataFrame:
+        """One row for each point and each variant, model or value of a tag of its answers (``exporting.slices``)."""
+        return exporting.slices(self.series)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:

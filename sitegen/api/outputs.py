@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sitegen.analysis.change import change
 from sitegen.analysis.series import series_of_two
+from sitegen.analysis.slices import slice_rows
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison as compare_variants
 from sitegen.analysis.variants import variant_of
@@ -28,7 +29,7 @@ from sitegen.questions.verify import Verified, metadata_of, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
-from sitegen.scoring.kinds import scorer, specs_of_results
+from sitegen.scoring.kinds import scorer, specs_of, specs_of_results
 from sitegen.scoring.scorer import File, ScoringInputs, verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.embedding import embedder
@@ -70,7 +71,7 @@ class JudgedOutput:
 
     def frame(self) -> DataFrame:
         """One row for each judgement, with expected and actual value and outcome (see ``exporting.judgements``)."""
-        return exporting.judgements(self.result.judgements)
+        return exporting.judgements(self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +94,15 @@ class Scored(JudgedOutput):
 
     def document(self) -> Document:
         """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
-        return document_of(
+        card = self.result.scorecard
+        document = document_of(
             self.kind,
             self.result,
             eval_id=self.eval_id,
             metadata=metadata_of(self.verified, timestamp=None),
             thresholds=self.verified.place.entry.thresholds,
         )
+        return replace(document, slices=tuple(slice_rows(card, specs_of(self.kind, (card,))[0])))
 
 
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:

@@ -23,17 +23,51 @@ from sitegen.text.values import metric_text, to_json_bytes
 METRICS: Final = 3
 """Number of metrics that fit on a line."""
 
+COLUMNS: Final = 8
+"""Largest number of values of an axis that have a column."""
 
-def history(options: Options, eval_id: str, *, as_json: bool) -> None:
-    """Print the series of an eval, oldest first."""
+
+def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) -> None:
+    """Print the series of an eval, oldest first. ``by``: an axis, for a column for each value on it."""
     series = read_series(options, eval_id)
     if as_json:
         from sitegen.pages.data.series import series_files
 
         print_document(series_files(series)[0].content)
     else:
-        for row in history_lines(series):
+        for row in slice_columns(series, by) if by else history_lines(series):
             print_line(row)
+
+
+def slice_columns(series: Series, axis: str) -> list[str]:
+    """A line for each iteration: the headline of all answers and of the answers with each value on an axis.
+
+    The values of the newest output come first. Raises ConfigurationError if the answers of no output differ on the
+    axis.
+    """
+    from sitegen.analysis.slices import axes_of, headlines_by
+
+    spec, points = series.specs[0], series.points
+    axes = dict.fromkeys(name for point in reversed(points) for name in axes_of(point.scorecard))
+    if axis not in axes:
+        raise ConfigurationError(
+            f"The answers of no output differ on the axis {line(axis, 80)!r}.", fix=_nearest(axis, list(axes))
+        )
+    heads = [headlines_by(point.scorecard, axis, spec.name) for point in points]
+    values = list(dict.fromkeys(value for of_point in reversed(heads) for value in of_point))
+    shown = values[:COLUMNS]
+    labels = [spec.label[:9], *(line(value, 16) for value in shown)]
+    widths = [max(9, len(label)) for label in labels]
+    rows = [f"{'iteration':20} {' '.join(f'{label:>{width}}' for label, width in zip(labels, widths, strict=True))}"]
+    for point, of_point in zip(points, heads, strict=True):
+        numbers = [point.scorecard.metric(spec.name), *map(of_point.get, shown)]
+        cells = ("—" if number is None else metric_text(number, unit=spec.unit) for number in numbers)
+        columns = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        at = point.snapshot
+        rows.append(f"{line(at.label, 20):20} {columns}  {at.commit.short} {line(at.commit.subject, 60)}")
+    if len(values) > len(shown):
+        rows.append(f"... and {len(values) - len(shown)} more values: --json has all")
+    return rows
 
 
 def history_lines(series: Series) -> list[str]:

@@ -195,13 +195,21 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
 
 
 def history(
-    eval_id: EvalId, json_: Json = False, rev: Rev = None, repo: RepoOption = Path(), cache: Cache = None
+    eval_id: EvalId,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="AXIS", help="A column for each variant, model, or value of this tag of the cases."),
+    ] = None,
+    json_: Json = False,
+    rev: Rev = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
 ) -> None:
     """List all iterations of an eval."""
     from sitegen.commands.history import history as command
     from sitegen.project import Options
 
-    command(Options(repo=repo, rev=rev, cache=cache), eval_id, as_json=json_)
+    command(Options(repo=repo, rev=rev, cache=cache), eval_id, by=by, as_json=json_)
 
 
 def blame(

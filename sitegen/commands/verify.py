@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from sitegen.analysis.noise.samples import ends_of_mean, interval_of
+from sitegen.analysis.slices import slice_rows
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.commands.requests import VerifyRequest
 from sitegen.config.findings import error_of
@@ -19,7 +21,7 @@ from sitegen.data_files.project_files import named_place, real, write_inside, wr
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.changes import Interval
-from sitegen.model.metrics import Nouns, traits_of
+from sitegen.model.metrics import MetricSpec, Nouns, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
@@ -41,7 +43,7 @@ PATTERNS: Final = 3
 """Error patterns that are named."""
 
 SHOWN: Final = 12
-"""Discrepancies that are listed."""
+"""Discrepancies that are listed, and documents or variants with metrics of their own."""
 
 _LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
@@ -75,12 +77,32 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and is_structured:
         lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
+    lines += slice_lines(card, specs_of(place.kind, (card,))[0])
     lines += [f"  {_finding_line(finding)}" for finding in card.findings]
     lines += _pattern_lines(verified, wrong)
     lines += [f"  {discrepancy(judgement, nouns)}" for judgement in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
     return lines
+
+
+def slice_lines(card: Scorecard, headline: MetricSpec) -> list[str]:
+    """A table of the groups of answers that have the same value on an axis; empty without any."""
+    rows = [(line(f"{row.axis} {row.value}", _LONGEST_NAME), row) for row in slice_rows(card, headline)]
+    width = max((len(name) for name, _ in rows), default=0)
+    table = (
+        [f"  {'':{width}} {headline.label[:9]:>9} {'95 %':>14} {'cases':>6} {'cost':>12} {'latency':>9}"]
+        if rows
+        else []
+    )
+    for name, row in rows:
+        around = _ends(*row.interval) if row.interval else ""
+        cost, latency = (
+            "" if value is None else amount(value, unit) for value, unit in ((row.cost, "USD"), (row.latency, "s"))
+        )
+        numbers = f"{_three_digits(row.headline):>9} {around:>14} {row.cases:6,} {cost:>12} {latency:>9}"
+        table.append(f"  {name:{width}} {numbers}".rstrip())
+    return table
 
 
 def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
@@ -171,11 +193,13 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
         lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
     lines += _usage_lines(card)
-    variants = ((document.id, dict(document.metrics)) for document in card.documents if len(card.documents) > 1)
-    for name, own in variants:
-        if own:
-            shown = (f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs[:HEADLINES])
-            lines.append(f"  {line(name, _LONGEST_NAME)}: {'  '.join(shown)}")
+    documents = [document for document in card.documents if document.metrics] if len(card.documents) > 1 else []
+    for document in documents[:SHOWN]:
+        own = dict(document.metrics)
+        shown = (f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs[:HEADLINES])
+        lines.append(f"  {line(document.id, _LONGEST_NAME)}: {'  '.join(shown)}")
+    if len(documents) > SHOWN:
+        lines.append(f"  ... and {len(documents) - SHOWN} more: --json has all, --open shows them")
     return [*lines, *(f"  {sentence}" for sentence in judged.recommendations)]
 
 
@@ -327,7 +351,8 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
 
 def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()) -> Document:
     place = verified.place
-    return results_document(
+    card = verified.result.scorecard
+    document = results_document(
         place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),
@@ -335,3 +360,4 @@ def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, 
         thresholds=place.entry.thresholds,
         methods=methods,
     )
+    return replace(document, slices=tuple(slice_rows(card, specs_of(place.kind, (card,))[0])))

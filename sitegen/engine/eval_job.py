@@ -17,6 +17,7 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.slices import most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
@@ -166,6 +167,7 @@ class _EvalJob:
             spread=variant_spread(series.specs[0], point.scorecard) if point else None,
             patterns=patterns,
             fields=field_summaries(series),
+            fallen=known.summary.fallen if known else most_fallen(series),
         )
         problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
         newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}

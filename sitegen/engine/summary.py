@@ -200,6 +200,10 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
     if spread := summary.spread:
         around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
+    remarks = [*_eval_remarks(summary)]
+    if summary.fallen:
+        axis, value, fall = summary.fallen
+        remarks.append(f"worse where {code(axis, NAME)} is {code(value, NAME)}: {signed(fall, spec.unit)}")
     return (
         code(summary.info.id, NAME),
         metric_label(spec),
@@ -207,7 +211,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         signed(change, spec.unit),
         ", ".join(f"{cause} {signed(part, spec.unit)}" for cause, part in moved.items()) or NIL,
         count(sum(newest.errors)),
-        "; ".join(_eval_remarks(summary)),
+        "; ".join(remarks),
     )
 
 

@@ -350,6 +350,9 @@ class EvalSummary(Frozen):
     """Fields that were wrong at any point."""
     layout: OutputLayout = "iterations"
     """As in ``EvalHistory``."""
+    fallen: tuple[str, str, float] | None = None
+    """The axis, the value on it and the change of the slice of the newest output that got worse most since the previous
+    point; None if none got worse by more than chance."""
 
     @property
     def has_only_scores(self) -> bool:

@@ -12,17 +12,21 @@ from msgspec.structs import astuple
 
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
+from sitegen.analysis.slices import slices_of
 from sitegen.engine.timeline import Timeline
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, Value
+from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
+from sitegen.questions.comparison_files.changes import document_headline
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import encodable
+from sitegen.text.values import as_json
 
 SCHEMA: Final = "sitegen/export/1"
 
@@ -113,6 +117,31 @@ TABLES: Final = (
         references=(_POINT,),
     ),
     Table(
+        name="documents",
+        columns=(
+            *_AT,
+            *_columns("document", "answered_case", "status"),
+            *_columns("variant", "model", "tags", optional=True),
+            *_columns("score", "cost", "latency", type="real", optional=True),
+            *_COUNTS,
+        ),
+        key=("eval_id", "point", "document"),
+        references=(_POINT,),
+    ),
+    Table(
+        name="slices",
+        columns=(
+            *_AT,
+            *_columns("axis", "slice"),
+            *_columns("score", "interval_low", "interval_high", "change", type="real", optional=True),
+            *_columns("verdict", optional=True),
+            *_columns("cases", type="integer"),
+            *_columns("cost", "latency", type="real", optional=True),
+        ),
+        key=("eval_id", "point", "axis", "slice"),
+        references=(_POINT,),
+    ),
+    Table(
         name="fields",
         columns=(*_AT, *_columns("attribute"), *_COUNTS),
         key=("eval_id", "point", "attribute"),
@@ -194,6 +223,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
             for field in point.scorecard.fields
         ),
     )
+    yield "documents", (row for index, _ in points for row in _document_rows(series, index))
+    yield "slices", (row for index, _ in points for row in _slice_rows(series, index))
     yield "cells", _cell_rows(series)
     yield (
         "point_edits",
@@ -259,6 +290,51 @@ def _score_rows(series: Series, index: int) -> Iterator[ExportRow]:
             interval.high if interval else None,
             spread.worst if spread else None,
             spread.best if spread else None,
+        )
+
+
+def _document_rows(series: Series, index: int) -> Iterator[ExportRow]:
+    """One row for each document: who answered it, and its tags as a JSON object."""
+    headline = series.specs[0].name
+    for document in series.points[index].scorecard.documents:
+        tags: Value = {axis: value for axis, value in document.axes.items() if axis not in ANSWERERS}
+        yield _encodable_row(
+            (
+                series.info.id,
+                index,
+                document.id,
+                document.unit,
+                document.status,
+                *map(document.axes.get, ANSWERERS),
+                as_json(tags) if tags else None,
+                document_headline(headline, document),
+                document.cost,
+                document.latency,
+                *_counts_in_columns(document.counts),
+            )
+        )
+
+
+def _slice_rows(series: Series, index: int) -> Iterator[ExportRow]:
+    """One row for each group of answers with one value on an axis."""
+    before = series.points[index - 1].scorecard if index else None
+    for axis, part in slices_of(before, series.points[index].scorecard, series.specs[0]):
+        interval = part.interval
+        yield _encodable_row(
+            (
+                series.info.id,
+                index,
+                axis,
+                part.values[0],
+                part.value,
+                interval.low if interval else None,
+                interval.high if interval else None,
+                part.change,
+                part.verdict.decision if part.verdict else None,
+                part.cases,
+                part.cost,
+                part.latency,
+            )
         )
 
 

@@ -15,10 +15,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+from sitegen.analysis.slices import slice_rows
 from sitegen.data_files.project_files import named_place
 from sitegen.errors import OutputFolderError
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series
 from sitegen.questions.export_tables import TABLES, Batch, ExportFormat, ExportRow, Table
 from sitegen.stats.counts import in_file_order, ratios
@@ -84,22 +86,59 @@ def fields(series: Series) -> DataFrame:
     return _typed_table(rows, _PLACE | {"attribute": "str"} | numbers)
 
 
-def judgements(judgements: Iterable[Judgement]) -> DataFrame:
+def slices(series: Series) -> DataFrame:
+    """One row for each point and each group of answers with one value on an axis, oldest point first.
+
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``axis`` (``variant``, ``model`` or a tag),
+    ``slice`` (the value), the headline under its name, ``cases``, ``cost`` (US dollars) and ``latency`` (seconds).
+    """
+    headline = series.specs[0].name
+    rows = [
+        {
+            **_place_of_point(point),
+            "axis": row.axis,
+            "slice": row.value,
+            headline: row.headline,
+            "cases": row.cases,
+            "cost": row.cost,
+            "latency": row.latency,
+        }
+        for point in series.points
+        for row in slice_rows(point.scorecard, series.specs[0])
+    ]
+    numbers = {headline: "float64", "cases": "int64", "cost": "float64", "latency": "float64"}
+    return _typed_table(rows, _PLACE | {"axis": "str", "slice": "str"} | numbers)
+
+
+def judgements(result: Result) -> DataFrame:
     """One row for each judgement.
 
     Columns: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual`` (Python values, None for a
-    missing value) and ``note``.
+    missing value) and ``note``. Answers that can be grouped also have ``case`` and a column for each axis: ``variant``,
+    ``model`` and the tags, None where a case lacks the tag.
     """
+    own = Judgement.__struct_fields__
+    axes = {
+        document.id: {
+            name: encodable(value)
+            for name, value in {"case": document.unit, **document.axes}.items()
+            if name not in own
+        }
+        for document in result.scorecard.documents
+        if document.axes
+    }
     texts = ("document", "path", "attribute", "outcome", "note")
     rows = [
         {
             **{name: encodable(getattr(judgement, name)) for name in texts},
             "expected": json_value(judgement.expected),
             "actual": json_value(judgement.actual),
+            **axes.get(judgement.document, {}),
         }
-        for judgement in judgements
+        for judgement in result.judgements
     ]
-    return _typed_table(rows, {name: "str" if name in texts else "object" for name in Judgement.__struct_fields__})
+    further = dict.fromkeys((name for of_document in axes.values() for name in of_document), "object")
+    return _typed_table(rows, {name: "str" if name in texts else "object" for name in own} | further)
 
 
 def _place_of_point(point: Point) -> dict[str, Any]:

@@ -64,12 +64,32 @@ class ResultsHead:
     status: Status
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceRow:
+    """The answers with one value on an axis, as if the output had no others."""
+
+    axis: str
+    """``variant``, ``model``, or a tag of the cases."""
+    value: str
+    headline: float | None
+    interval: tuple[float, float] | None
+    """Of the headline; None if there are too few cases for one."""
+    cases: int
+    """Number of cases with an answer."""
+    cost: float | None
+    """US dollars of all its answers; None unless all of them state it."""
+    latency: float | None
+    """Median seconds of an answer; None unless all of them state it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ResultsTail:
     """The last fields of every document."""
 
     usage: RunUsage | None
     """None if no file states any usage."""
+    slices: tuple[SliceRow, ...] = ()
+    """A row for each value of each axis on which answers differ (``analysis/slices.py``)."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 

@@ -95,6 +95,7 @@ def test_verify_one_prints_one_document_and_nothing_else(repo):
         "macro_f1": (0.5 + 2 / 3) / 2,
         "pooled_f1": 4 / 7,
         "usage": None,
+        "slices": [],
         "macro_f1_attributes": 0.5,
         "discrepancies": [
             {

@@ -234,7 +234,8 @@ def test_a_whole_result_keeps_values_with_their_own_digits():
         sample.judgement("b", "format_error", expected=1, actual=Unusable("NaN", "no number")),
         Judgement(document="", path="c\udcff", attribute="c\udcff", outcome="correct", expected="x", actual="x"),
     ]
-    content = results_json(sample.result(judged), sample.series(1).info, sample.series(1).points[0].snapshot)
+    series = sample.series(1)
+    content = results_json(sample.result(judged), series.info, series.points[0].snapshot, series.specs[0])
     assert b'"expected":10.50,"actual":[1E+3,{"x":null}]' in content
     body = json.loads(content)
     assert body["discrepancies"][1] == {

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sitegen import api
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import Split, splits
 from sitegen.model.scorecards import Scorecard
@@ -17,7 +20,8 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, text_of
+from tests.sites import build_site, run, text_of
+from tests.unit.test_schemas import complaints
 
 COLUMNS = {name: name for name in ("id", "variant", "model", "score", "cost", "latency")}
 
@@ -126,19 +130,61 @@ def test_tags_of_a_redacted_eval_are_hidden() -> None:
     assert {axis for document in card.documents for axis in document.axes} == {"variant", "model"}
 
 
-def test_a_report_has_the_matrix_and_says_what_the_average_hides(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two commits: the large model becomes better, and the mini one worse."""
+    repo = GitRepo(tmp_path_factory.mktemp("slices") / "repo")
     better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
     manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
     for rows in (answers(mini=0.4), better):
         repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows)})
     repo.checkout()
-    build_site(repo.path, tmp_path / "site")
+    return repo.path
+
+
+def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, tmp_path: Path) -> None:
+    build_site(project, tmp_path / "site")
     text = text_of(tmp_path / "site" / "evals/support/0002.html")
     assert "Score by variant and model" in text
     trend = text_of(tmp_path / "site" / "evals/support/index.html")
     assert "Score by model mini 0.385large 0.900" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
+    assert "worse where `model` is `mini`: -0.100" in (tmp_path / "site" / "summary.md").read_text()
+    series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
+    assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (("verify-one", "support"), "model mini 0.385 0.365 to 0.406 8 0.016 USD 0.10 s"),
+        (("history", "support", "--by", "model"), "iteration-002 0.642 0.385 0.900"),
+        (("history", "support", "--by", "languag"), "do: Did you mean language?"),
+    ],
+)
+def test_commands_print_slices(project: Path, arguments: tuple[str, ...], printed: str) -> None:
+    done = run(*arguments, "--repo", project)
+    assert printed in " ".join((done.stdout + done.stderr).split())
+
+
+def test_slices_are_data(project: Path, tmp_path: Path) -> None:
+    document = json.loads(run("verify-one", "support", "--json", "--repo", project).stdout)
+    mini = next(row for row in document["slices"] if row["value"] == "mini")
+    assert complaints("judged-results", document) == []
+    assert {"axis": "model", "cases": 8, "headline": pytest.approx(0.385)}.items() <= mini.items()
+
+    frame = api.history(project, "support").slices()
+    assert dict(frame[frame.axis == "model"].groupby("slice").score.last()) == pytest.approx(
+        {"mini": 0.385, "large": 0.9}
+    )
+    assert {*api.score(project, "support").frame().columns} >= {"case", "variant", "model", "language"}
+
+    api.export(project, tmp_path / "x.sqlite")
+    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database:
+        worse = "SELECT slice FROM slices WHERE point = 1 AND axis = 'model' AND verdict = 'worse'"
+        assert database.execute(worse).fetchall() == [("mini",)]
+        tags = "SELECT count(*), tags FROM documents WHERE point = 1 AND model = 'mini' GROUP BY tags ORDER BY tags"
+        assert database.execute(tags).fetchall() == [(8, '{"language": "de"}'), (8, '{"language": "en"}')]
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypedDict
 
 from markupsafe import escape
 
 from sitegen import __version__, schemas
+from sitegen.analysis.slices import slice_rows
 from sitegen.model.changes import Comparability, Ends
 from sitegen.model.commits import WORKTREE
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary, VariantSpread
@@ -115,6 +118,8 @@ class SeriesPoint(TypedDict):
     """The variants that the headline averages; omitted with fewer than two variants of the prompt."""
     usage: NotRequired[RunUsage]
     """Usage of the output, its models and judges; omitted if no file states any of them."""
+    slices: NotRequired[dict[str, dict[str, float | None]]]
+    """Axis -> value on it -> the headline of these answers; omitted if answers differ on no axis."""
     fixed: int | None
     """Number of cells that were wrong at the previous point and are right now; None at the first."""
     broken: int | None
@@ -210,8 +215,11 @@ def patterns_data(patterns: Iterable[PatternSummary]) -> list[ErrorPatternData]:
     ]
 
 
-def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
-    """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
+def results_json(result: Result, info: EvalInfo, snapshot: Snapshot, spec: MetricSpec) -> bytes:
+    """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail.
+
+    ``spec``: the headline.
+    """
     dirty = snapshot.commit.sha == WORKTREE
     # Imported here, because few reports need it, and it imports the documents of every kind.
     from sitegen.scoring.documents import results_document
@@ -225,7 +233,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
         sitegen=__version__,
     )
     whole = results_document(info.kind, result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds)
-    return to_json_bytes(whole, indent=None)
+    return to_json_bytes(replace(whole, slices=tuple(slice_rows(result.scorecard, spec))), indent=None)
 
 
 def schema_files() -> Iterator[RawFile]:

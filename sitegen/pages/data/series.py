@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import variant_spread
+from sitegen.analysis.slices import axes_of, headlines_by
 from sitegen.model.changes import Change
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import ERROR_TYPES
@@ -64,6 +65,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
+    slices = {axis: headlines_by(card, axis, series.specs[0].name) for axis in axes_of(card)}
     then = _clock(card)
     now = point.now if not series.info.recorded else None
     return {
@@ -85,6 +87,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
         **({"usage": asdict(card.usage)} if card.usage else {}),
+        **({"slices": slices} if slices else {}),
         **{name: flips and number_of_cells(getattr(flips, name)) for name in _FATES},
         "report": links.report(series.info.id, at.slug),
     }

@@ -113,8 +113,8 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
     documents = tuple(
         DocumentChange(
             id=document.id,
-            before=_document_headline(spec.name, document),
-            after=_document_headline(spec.name, there[document.id]),
+            before=document_headline(spec.name, document),
+            after=document_headline(spec.name, there[document.id]),
         )
         for document in first.documents
         if document.id in there
@@ -185,6 +185,6 @@ def _outcome(period: Period) -> Outcome | None:
     return None if period.state == "absent" else period.state
 
 
-def _document_headline(name: str, document: DocumentScore) -> float | None:
+def document_headline(name: str, document: DocumentScore) -> float | None:
     """Return the headline metric of one document; F1 if the kind does not define metrics of documents."""
     return next((metric.value for metric in document.metrics if metric.name == name), f1(document.counts))
