@@ -77,6 +77,7 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
         ],
         "alignment": {"walls": [[1, 0, 1.0, "key"], [0, None, None, None], [None, 1, None, None]]},
         "usage": None,
+        "slices": [],
         "problems": [],
         "metadata": {
             "iteration": 3,
