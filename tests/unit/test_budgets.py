@@ -64,7 +64,7 @@ def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
     texts = [file.read_text(encoding="utf-8") for file in trees]
     words = collections.Counter(word for text in texts for word in re.findall(r"\w+", text))
     return {
-        "lines of sitegen/": 60_436lines(trees),
+        "lines of sitegen/": lines_in(trees),
         "modules of sitegen/": len(trees),
         "classes": len(classes),
         "classes in pages/": sum("pages" in file.relative_to(TOP).parts for file, _ in classes),
@@ -77,7 +77,7 @@ def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
         ),
         "kinds of kept values": sum(map(_declares_kept_values, _nodes(trees))),
         "modules that write rows as f-strings": sum(len(ROW.findall(text)) >= 3 for text in texts),
-        "public constants named in one module only": 6lonely_constants(trees, tests),
+        "public constants named in one module only": constants_named_once(trees, tests),
     }
 
 
@@ -85,7 +85,7 @@ def _of_templates(folder: Path) -> dict[str, int]:
     files = [file for file in sorted(folder.rglob("*")) if file.suffix in (".html", ".css", ".js", ".xml")]
     html = [file for file in files if file.suffix == ".html"]
     return {
-        "lines of templates, styles and scripts": 7_519lines(files),
+        "lines of templates, styles and scripts": lines_in(files),
         "template lines over 160 characters": sum(
             len(line) > 160 for file in html for line in file.read_text(encoding="utf-8").splitlines()
         ),
@@ -95,7 +95,7 @@ def _of_templates(folder: Path) -> dict[str, int]:
 def _of_tests(trees: Trees) -> dict[str, int]:
     calls = [node for node in _nodes(trees) if isinstance(node, ast.Call)]
     return {
-        "lines of tests": 49_188lines(trees),
+        "lines of tests": lines_in(trees),
         "patches of attributes in tests": sum(
             isinstance(call.func, ast.Attribute) and call.func.attr == "setattr" for call in calls
         ),
@@ -111,7 +111,7 @@ def _nodes(trees: Trees) -> list[ast.AST]:
     return [node for tree in trees.values() for node in ast.walk(tree)]
 
 
-def _lines(files: Trees | list[Path]) -> int:
+def lines_in(files: Trees | list[Path]) -> int:
     return sum(file.read_text(encoding="utf-8").count("\n") for file in files)
 
 
@@ -134,7 +134,7 @@ def _declares_kept_values(node: ast.AST) -> bool:
     return ast.unparse(node.value.func).partition("[")[0] == "CachedKind"
 
 
-def _lonely_constants(trees: Trees, tests: Trees) -> int:
+def constants_named_once(trees: Trees, tests: Trees) -> int:
     """Public constants that are named in no other module, and in no test."""
     users: dict[str, int] = collections.Counter()
     for file in trees:
