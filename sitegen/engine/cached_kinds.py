@@ -182,7 +182,7 @@ CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, unti
 # Scores.
 
 SCORECARDS: Final = CachedKind(name="scorecard", type=Scorecard, until="content")
-"""The numbers of one output, by ``scorecard_key``: the contents and rules that it was scored from."""
+"""The numbers of one output, by ``key_of_scorecards``: the contents and rules that it was scored from."""
 
 RESULTS: Final = CachedKind(name="result", type=bytes, until="content")
 """The judgements behind a scorecard, as ``kept_results.py`` encodes them, under its key."""

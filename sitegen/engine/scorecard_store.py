@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate, islice, pairwise, repeat
-from typing import Final
-
-from msgspec.structs import astuple
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
@@ -20,7 +14,7 @@ from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, 
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.scoring import embedder_for, model_of, results
 from sitegen.engine.worker_context import WorkerContext
-from sitegen.engine.writer import digest
+from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import POINTER
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
@@ -58,69 +52,41 @@ def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
 def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snapshot], str]:
     """Return what computes the memo's key of the scorecard of a snapshot, once for equal inputs.
 
-    The key is the digest of everything that decides the scorecard. ``redact``: globs of hidden values. They are part of
-    the key, because a scorecard can quote values.
-    """
-    kind_scorer, installed = scorer(kind), model_of(kind)
-    scored_by: tuple[str | int, ...] = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
-    keys: dict[tuple[object, ...], str] = {}
-
-    def key_of(snapshot: Snapshot) -> str:
-        rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
-        decisive = (snapshot.outputs, snapshot.usage, *rules)
-        remembered = keys.get(decisive)
-        if remembered is None:
-            model = _packages_for(snapshot) if traits_of(kind).reads_archives else installed
-            if own := own_versions(snapshot.settings):
-                model = f"{model} {own}"
-            key = scorecard_key(scored_by, snapshot, model)
-            remembered = keys[decisive] = digest(key, *redact) if redact else key
-        return remembered
-
-    return key_of
-
-
-_REMEMBERED: Final = 256
-"""Number of texts that keys of scorecards have in common and that are remembered."""
-_JSON: Final = json.JSONEncoder()
-
-
-def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
-    """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
-
-    ``scored_by``: the kind, the version of its scorer and the names of its metrics. ``model``: the installed embedding
-    model, and packages that read results of other tools. Usage that is recorded beside the output is among the metrics.
+    ``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
     how the file is read, and so are the names of several output files, which distinguish the documents.
     """
-    single = len(snapshot.outputs) == 1
-    parts = [
-        _as_json(*scored_by, snapshot.settings),
-        f"[{', '.join([_name_and_id(blob, whole=not single) for blob in snapshot.outputs])}]",
-        _names_and_ids(snapshot.ground_truth, snapshot.mapping, snapshot.schema),
-        *([_as_json(model)] if model else []),
-        *([json.dumps(astuple(snapshot.usage))] if snapshot.usage else []),
-    ]
-    return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
+    kind_scorer, model = scorer(kind), model_of(kind)
+    scored_by = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
+    keys: dict[tuple[object, ...], str] = {}
+
+    def key_of(snapshot: Snapshot) -> str:
+        rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        decisive = (snapshot.outputs, snapshot.usage, *rules, snapshot.settings)
+        if (remembered := keys.get(decisive)) is not None:
+            return remembered
+        key = keys[decisive] = digest_of_inputs(
+            "output",
+            "scorecard",
+            scorer=scored_by,
+            metrics_of_packages=own_versions(snapshot.settings),
+            packages=_packages_for(snapshot) if traits_of(kind).reads_archives else model,
+            redact=redact,
+            outputs=[_name_and_id(blob, whole=len(snapshot.outputs) > 1) for blob in snapshot.outputs],
+            rules=[blob and _name_and_id(blob, whole=False) for blob in rules],
+            settings=snapshot.settings,
+            usage=snapshot.usage,
+        )
+        return key
+
+    return key_of
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _as_json(*values: str | int) -> str:
-    """Return values, most of which many outputs share, as JSON without the brackets of the list."""
-    return json.dumps(values)[1:-1]
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _names_and_ids(*blobs: Blob | None) -> str:
-    """Return the files of the rules, which many outputs share, as JSON without the brackets of the list."""
-    return ", ".join(["null" if blob is None else _name_and_id(blob, whole=False) for blob in blobs])
-
-
-def _name_and_id(blob: Blob, *, whole: bool) -> str:
-    """Return the extension of a file, or its ``whole`` name, and its blob id as JSON."""
+def _name_and_id(blob: Blob, *, whole: bool) -> tuple[str, str]:
+    """Return the extension of a file, or its ``whole`` name, and its blob id."""
     name = blob.path.rpartition("/")[2]
-    return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
+    return name if whole else name.rpartition(".")[2].lower(), blob.oid
 
 
 class EvalScorecards:

@@ -25,6 +25,11 @@ QUICK: Final = 1
 
 
 INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "output": {
+        "scorecard": (
+            *("scorer", "metrics_of_packages", "packages", "redact", "outputs", "rules", "settings", "usage"),
+        )
+    },
     "eval": {
         "report": (
             *("templates", "discrepancies_per_type", "eval", "metrics", "moved_files"),
@@ -39,13 +44,14 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "list": {"page of commits": ("templates", "commits")},
     "site": {"assets": ("templates",), "methods": ("templates", "added_metrics")},
 }
-"""For each owner of files, the inputs of its pages: a page whose inputs have the same digest is not made again.
+"""What decides the scorecard of an output, and for each owner of files its pages.
 
-All other pages are made in each build that touches their owner, and written if their bytes differ."""
+What has the same digest is not made again. All other pages are made in each build that touches their owner, and written
+if their bytes differ."""
 
 
 def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
-    """Return the digest of the inputs of a page. Raises ValueError unless they are those of the table."""
+    """Return the digest of what decides a page or a scorecard. Raises ValueError unless it is that of the table."""
     names = INPUTS[owner][page]
     if inputs.keys() != set(names):
         raise ValueError(f"The inputs of {page} are {', '.join(names)}.")
@@ -53,7 +59,7 @@ def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
 
 
 def digest(*parts: bytes | str) -> str:
-    """Return a short digest of parts with unambiguous boundaries; for keys of pages, not for security."""
+    """Return a short digest of parts with unambiguous boundaries; for keys, not for security."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part

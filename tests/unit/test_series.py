@@ -1,13 +1,10 @@
 """What is kept of the points of an eval."""
 
-import hashlib
-import json
-
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.series import headline, problems_of_points
-from sitegen.engine.scorecard_store import scorecard_key
+from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 from sitegen.model.usage import RunUsage
@@ -50,23 +47,10 @@ def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
     )
 
 
-def test_the_key_of_a_scorecard_is_a_digest_of_all_that_decides_it_without_folders():
-    truth, rules = Blob("evals/receipts/ground_truth.csv", "aa"), Blob('rules/a "map".YAML', "bb")
-    one = replace(
-        sample.points(1)[0].snapshot,
-        outputs=(Blob("evals/receipts/extracted.json", "11"),),
-        ground_truth=truth,
-        mapping=rules,
-        schema=None,
-        settings='{"unit": "\u00b5m"}',
-    )
-    usage = RunUsage(cost=1.0)
-    several = replace(one, outputs=(Blob("a/one.json", "11"), Blob("a/two.json", "22")), usage=usage)
-    rules_of_both = [["csv", "aa"], ["yaml", "bb"], None]
-    files = [["one.json", "11"], ["two.json", "22"]]
-    decided_by = [
-        ["fields", 3, "f1", one.settings, [["json", "11"]], *rules_of_both],
-        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", astuple(usage)],
-    ]
-    keys = [scorecard_key(("fields", 3, "f1"), one), scorecard_key(("fields", 3, "f1"), several, "a model")]
-    assert keys == [hashlib.sha256(json.dumps(values).encode()).hexdigest() for values in decided_by]
+def test_the_key_of_a_scorecard_has_endings_of_files_and_names_of_several_outputs_but_no_folders():
+    key = key_of_scorecards("fields")
+    one = replace(sample.points(1)[0].snapshot, outputs=(Blob("evals/receipts/extracted.json", "11"),))
+    assert key(one) == key(replace(one, outputs=(Blob("elsewhere/other.JSON", "11"),)))
+    assert key(one) != key(replace(one, outputs=(Blob("evals/receipts/extracted.yaml", "11"),)))
+    several = [replace(one, outputs=(Blob(path, "11"), Blob("a/2.json", "22"))) for path in ("a/1.json", "a/3.json")]
+    assert len({key(one), *map(key, several), key(replace(one, usage=RunUsage(cost=1.0)))}) == 4
