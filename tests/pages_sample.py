@@ -25,7 +25,18 @@ from sitegen.analysis.standing import standings
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.outcomes import ERROR_TYPES, Cell, CellMap, Flips, Judgement, Outcome, Period, Unusable, Value
+from sitegen.model.outcomes import (
+    ERROR_TYPES,
+    Cell,
+    CellKey,
+    CellMap,
+    Flips,
+    Judgement,
+    Outcome,
+    Period,
+    Unusable,
+    Value,
+)
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import (
     AlignmentPanel,
@@ -44,7 +55,6 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
-from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import ReportView
 from sitegen.stats.counts import error_numbers
 
@@ -609,13 +619,14 @@ def with_flips(point: Point, flips: Flips) -> Point:
     return replace(point, change=replace(point.change or Change(Overlap(1), ()), flips=flips))
 
 
-def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:
-    """What came before a point. ``wrong_before``: (document, path) of what was wrong since the point before it."""
-    wrong_since = {(*cell, is_extra): index - 1 for cell in wrong_before for is_extra in (False, True)}
-    return EarlierPoints([point.snapshot for point in series.points], index, wrong_since)
+def since(index: int, wrong: frozenset[tuple[str, str]]) -> dict[CellKey, int]:
+    """Values that are wrong since a point, by (document, path)."""
+    return {(*cell, is_extra): index for cell in wrong for is_extra in (False, True)}
 
 
 def report(series: Series, point: Point, previous: Point | None, result: Result, **more: Any) -> ReportView:
     """The report of a point of a series. ``more``: other fields of the view."""
-    fields = {"info": series.info, "specs": series.specs, "limit": 50, **more}
+    at = point.snapshot.commit.position
+    snapshots = [one.snapshot for one in series.points if one.snapshot.commit.position <= at]
+    fields = {"info": series.info, "specs": series.specs, "limit": 50, "snapshots": snapshots, **more}
     return ReportView(**fields, point=point, previous=previous, result=result)

@@ -35,7 +35,6 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import failed_page, short_report
-from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
@@ -85,23 +84,19 @@ class Reports:
             noise=noise,
         )
         before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
-        past = EarlierPoints(
-            snapshots=snapshots,
-            last=index,
-            wrong_since={
-                flip.cell.key: start for flip in flipped if (start := flip.cell.wrong_since(index)) is not None
-            },
-            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-            runs=repeats_of_runs(runs) if runs else None,
-            moved=self._moved,
-        )
         return ReportView(
             info=self._info,
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
             point=point,
             previous=before,
             result=result,
-            past=past,
+            snapshots=snapshots[: index + 1],
+            wrong_since={
+                flip.cell.key: start for flip in flipped if (start := flip.cell.wrong_since(index)) is not None
+            },
+            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
+            runs=repeats_of_runs(runs) if runs else None,
+            moved=self._moved,
             limit=self._context.limits.discrepancies_per_type,
             problems=problems_of_point(self._info, at, result.scorecard),
             instructions=self._edits.made_with[index],

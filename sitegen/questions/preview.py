@@ -28,7 +28,6 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.other_pages import methods_page
-from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import ReportView
 from sitegen.project import own_templates
 from sitegen.questions.verify import Verified
@@ -157,7 +156,6 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         metadata=entry.metadata,
         nouns=scorer(kind).nouns,
     )
-    alone = EarlierPoints((snapshot,), 0, {})
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard))
     return ReportView(
         info=info,
@@ -165,7 +163,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         point=point,
         previous=None,
         result=result,
-        past=alone,
+        snapshots=(snapshot,),
         limit=limit,
         whole=data,
     ).page

@@ -242,18 +242,15 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     )
     if before:
         point = sample.compared(before, point, FLIPS)
-    past = sample.past(series, index, wrong)
-    if before:
-        past = replace(past, fixed=FIXED)
-    return sample.report(series, point, before, result, past=past).page
+    since, fixed = sample.since(index - 1, wrong), FIXED if before else ()
+    return sample.report(series, point, before, result, wrong_since=since, fixed=fixed).page
 
 
 def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
     point = sample.compared(series.points[40], replace(series.points[41], scorecard=result.scorecard), FLIPS)
-    past = sample.past(series, 41)
-    return sample.report(series, point, series.points[40], result, past=past, problems=sample.PROBLEMS).page
+    return sample.report(series, point, series.points[40], result, problems=sample.PROBLEMS).page
 
 
 def _sourced(series: Series) -> Page:

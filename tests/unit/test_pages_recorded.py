@@ -112,7 +112,7 @@ def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():
     for recorded, status in cases:
         point = replace(series.points[0], snapshot=snapshot(recorded), scorecard=card(status))
         result = replace(sample.result([]), scorecard=point.scorecard)
-        page = sample.report(series, point, None, result, past=sample.past(series, 0)).page
+        page = sample.report(series, point, None, result).page
         view = sample.view_of(page)
         assert (view.recorded, view.recorded_headline) == (([], 0), None)
 

@@ -17,7 +17,7 @@ from sitegen.model.site import Page
 from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import report_rows
-from sitegen.pages.report.discrepancies import LOADABLE, EarlierPoints, section
+from sitegen.pages.report.discrepancies import LOADABLE, section
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.text.values import as_text
@@ -38,8 +38,9 @@ def _page(
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)
-    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], 0, {})
-    return sample.report(series, point, before, result, past=past, limit=limit).page
+    first = {} if previous else {"snapshots": [point.snapshot]}
+    since = sample.since(4, wrong_before)
+    return sample.report(series, point, before, result, wrong_since=since, limit=limit, **first).page
 
 
 ONE = sample.judgement("shipper.name", "omission", expected="Havn")
@@ -175,7 +176,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
     result = replace(sample.result([ONE, TWO]), questions={"cargo[0].amount": "How much?"})
-    page = sample.report(series, series.points[0], None, result, past=sample.past(series, 0)).page
+    page = sample.report(series, series.points[0], None, result).page
     assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 
 
@@ -261,7 +262,7 @@ def test_the_report_says_which_instructions_made_the_output():
     def made_with(*instructions: Commit, **more: str) -> str:
         at = replace(series.points[1].snapshot, **more)
         point = replace(series.points[1], snapshot=at)
-        page = sample.report(series, point, None, result, past=sample.past(series, 1), instructions=instructions).page
+        page = sample.report(series, point, None, result, instructions=instructions).page
         view: ReportView = sample.view_of(page)
         return view.made_with
 
@@ -302,7 +303,7 @@ def test_a_pairing_is_shown_once_and_bounded():
     note = NotePanel("note", "a remark")
     result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
-    view = sample.report(series, series.points[1], None, result, past=sample.past(series, 1))
+    view = sample.report(series, series.points[1], None, result)
     assert view.panels == [note]
     assert view.alignments[0] == replace(panel, rows=rows[:ALIGNED], left_out=5)
     assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
@@ -313,7 +314,7 @@ def test_a_report_does_not_depend_on_later_points():
     judged = sample.judgements(3, 300)
     result = sample.result(judged)
     pages = [
-        sample.report(series, series.points[3], series.points[2], result, past=sample.past(series, 3)).page
+        sample.report(series, series.points[3], series.points[2], result).page
         for series in (sample.series(4), sample.series(60))
     ]
     shown = [renderer_of(sample.SITE).render(page) for page in pages]
@@ -366,7 +367,7 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     series, result = sample.series(2), sample.result([ONE])
     card = replace(result.scorecard, convention=convention)
     point = replace(series.points[1], scorecard=card)
-    page = sample.report(series, point, None, replace(result, scorecard=card), past=sample.past(series, 1)).page
+    page = sample.report(series, point, None, replace(result, scorecard=card)).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
 
@@ -402,6 +403,5 @@ def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, 
     result = sample.result([replace(error, note=note) for error, note in zip((ONE, TWO), notes, strict=True)])
     result = replace(result, scorecard=replace(result.scorecard, status=status))
     point = replace(series.points[0], scorecard=result.scorecard)
-    past = EarlierPoints([point.snapshot], 0, {})
-    view = sample.report(series, point, None, result, past=past)
+    view = sample.report(series, point, None, result)
     assert [row.error.note for row in view.discrepancies.drawn] == shown

@@ -16,7 +16,7 @@ from sitegen.model.timeline import Blob
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
-from sitegen.pages.report.discrepancies import EarlierPoints, Since
+from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -27,12 +27,11 @@ CITY = sample.judgement("consignee.city", "wrong_value", expected="Oslo", actual
 NAME = sample.judgement("shipper.name", "omission", expected="Havn")
 
 
-def _view(point: Point, before: Point | None, past: EarlierPoints | None = None):
+def _view(point: Point, before: Point | None, **known: Any):
     series = sample.series(6)
     result = sample.result([CITY, NAME])
     point = replace(point, scorecard=result.scorecard) if before is None else point
-    past = past or sample.past(series, 5)
-    return sample.report(series, point, before, result, past=past)
+    return sample.report(series, point, before, result, **known)
 
 
 def _points(cause: str = "outputs") -> tuple[Point, Point]:
@@ -75,7 +74,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
         tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS),
     )
     after = replace(series.points[5], scorecard=last.scorecard, change=bridged)
-    view = sample.report(series, after, before, last, past=sample.past(series, 5))
+    view = sample.report(series, after, before, last)
     assert (view.errors, view.error_changes) == ((1, 0, 2, 0), (0, 0, 0, 0))
     assert view.error_change == 0
     assert why_rows.documents(bridged.overlap, Nouns(), "iteration-005") == (
@@ -103,10 +102,9 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     before, after = _points()
     edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
     moved = {("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
-    past = replace(sample.past(sample.series(6), 5), moved=moved)
     first, *last = edits
     path = first.path
-    assert _view(replace(after, edits=edits), before, past).edits_by_commit == [
+    assert _view(replace(after, edits=edits), before, moved=moved).edits_by_commit == [
         [FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")],
         [FileEdit(first, path)],
     ]
@@ -145,8 +143,7 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
 def _page(after: Point, before: Point, **known: Any) -> str:
     """The words of the report."""
     series, result = sample.series(6), sample.result([CITY, NAME])
-    past = replace(sample.past(series, 5), **known)
-    page = sample.report(series, after, before, result, past=past).page
+    page = sample.report(series, after, before, result, **known).page
     html = renderer_of(sample.SITE).render(page).decode()
     return " ".join(re.sub("<[^>]*>", " ", html).split())
 
@@ -171,8 +168,7 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
 
 def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     before, after = _points()
-    past = replace(sample.past(sample.series(6), 5), wrong_since={CITY.key: 2})
-    view = _view(after, before, past)
+    view = _view(after, before, wrong_since={CITY.key: 2})
     assert [(row.path, row.since, row.placed.field) for row in view.discrepancies.drawn] == [
         (
             "consignee.city",
@@ -340,7 +336,7 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     before, after = _points()
     series, result = sample.series(6), sample.result([CITY])
     before = replace(before, scorecard=replace(before.scorecard, status=status))
-    page = sample.report(series, after, before, result, past=sample.past(series, 5)).page
+    page = sample.report(series, after, before, result).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
 
@@ -351,7 +347,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     edits = (sample.edit(8), sample.edit(11, "prompts/waybill.md"))
 
     def top(point: Point, *instructions: Commit) -> list[str]:
-        page = sample.report(series, point, before, result, past=sample.past(series, 5), instructions=instructions).page
+        page = sample.report(series, point, before, result, instructions=instructions).page
         html = renderer_of(sample.SITE).render(page).decode()
         head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin">')
         rows = rest.partition("</dl>")[0].split("<dt>")[1:]

@@ -54,7 +54,7 @@ written = json.loads(to_json_bytes(results_document("fields", result, eval_id="e
 row = str(fields(result.scorecard.fields[:1]))
 sampled, specs = sample.single(), scorer("fields").metrics
 point = replace(sampled.points[0], scorecard=result.scorecard)
-report = sample.report(sampled, point, None, result, past=sample.past(sampled, 0), specs=specs)
+report = sample.report(sampled, point, None, result, specs=specs)
 (jaccard_spec,) = (spec for spec in specs if spec.name == "jaccard")
 print(json.dumps({
     "metric": result.scorecard.metric("jaccard"),

@@ -269,10 +269,7 @@ def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     whole = replace(score(), data=None)
     cut = replace(whole, panels=(SpansPanel(title="Paragraphs", note="", categories=("t",), texts=(text,)),))
     series = sample.series(1)
-    pages = [
-        sample.report(series, series.points[0], None, result, past=sample.past(series, 0)).page
-        for result in (whole, cut)
-    ]
+    pages = [sample.report(series, series.points[0], None, result).page for result in (whole, cut)]
     assert [sample.view_of(page).leaves_anything_out for page in pages] == [False, True]
 
 

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from sitegen.analysis.noise.repeats import Repeats
-from sitegen.model.changes import Change, EditedFile, Overlap
+from sitegen.model.changes import Change, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellFlip, CellKey, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
 from sitegen.model.scorecards import FieldScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, WeakSection
 from sitegen.model.timeline import Snapshot
@@ -184,23 +183,6 @@ LOADABLE: Final = 10_000
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 
 
-class EarlierPoints(Frozen):
-    """The facts about earlier points that a report needs."""
-
-    snapshots: Sequence[Snapshot]
-    """Snapshots of the series, at least up to the report's own."""
-    last: int
-    """Index of the report's own snapshot."""
-    wrong_since: Mapping[CellKey, int]
-    """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
-    fixed: Sequence[CellFlip] = ()
-    """The cells that were fixed since the previous point."""
-    runs: Repeats | None = None
-    """The repeated runs of this point, if it has any."""
-    moved: Mapping[EditedFile, str] = {}
-    """Maps each edit whose instruction file was moved later to the file's last path."""
-
-
 class Since(Frozen):
     """The first point of a streak of errors that lasts up to the report's own point."""
 
@@ -266,16 +248,17 @@ def wrong_in(result: Result) -> list[Judgement]:
     return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]
 
 
-def since(wrong: Iterable[PlacedError], past: EarlierPoints) -> list[Since]:
-    """For each discrepancy the start of its streak."""
-    last = past.last
+def since(
+    wrong: Iterable[PlacedError], snapshots: Sequence[Snapshot], wrong_since: Mapping[CellKey, int]
+) -> list[Since]:
+    """For each discrepancy the start of its streak. ``snapshots``: those of the series up to the report's own."""
+    last = len(snapshots) - 1
     by_start: dict[int, Since] = {}
     starts = []
-    wrong_since = past.wrong_since
     for placed in wrong:
         start = wrong_since.get(placed.key, last)
         if start not in by_start:
-            at = past.snapshots[start]
+            at = snapshots[start]
             by_start[start] = Since(
                 label=at.label, file=f"{at.slug}.html", points=last - start + 1, new=start == last > 0
             )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import Final
@@ -12,13 +13,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Role, differing_roles
+from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import Slice, Split, splits
+from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import CellFlip, CellKey, Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
@@ -30,7 +33,6 @@ from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
     Discrepancies,
-    EarlierPoints,
     PlacedError,
     Since,
     discrepancies,
@@ -76,9 +78,18 @@ class ReportView(Frozen, dict=True, gc=True):
     previous: Point | None
     """The point before it in the series, if there is one."""
     result: Result
-    past: EarlierPoints
+    snapshots: Sequence[Snapshot]
+    """Those of the series up to its own."""
     limit: int
     """How many discrepancies of each type are drawn on the page."""
+    wrong_since: Mapping[CellKey, int] = {}
+    """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
+    fixed: Sequence[CellFlip] = ()
+    """The cells that were fixed since the previous point."""
+    runs: Repeats | None = None
+    """The repeated runs of this point, if it has any."""
+    moved: Mapping[EditedFile, str] = {}
+    """Maps each edit whose instruction file was moved later to the file's last path."""
     problems: tuple[Problem, ...] = ()
     """Of the files that the snapshot was scored from."""
     instructions: tuple[Commit, ...] = ()
@@ -118,7 +129,7 @@ class ReportView(Frozen, dict=True, gc=True):
         if self.card.status == "unreadable" and len({error.note for error in wrong}) == 1:
             wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
         placed = placed_error.rows_of(wrong)
-        return wrong, placed, since(placed, self.past)
+        return wrong, placed, since(placed, self.snapshots, self.wrong_since)
 
     @cached_property
     def discrepancies(self) -> Discrepancies:
@@ -286,7 +297,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @property
     def copied_from(self) -> Snapshot | None:
         """The first snapshot with the same output, if this one is a copy."""
-        return None if self.point.copy_of is None else self.past.snapshots[self.point.copy_of]
+        return None if self.point.copy_of is None else self.snapshots[self.point.copy_of]
 
     def change_of(self, spec: MetricSpec) -> float | None:
         """The change of a metric since the previous point."""
@@ -353,7 +364,7 @@ class ReportView(Frozen, dict=True, gc=True):
         """The edits of instructions since the previous point, grouped by commit, the newest first."""
         by_commit: dict[str, list[FileEdit]] = {}
         for edit in self.point.edits:
-            file = self.past.moved.get((edit.path, edit.commit.sha), edit.path)
+            file = self.moved.get((edit.path, edit.commit.sha), edit.path)
             by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
         return list(reversed(by_commit.values()))
 
