@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from sitegen.commands.printing import print_document, print_text
+from sitegen.commands.printing import print_document, print_markdown
 from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
@@ -48,7 +48,7 @@ def check(request: CheckRequest) -> None:
     if request.as_json:
         print_document(schema_first(report))
     else:
-        print_text(text)
+        print_markdown(text)
     if not report.passed:
         sys.exit(FAILED)
 
@@ -69,7 +69,7 @@ def _print_report_of(request: CheckRequest, file: Path) -> None:
     if request.markdown:
         write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top_of(request.repo))
     else:
-        print_text(text)
+        print_markdown(text)
 
 
 def _base_of_workflow() -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from sitegen.commands.printing import print_document, print_error, print_line, print_text
+from sitegen.commands.printing import print_document, print_error, print_line, print_markdown
 from sitegen.commands.requests import CompareRequest
 from sitegen.config.findings import error_of
 from sitegen.config.models import PlotFormat
@@ -110,7 +110,7 @@ def _print_or_write(
     if request.as_json:
         print_document(files[RESULTS])
     elif request.out is None:
-        print_text(comparison_markdown(document))
+        print_markdown(comparison_markdown(document))
     if request.out is None:
         return
     report = comparison_markdown(document).encode("utf-8", "backslashreplace")

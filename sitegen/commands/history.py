@@ -12,12 +12,13 @@ from sitegen.analysis.blame import Blame, CellBlame
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
+from sitegen.model.commits import Commit
 from sitegen.model.outcomes import Cell
 from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
-from sitegen.text.plain import counted, line
+from sitegen.text.plain import counted, day, line
 from sitegen.text.values import metric_text, to_json_bytes
 
 METRICS: Final = 3
@@ -25,6 +26,12 @@ METRICS: Final = 3
 
 COLUMNS: Final = 8
 """Largest number of values of an axis that have a column."""
+
+_LONGEST_LABEL: Final = 24
+"""Characters of the name of a metric."""
+
+_EDITS: Final = 3
+"""Number of instruction edits that are named at an iteration; further ones are counted."""
 
 
 def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) -> None:
@@ -56,7 +63,7 @@ def slice_columns(series: Series, axis: str) -> list[str]:
     heads = [headlines_by(point.scorecard, axis, spec.name) for point in points]
     values = list(dict.fromkeys(value for of_point in reversed(heads) for value in of_point))
     shown = values[:COLUMNS]
-    labels = [spec.label[:9], *(line(value, 16) for value in shown)]
+    labels = [line(spec.label, _LONGEST_LABEL), *(line(value, 16) for value in shown)]
     widths = [max(9, len(label)) for label in labels]
     rows = [f"{'iteration':20} {' '.join(f'{label:>{width}}' for label, width in zip(labels, widths, strict=True))}"]
     for point, of_point in zip(points, heads, strict=True):
@@ -64,17 +71,22 @@ def slice_columns(series: Series, axis: str) -> list[str]:
         cells = ("—" if number is None else metric_text(number, unit=spec.unit) for number in numbers)
         columns = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         at = point.snapshot
-        rows.append(f"{line(at.label, 20):20} {columns}  {at.commit.short} {line(at.commit.subject, 60)}")
+        rows.append(f"{line(at.label, 20):20} {columns}  {_commit_words(at.commit)}")
     if len(values) > len(shown):
         rows.append(f"... and {len(values) - len(shown)} more values: --json has all")
     return rows
 
 
-def history_lines(series: Series) -> list[str]:
-    """A line for each iteration: its metrics, the change of the headline in its own unit, errors and commit.
+def _commit_words(commit: Commit) -> str:
+    """The date of a commit, in a column, then its id and its subject."""
+    return f"{day(commit.committed_at):11}  {commit.short} {line(commit.subject, 60)}"
 
-    A second line explains a change that has other causes than the outputs or does not cover all documents, and marks a
-    stale output. Another one names the iteration that an output is a copy of.
+
+def history_lines(series: Series) -> list[str]:
+    """A line for each iteration: its metrics, the change of the headline in its own unit, errors, date and commit.
+
+    Lines below it state the verdict with its reason, the instruction edits before the output, a change that has other
+    causes than the outputs or does not cover all documents, a stale output, and which iteration an output copies.
     """
     from sitegen.analysis.series import defined_specs
     from sitegen.pages.labels import how_copied, iterations_and_outputs
@@ -82,22 +94,26 @@ def history_lines(series: Series) -> list[str]:
     series = replace(series, specs=defined_specs(series))
     first = series.specs[0].name
     both = any(point.now and point.now.metric(first) != point.scorecard.metric(first) for point in series.points)
-    labels = [f"{spec.label[:9]:>9}" for spec in series.specs[:METRICS]]
+    labels = [line(spec.label, _LONGEST_LABEL) for spec in series.specs[:METRICS]]
     if both:
-        labels.insert(1, f"{'now':>9}")
-    labels.insert(1, f"{'95 %':>14}")
-    lines = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
+        labels.insert(1, "today")
+    labels.insert(1, "95 %")
+    widths = [max(14 if label == "95 %" else 9, len(label)) for label in labels]
+    heads = " ".join(f"{label:>{width}}" for label, width in zip(labels, widths, strict=True))
+    lines = [f"{'iteration':25} {heads} {'change':>8} {'errors':>7}  {'date':11}  commit"]
     for index in range(len(series.points)):
-        lines.extend(_point_lines(series, index, both=both))
+        lines.extend(_point_lines(series, index, widths, both=both))
         if copied := series.copied_label(index):
             lines.append(f"    {how_copied(series.points, index)} {line(copied, 40)}")
+    if both:
+        lines.append(f"{series.specs[0].label} as judged then; today: by the newest ground truth and rules")
     if series.outputs < series.iterations:
         lines.append(iterations_and_outputs(series.iterations, series.outputs))
     return lines
 
 
-def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
-    """Yield the lines of a point; with ``both``, the headline by both clocks."""
+def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
+    """Yield the lines of a point; with ``both``, the headline also as judged today."""
     from sitegen.analysis.series import variant_spread
     from sitegen.pages.labels import STALE, STATUSES, changes, own_unit, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
@@ -110,11 +126,11 @@ def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
         values.insert(1, ((point.now or card).metric(spec.name), spec.unit))
     change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
     moved = "" if change is None else "—" if change.amount is None else own_unit(change.amount, spec)
-    numbers = [f"{'—' if value is None else metric_text(value, unit=unit):>9}" for value, unit in values]
-    numbers.insert(1, f"{span(point.interval):>14}")
-    label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
-    subject = line(at.commit.subject, 60)
-    yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
+    texts = ["—" if value is None else metric_text(value, unit=unit) for value, unit in values]
+    texts.insert(1, span(point.interval))
+    numbers = " ".join(f"{text:>{width}}" for text, width in zip(texts, widths, strict=True))
+    label = line(at.label, 16) + ("" if "outputs" in at.cause else " rescored")
+    yield f"{label:25} {numbers} {moved:>8} {errors(card.counts):7,}  {_commit_words(at.commit)}"
     if card.status != "scored":
         yield f"    {STATUSES[card.status]}"
     if spread := variant_spread(series.specs[0], card):
@@ -123,6 +139,11 @@ def _point_lines(series: Series, index: int, *, both: bool) -> Iterator[str]:
         yield f"    change: {line(change.origin(spec))}"
     if point.change and (verdict := point.change.verdict):
         yield f"    {verdict.decision}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
+    named = point.edits[:_EDITS] if index else ()
+    for edit in named:
+        yield f"    edit: {line(edit.path, 80)} {edit.commit.short} {line(edit.commit.subject, 60)}"
+    if more := len(point.edits) - len(named):
+        yield f"    {'and ' if named else ''}{counted(more, 'more edit' if named else 'earlier edit')} of instructions"
     if point.stale:
         yield f"    {STALE}"
 
@@ -197,8 +218,9 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
             at = series.points[period.start].snapshot
             expected, got = (line(side, SHOWN) if side else "nothing" for side in (period.expected, period.actual))
             because = " and ".join(ROLES[role] for role in explained.causes)
+            state = period.state.replace("_", " ")
             columns = [
-                f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
+                f"  {line(at.label, 20):16} {at.commit.short:8} {day(at.commit.committed_at):11}  {state:13}",
                 "" if period.state == "absent" else f"expected {expected}, got {got}",
                 ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part),
                 same_output(series.copied_label(period.start)),

@@ -15,6 +15,9 @@ from sitegen.text.plain import visible
 _COMMAND: Final = re.compile(r"^\s*:(?=:)|##(?=\[)")
 """The start of a line that GitHub's runner interprets as a workflow command, or the older form anywhere in a line."""
 
+_ESCAPED: Final = re.compile(r"(`+[^`]*`+)|\\([^\w\s])")
+"""Inline code, or an escaped character."""
+
 _WORD_JOINER: Final = "\u2060"
 
 
@@ -38,6 +41,19 @@ def print_text(text: str) -> None:
     """Print a text of several lines, each with ``print_line``."""
     for row in text.removesuffix("\n").split("\n"):
         print_line(row)
+
+
+def print_markdown(text: str) -> None:
+    """Print a report in Markdown. A terminal gets it without escapes, which only a file or a comment needs."""
+    print_text(without_escapes(text) if sys.stdout.isatty() else text)
+
+
+def without_escapes(markdown: str) -> str:
+    """Markdown with its escaped characters alone. Code has none, and a cell of a table keeps its width."""
+    parts = re.split(r"( \||\n)", markdown)
+    plain = [_ESCAPED.sub(lambda match: match[1] or match[2], part) for part in parts]
+    padded = "".join(text.ljust(len(part)) for part, text in zip(parts, plain, strict=True))
+    return re.sub(r" +(?=\n|$)", "", padded)
 
 
 def print_document(content: bytes) -> None:

@@ -44,7 +44,7 @@ from sitegen.pages.report import patterns, report_rows, spans, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
-from sitegen.text.plain import counted
+from sitegen.text.plain import counted, day
 
 
 def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
@@ -111,7 +111,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "percent": formats.percent,
     "signed": formats.signed,
     "subject": labels.subject_of,
-    "day": formats.day,
+    "day": day,
     "date": formats.date,
     "path": formats.path,
     "code": lambda path: Markup(cells.code(path)),

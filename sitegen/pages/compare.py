@@ -24,10 +24,9 @@ from sitegen.pages import links
 from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
 from sitegen.pages.html.cells import text, where
 from sitegen.pages.html.charts import around_zero, tenths
-from sitegen.pages.labels import MINUS
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
-from sitegen.text.values import written
+from sitegen.text.values import MINUS, written
 
 ROWS: Final = 50
 """Number of values listed for each fate, except values that are still wrong, which the reports of both sides list."""

@@ -34,11 +34,10 @@ from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.effects import pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.html.formats import day
 from sitegen.pages.labels import SAME_OUTPUT, in_both, own_unit, smallest_change, span_of_change, spread_words
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
-from sitegen.text.plain import cut, line
+from sitegen.text.plain import cut, day, line
 from sitegen.text.values import short_digest
 
 FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")

@@ -19,11 +19,11 @@ from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Ser
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
-from sitegen.pages.html.formats import day
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.pages.report.report_rows import letter_of, type_name
-from sitegen.text.plain import counted
+from sitegen.text.plain import counted, day
+from sitegen.text.values import MINUS
 
 CELLS: Final = 100
 """Number of cells that a page lists: cells that are wrong now, then cells that flipped most often."""
@@ -39,6 +39,7 @@ _TITLES: Final = (
     "Still wrong, but in another way",
     "Errors that appeared or went with their documents or expected items",
 )
+
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _ROOT: Final = "../../../"
@@ -151,7 +152,7 @@ class FieldView(Frozen):
 
         def items(change: ChangePoint) -> str:
             appeared = change.number("appeared") - change.number("vanished")
-            return f"{appeared:+}" if appeared else ""
+            return f"{appeared:+}".replace("-", MINUS) if appeared else ""
 
         other, with_items = _TITLES
         return [

@@ -20,7 +20,7 @@ from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
 from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import counted, line
-from sitegen.text.values import SMALL, metric_text
+from sitegen.text.values import MINUS, SMALL, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -246,9 +246,6 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
         words += [f"{side}: {', '.join(names[:NAMED])}{more}"] * bool(names)
     return "; ".join(words)
-
-
-MINUS = "\u2212"
 
 
 def own_unit(change: float, spec: MetricSpec) -> str:

@@ -21,11 +21,12 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
-from sitegen.pages.labels import MINUS, smallest_change, spread_words, verdict_words
+from sitegen.pages.labels import smallest_change, spread_words, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import line
+from sitegen.text.values import MINUS
 
 LARGEST: Final = 20_000_000
 """Bytes of the largest document that is read."""
@@ -135,7 +136,7 @@ def change_text(metric: GateMetric) -> str:
     """The signed change in the metric's own unit, for an amount also in percent: ``+0.50 s (+25 %)``."""
     text = signed(metric.change, metric.unit)
     share = metric.points if metric.is_amount else None
-    return text if share is None else f"{text} ({share:+.3g} %)"
+    return text if share is None else f"{text} ({f'{share:+.3g}'.replace('-', MINUS)} %)"
 
 
 def allowed_drop(metric: GateMetric) -> str:
@@ -223,8 +224,9 @@ def error_sentence(error: SitegenError) -> str:
 
 def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> str:
     chance = metric.noise
-    words = verdict_words(chance, metric.spec, nouns_of(check)).replace(MINUS, "-") if chance else ""
-    loss = "got worse, from nothing" if metric.points is None else f"got worse by {change_text(metric).lstrip('+-')}"
+    words = verdict_words(chance, metric.spec, nouns_of(check)) if chance else ""
+    size = change_text(metric).lstrip(f"+{MINUS}")
+    loss = "got worse, from nothing" if metric.points is None else f"got worse by {size}"
     match reason:
         case "below the floor":
             floor, before = metric.floor or 0.0, metric.base

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import metric_text
+from sitegen.text.values import MINUS, metric_text
 
 NIL: Final = "—"
 """The text for an undefined value."""
@@ -41,12 +41,12 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``-2.10 s``."""
+    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``."""
     if value is None:
         return NIL
     if abs(value) < ROUNDING:
         return metric_text(0.0, unit=unit)
-    return f"{'+' if value > 0 else '-'}{metric_text(abs(value), unit=unit)}"
+    return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit=unit)}"
 
 
 def code(text: str, longest: int = LONGEST) -> str:

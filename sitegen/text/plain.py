@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 LONGEST_LINE: Final = 4_000
@@ -106,6 +107,26 @@ def web_address(url: str) -> str | None:
         return None
     address = f"{scheme}://{host}{port}/{path.rstrip('/').removesuffix('.git').rstrip('/')}"
     return address if is_web_address(address) else None
+
+
+DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS: Final = 4_096
+"""Number of times whose day is remembered."""
+
+
+@lru_cache(maxsize=_DAYS)
+def day(iso: str | None) -> str:
+    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is not a date is only truncated.
+
+    Cached, because many pages name the same commits.
+    """
+    if not iso:
+        return ""
+    match = DATE.match(iso)
+    if match is None or not 1 <= int(match[2]) <= 12:
+        return iso[:40]
+    return f"{int(match[3])} {_MONTHS[int(match[2]) - 1]} {match[1]}"
 
 
 def moment_of(iso: str) -> datetime | None:

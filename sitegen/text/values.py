@@ -97,6 +97,9 @@ def as_json(value: Value, depth: int = 0) -> str:
     return "{" + ", ".join(pairs) + "}"
 
 
+MINUS: Final = "\u2212"
+"""The sign of negative numbers in all texts for people."""
+
 COUNT: Final = "count"
 """The unit of counts, which are written without a unit."""
 

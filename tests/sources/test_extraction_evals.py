@@ -81,7 +81,7 @@ def test_the_commands_of_the_document_print_the_numbers_and_where_the_report_is(
     assert done.stderr == f"report {tmp_path}/eval-report.html\n"
     assert done.stdout.splitlines()[1:3] == [
         "  F1  0.333   precision  0.333   recall  0.333",
-        "  1/3 fields correct   TP 1  FP 2  FN 2  TN 0",
+        "  1 of 3 values correct   TP 1  FP 2  FN 2  TN 0",
     ]
     assert "omission 1 (33.3 %)  hallucination 1 (33.3 %)  wrong value 1 (33.3 %)  format error 0" in done.stdout
     every = run("verify-all", "--evals-dir", "evals", cwd=project.repo.path)

@@ -28,7 +28,7 @@ from tests.sites import run
 
 FALL = (
     "F1 got worse by 0.225, and at most 0 is allowed: 0 fixed, 9 broken; "
-    "also beyond these 20 documents: between -0.344 and -0.106"
+    "also beyond these 20 documents: between −0.344 and −0.106"
 )
 NOTES = "evals/notes"
 DOCUMENTS = [f"note-{number:02}" for number in range(20)]
@@ -110,10 +110,10 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
     assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
-    assert rows(lines)[2] == ["`notes`", "F1", "0.975", "0.750", "-0.225", "worse", "9", "0", "**fail**"]
+    assert rows(lines)[2] == ["`notes`", "F1", "0.975", "0.750", "−0.225", "worse", "9", "0", "**fail**"]
     assert lines[6].startswith("- `notes`: 9 broken: `note-01` `total` is `1000`, expected `1`; ")
     assert lines[8] == "### `notes`: fail"
-    assert ["F1", "0.975", "0.750", "-0.225", "outputs -0.225", "drop ≤ 0", "**fail**"] in rows(lines)
+    assert ["F1", "0.975", "0.750", "−0.225", "outputs −0.225", "drop ≤ 0", "**fail**"] in rows(lines)
     assert f"{FALL}." in lines
     assert "<details><summary>9 broken, 0 fixed</summary>" in lines
     assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
@@ -351,7 +351,7 @@ def test_other_ground_truth_with_the_same_output_is_not_the_models_fault_and_flo
     done = check(repo)
     lines = done.stdout.splitlines()
     assert done.returncode == 0
-    assert ["`notes`", "F1", "0.975", "0.675", "-0.300", "same output", "12", "0", "inconclusive"] in rows(lines)
+    assert ["`notes`", "F1", "0.975", "0.675", "−0.300", "same output", "12", "0", "inconclusive"] in rows(lines)
     assert (
         "F1 got worse by 0.300, which is more than 0, by other ground truth or rules alone: the output is the same."
         in lines

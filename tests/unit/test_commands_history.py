@@ -4,8 +4,10 @@ from msgspec.structs import replace
 
 from sitegen.commands.history import history_lines
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.commits import Commit
 from sitegen.model.metrics import Metric
 from sitegen.model.series import Series
+from sitegen.text.plain import day
 from tests import pages_sample as sample
 
 
@@ -25,14 +27,18 @@ def _values(series: Series, index: int) -> str:
     return " ".join([first, f"{interval.low:.3f} to {interval.high:.3f}", *others])
 
 
+def _made(commit: Commit) -> str:
+    return f"{day(commit.committed_at):11}  {commit.short} {commit.subject}"
+
+
 def test_a_change_of_several_roles_is_followed_by_its_parts():
     parts = DeltaParts(0.05, -0.011, 0.003)
     series = _series(Change(Overlap(1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert history_lines(series) == [
-        "iteration                   F1           95 % Precision    Recall   change  errors  commit",
-        f"iteration-001        {_values(series, 0)}               16  {first.short} {first.subject}",
-        f"iteration-002        {_values(series, 1)}   +0.042      23  {second.short} {second.subject}",
+        f"{'iteration':25}        F1           95 % Precision    Recall   change  errors  date         commit",
+        f"{'iteration-001':25} {_values(series, 0)}               16  {_made(first)}",
+        f"{'iteration-002':25} {_values(series, 1)}   +0.042      23  {_made(second)}",
         "    change: outputs +0.050, ground truth −0.011, rules +0.003",
     ]
 
@@ -56,7 +62,7 @@ def test_where_the_clocks_part_the_headline_has_both():
     lines = history_lines(series)
     now = series.points[0].now
     assert now is not None
-    assert " ".join(lines[0].split()) == "iteration F1 95 % now Precision Recall change errors commit"
+    assert " ".join(lines[0].split()) == "iteration F1 95 % today Precision Recall change errors date commit"
     assert lines[1].split()[5] == f"{now.metric('f1'):.3f}"
 
 

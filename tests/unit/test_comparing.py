@@ -77,7 +77,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| Metric |  main |  HEAD | Change |\n"
         "| ------ | ----: | ----: | -----: |\n"
         "| F1     |     — | 0.750 |      — |\n"
-        "| Recall | 0.500 | 0.250 | -0.250 |\n"
+        "| Recall | 0.500 | 0.250 | −0.250 |\n"
         "\n"
         "| Of         | Test                    | Statistic |     p | Remark |\n"
         "| ---------- | ----------------------- | --------: | ----: | ------ |\n"
@@ -124,7 +124,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     one = replace(
         change(),
         verdict=verdict,
-        words="2 fixed, 5 broken; for other fields of these notes: between -0.250 and -0.010",
+        words="2 fixed, 5 broken; for other fields of these notes: between −0.250 and −0.010",
         too_few="too few values: only changes above about 0.15 can be told from chance",
         interval_before=Interval(low=0.6, high=0.9, unit="fields", n=40, method="Wilson"),
         interval_after=Interval(low=0.4, high=0.8, unit="fields", n=39, method="Wilson"),
@@ -134,13 +134,13 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
         "**Cannot tell**: 2 fixed, 5 broken; "
-        "for other fields of these notes: between -0.250 and -0.010.\n"
+        "for other fields of these notes: between −0.250 and −0.010.\n"
         "\n"
         "| F1     |  Value |    95 % interval | Over      |\n"
         "| ------ | -----: | ---------------: | --------- |\n"
         "| main   |      — |   0.600 to 0.900 | 40 fields |\n"
         "| HEAD   |  0.750 |   0.400 to 0.800 | 39 fields |\n"
-        "| Change | -0.125 | -0.250 to -0.010 | 40 fields |\n"
+        "| Change | −0.125 | −0.250 to −0.010 | 40 fields |\n"
         "\n"
         "Too few values: only changes above about 0.15 can be told from chance.\n"
         "\n"

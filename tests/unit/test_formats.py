@@ -4,6 +4,7 @@ import pytest
 
 from sitegen.pages.html import formats
 from sitegen.text import markdown_cells
+from sitegen.text.plain import day
 
 
 def test_an_undefined_number_is_an_em_dash_that_says_so():
@@ -60,7 +61,7 @@ def test_no_change_is_said_in_words():
     ],
 )
 def test_a_day_is_written_in_the_zone_it_was_recorded_in(iso, text):
-    assert formats.day(iso) == text
+    assert day(iso) == text
 
 
 def test_a_date_that_is_none_is_escaped_text():

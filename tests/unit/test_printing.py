@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.commands.printing import visible_line
+from sitegen.commands.printing import visible_line, without_escapes
 from sitegen.errors import ConfigurationError
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -40,6 +40,17 @@ OBEYED = re.compile(r"^\s*::[a-z-]+.*::|##\[[a-z-]+.*\]", re.MULTILINE)
 def test_a_line_is_printed_as_one_that_can_be_seen_and_is_not_obeyed(text, shown):
     assert visible_line(text) == shown
     assert not OBEYED.search(visible_line(text))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("# HEAD\\~1\n| a\\[b\\]  |  1 |\n| c      | 22 |", "# HEAD~1\n| a[b]    |  1 |\n| c      | 22 |"),
+        ("`a\\.b` and c\\|d", "`a\\.b` and c|d"),
+    ],
+)
+def test_on_a_terminal_markdown_has_no_escapes_and_tables_keep_their_columns(markdown, shown):
+    assert without_escapes(markdown) == shown
 
 
 def test_an_error_has_three_lines_whatever_names_it_holds():

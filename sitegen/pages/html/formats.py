@@ -6,12 +6,11 @@ Templates use these functions as filters. Functions that return ``Markup`` escap
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
 
-from sitegen.text.plain import line, visible
+from sitegen.text.plain import DATE, day, line, visible
 from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
@@ -25,11 +24,7 @@ RECORDED: Final = Markup(
 )
 """Stands beside the name of an eval whose numbers cannot be computed again."""
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CODE: Final = "`([^`]+)`"
-_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_DAYS: Final = 4_096
-"""Number of times whose day is remembered."""
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
@@ -74,25 +69,11 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
     return Markup(f'<span class="delta {tone}">{mark} {text}</span>')
 
 
-@lru_cache(maxsize=_DAYS)
-def day(iso: str | None) -> str:
-    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is not a date is only truncated.
-
-    Cached, because many pages name the same commits.
-    """
-    if not iso:
-        return ""
-    match = _DATE.match(iso)
-    if match is None or not 1 <= int(match[2]) <= 12:
-        return iso[:40]
-    return f"{int(match[3])} {_MONTHS[int(match[2]) - 1]} {match[1]}"
-
-
 def date(iso: str | None) -> Markup:
     """A ``<time>`` with the day, its title the whole timestamp; an em dash if there is no date."""
     if not iso:
         return NIL
-    if _DATE.match(iso) is None:
+    if DATE.match(iso) is None:
         return escape(iso[:40])
     return Markup(f'<time datetime="{iso[:10]}" title="{escape(iso[:40])}">{escape(day(iso))}</time>')
 

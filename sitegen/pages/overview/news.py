@@ -17,7 +17,6 @@ from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.html.formats import day
 from sitegen.pages.instruction import go_back_command
 from sitegen.pages.labels import lost_words, subject_of
 from sitegen.pages.overview.focus import (
@@ -31,7 +30,7 @@ from sitegen.pages.overview.focus import (
     worst_step,
 )
 from sitegen.text.patch import PatchLine, read_patch
-from sitegen.text.plain import counted
+from sitegen.text.plain import counted, day
 from sitegen.text.values import metric_text
 
 BETTER: Final[tuple[Decision, ...]] = ("better",)

@@ -27,7 +27,7 @@ from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, in_points, interval_basis, own_unit
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
-from sitegen.text.values import SMALL, metric_text
+from sitegen.text.values import MINUS, SMALL, metric_text
 
 _FURTHER: Final = (
     "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
@@ -171,7 +171,7 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
         split = f", all of it {_ORIGINS[next(iter(change.parts))]}"
     else:
         split = f": {', '.join(origins)}"
-    size = text(own_unit(change.amount, spec)).lstrip(f"+{labels.MINUS}")
+    size = text(own_unit(change.amount, spec)).lstrip(f"+{MINUS}")
     moved = "did not move" if size == "0" else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
     return Markup(f"{label} {moved}{split}.")
 

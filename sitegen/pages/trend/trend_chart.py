@@ -28,13 +28,14 @@ from sitegen.pages.html.charts import (
     staircase,
     y,
 )
-from sitegen.pages.html.formats import day, printable
+from sitegen.pages.html.formats import printable
 from sitegen.pages.html.tables import painted, unjudged
 from sitegen.pages.labels import own_unit
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.variants import tone
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.intervals import mean
+from sitegen.text.plain import day
 from sitegen.text.values import COUNT, SMALL, metric_text
 
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")

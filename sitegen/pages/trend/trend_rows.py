@@ -18,14 +18,14 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
-from sitegen.pages.html.formats import NIL, bounded, day, number, printable, signed
+from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
 from sitegen.pages.html.tables import Column, cells, class_name
 from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
 from sitegen.stats.counts import error_numbers
-from sitegen.text.plain import line
+from sitegen.text.plain import day, line
 from sitegen.text.values import SMALL
 
 SHOWN_FIRST = 25

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.pages.labels import MINUS, spread_words
+from sitegen.pages.labels import spread_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
@@ -239,7 +239,7 @@ def _counted_words(change: ResultChange) -> str:
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    yield f"**{verdict.decision.capitalize()}**: {prose(change.words.replace(MINUS, '-'))}."
+    yield f"**{verdict.decision.capitalize()}**: {prose(change.words)}."
     yield ""
     unit, n = verdict.unit, verdict.n
     moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None
