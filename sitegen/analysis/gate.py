@@ -60,19 +60,27 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
     The thresholds of the manifest rank after the gate's own.
     """
     own, floors = gate.evals.get(info.id, EvalLimits()), info.thresholds
-    names = [spec.name for spec in specs]
-    headline = names[0]
-    unknown_metrics = [name for name in (*own.metrics, *floors) if name not in names]
+    known = {name for spec in specs for name in spec.names}
+    unknown_metrics = [MetricSpec(name, name, "") for name in (*own.metrics, *floors) if name not in known]
 
-    def limits(name: str) -> MetricLimits:
-        named, general = own.metrics.get(name, Limit()), gate.metrics.get(name, Limit())
-        of_eval, of_all = (own, gate) if name == headline else (EvalLimits(), EvalLimits())
+    def limits(spec: MetricSpec) -> MetricLimits:
+        named, general = ([of.metrics.get(name, Limit()) for name in spec.names] for of in (own, gate))
+        of_eval, of_all = (own, gate) if spec is specs[0] else (EvalLimits(), EvalLimits())
+        stated = [floors.get(name) for name in spec.names]
         return MetricLimits(
-            _first_stated(named.floor, of_eval.floor, floors.get(name), general.floor, of_all.floor),
-            _first_stated(named.drop, of_eval.drop, general.drop, of_all.drop),
+            _first_stated(
+                *(limit.floor for limit in named),
+                of_eval.floor,
+                *stated,
+                *(limit.floor for limit in general),
+                of_all.floor,
+            ),
+            _first_stated(
+                *(limit.drop for limit in named), of_eval.drop, *(limit.drop for limit in general), of_all.drop
+            ),
         )
 
-    return {name: limits(name) for name in dict.fromkeys((*names, *unknown_metrics))}
+    return {spec.name: limits(spec) for spec in (*specs, *unknown_metrics)}
 
 
 def case_limits(gate: GateSettings, eval_id: str) -> tuple[int | None, int | None]:

@@ -25,7 +25,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, scorer
+from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
 from sitegen.stats.counts import error_numbers
 
 
@@ -207,7 +207,7 @@ def series_of_two(
 ) -> Series:
     """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
     return Series(
-        info=info,
+        info=replace(info, nouns=nouns_of(info.kind, specs)),
         history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots),
         specs=specs,
         points=tuple(

@@ -192,7 +192,7 @@ def compare(
     specs = specs_of_results(a.kind, a.result, b.result)
     # Which files differ is unknown, so that the change has no parts.
     snapshots = _unknown_snapshot(names[0]), _unknown_snapshot(names[1])
-    info = EvalInfo(id=eval_id, name=eval_id, kind=a.kind, nouns=scorer(a.kind).nouns)
+    info = EvalInfo(id=eval_id, name=eval_id, kind=a.kind)
     series = series_of_two(info, specs, snapshots, (a.result, b.result))
     return result_change(series, 0, 1, change(series, 0, 1), names=names)
 

@@ -31,7 +31,7 @@ from sitegen.questions import saving
 from sitegen.questions.verify import Verified, metadata_of, unsaved_output, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document, results_document
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import nouns_of, scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
@@ -52,7 +52,7 @@ _LONGEST_NAME: Final = 40
 def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """The numbers of an eval, the findings about its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
-    nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
+    nouns, is_structured = nouns_of(place.kind, specs_of(place.kind, (card,))), traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
     files = ", ".join(line(place.project.shown_path(output)) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
@@ -183,7 +183,11 @@ def _usage_lines(card: Scorecard) -> list[str]:
 def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
-    specs = [spec for spec in specs_of(place.kind, (card,)) if names is None or spec.name in names]
+    specs = [
+        spec
+        for spec in specs_of(place.kind, (card,))
+        if (names is None or spec.name in names) and not (spec.is_optional and card.metric(spec.name) is None)
+    ]
     thresholds = {
         name: least for name, least in place.entry.thresholds.items() if names is None or name in (*names, *USAGE)
     }

@@ -154,7 +154,7 @@ class _EvalJob:
             now=() if now == then else tuple(now),
             best=best_points(series.points, series.specs[0]),
             interval=point.interval if point else None,
-            metrics=tuple(spec.name for spec in series.specs),
+            metrics=tuple(name for spec in series.specs for name in spec.names),
             usage=point.scorecard.usage if point else None,
             recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
             if point and not series.info.recorded

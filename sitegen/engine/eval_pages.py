@@ -42,6 +42,7 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, has_variants, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
+from sitegen.scoring.kinds import in_order_of, nouns_of
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
@@ -58,7 +59,8 @@ class Reports:
     ) -> None:
         """``cells``, ``derived``: of all points whose reports are drawn."""
         self._context = task.context
-        self._info = task.info
+        self._specs = cards.series_specs()
+        self._info = replace(task.info, nouns=nouns_of(task.info.kind, self._specs))
         self._moved = task.edits.value[1]
         self._cards = cards
         ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
@@ -66,7 +68,6 @@ class Reports:
         self._derived = derived
         self._edits = edits
         self._first_with_output = first_points_with_output(edits.snapshots, task.history.kind)
-        self._specs = cards.series_specs()
         self._by_rules = traits_of(task.info.kind).is_structured
 
     def report(self, index: int, result: Result) -> ReportView:
@@ -106,7 +107,7 @@ class Reports:
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(
             snapshot=self._edits.snapshots[index],
-            scorecard=card,
+            scorecard=in_order_of(self._specs, card),
             edits=self._edits.since_previous[index],
             first_with_output=self._first_with_output[index],
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise, repeat
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
@@ -22,7 +24,7 @@ from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, own_versions, scorer, series_specs
+from sitegen.scoring.kinds import in_order_of, nouns_of, own_versions, scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 
 
@@ -177,12 +179,15 @@ class EvalScorecards:
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.
 
-        If the kind has none of its own, all outputs are scored first, because they state which metrics there are.
+        If the outputs decide which metrics there are, all of them are scored first.
         """
         if not self._specs:
             snapshots = self._history.snapshots
             if not self.scorer.metrics:
                 self.fill(snapshots)
+            elif traits_of(self.scorer.kind).names_scores:  # whole, because the report of each is drawn
+                for _ in self.results(snapshot for snapshot in snapshots if snapshot not in self):
+                    pass
             settings = (snapshot.settings for snapshot in snapshots)
             self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
         return self._specs
@@ -203,6 +208,7 @@ class EvalScorecards:
             self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
         every_point = points(edits, specs, self.__getitem__, cells, derived)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
+        info = replace(info, nouns=nouns_of(info.kind, specs))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 
     def cells(self) -> CellMap:

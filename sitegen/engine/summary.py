@@ -11,8 +11,7 @@ from typing import Final, TypeVar
 from sitegen.analysis.standing import EvalStanding, ListedStep, standings, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
@@ -257,7 +256,9 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield "Errors by section of the schema:"
     yield ""
     for row, evals in view.sections:
-        kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
+        stated = {summary.info.nouns.errors for summary in evals}
+        words = stated.pop() if len(stated) == 1 else Nouns().errors
+        kinds = [f"{few} {kind}" for few, kind in zip(row.errors, words, strict=True) if few]
         where = first_few(evals, lambda summary: code(summary.info.id, NAME))
         section = code(row.name, NAME) if row.name else "the rest"
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"

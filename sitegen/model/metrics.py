@@ -74,15 +74,22 @@ class MetricSpec(Frozen):
     """Whether the number was recorded by runs and is not computed here."""
     is_optional: bool = False
     """Whether pages show it only where an output defines it."""
+    equals: tuple[str, ...] = ()
+    """Metrics that are the same number here and therefore not listed; thresholds and limits may name them instead."""
 
     @property
     def is_share(self) -> bool:
         """Whether the metric runs from 0 to 1; an amount, such as a count or a cost, never does."""
         return not self.unit and (self.low, self.high) == (0.0, 1.0)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and those of the metrics that it equals."""
+        return (self.name, *self.equals)
+
     def threshold(self, thresholds: Mapping[str, float]) -> float | None:
         """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
-        return thresholds.get(self.name, self.least)
+        return next((thresholds[name] for name in self.names if name in thresholds), self.least)
 
     def reaches(self, value: float, threshold: float) -> bool:
         """Whether a value is at least as good as a threshold."""
@@ -106,7 +113,7 @@ class Nouns(Frozen):
     @property
     def counts_false_positives(self) -> bool:
         """Whether false positives and false negatives are counted apart; answers are only right or wrong."""
-        return "accuracy" not in (self.ratios or ())
+        return {"accuracy", "pass_rate"}.isdisjoint(self.ratios or ())
 
     @property
     def are_fields(self) -> bool:

@@ -189,6 +189,9 @@ class Scorecard(Frozen):
     however many variants answer it and however often each does."""
     kind: str = "fields"
     """The kind of the eval."""
+    has_only_verdicts: bool = False
+    """Whether each case has one verdict and nothing else, so that its score, precision, recall and F1 are the share of
+    answers that passed."""
 
     @property
     def traits(self) -> KindTraits:

@@ -88,7 +88,7 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
 def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
-    metrics = {spec.name for side in sides for spec in all_specs(side_specs(side))}
+    metrics = {name for side in sides for spec in all_specs(side_specs(side)) for name in spec.names}
     for noun, limits, names in (("eval", gate.evals, {**at_base, **at_head}.keys()), ("metric", gate.metrics, metrics)):
         for name in limits:
             if name not in names:  # nothing is compared with this limit, so it would always pass

@@ -103,7 +103,7 @@ class GateSide(Frozen):
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
     """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
     eval_scorer = scorer(side.history.kind)
-    if eval_scorer.metrics:
+    if eval_scorer.metrics and not traits_of(eval_scorer.kind).names_scores:
         sides = (side, base) if base else (side,)
         return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
     snapshots = side.history.snapshots

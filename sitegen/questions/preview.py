@@ -32,7 +32,7 @@ from sitegen.pages.report.page import ReportView
 from sitegen.project import own_templates
 from sitegen.questions.verify import Verified
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.kinds import scorer, specs_of_results
+from sitegen.scoring.kinds import nouns_of, scorer, specs_of_results
 from sitegen.scoring.results_file import Metadata
 
 _SCRIPT: Final = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
@@ -147,6 +147,7 @@ def _preview_renderer(project: WorktreeProject) -> Renderer:
 
 def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
+    specs = specs_of_results(kind, result)
     info = EvalInfo(
         id=entry.id,
         name=entry.name or entry.id,
@@ -154,12 +155,12 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         kind=kind,
         thresholds=entry.thresholds,
         metadata=entry.metadata,
-        nouns=scorer(kind).nouns,
+        nouns=nouns_of(kind, specs),
     )
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard))
     return ReportView(
         info=info,
-        specs=specs_of_results(kind, result),
+        specs=specs,
         point=point,
         previous=None,
         result=result,

@@ -44,7 +44,7 @@ METRICS: Final = (
     ),
     replace(stats.RATIOS[0].spec, explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
     *(ratio.spec for ratio in stats.RATIOS[1:]),
-    MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases with a verdict."),
+    stats.PASSED.spec,
     MetricSpec(
         LIFT,
         "Lift",
@@ -92,7 +92,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 36
+    version = 37
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -259,6 +259,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
         kind="judged",
+        has_only_verdicts=bool(documents) and all(_is_one_verdict(case) for case in cases if case.has_result),
     )
     scorecard = with_usage(scorecard, of_all)
     return Result(
@@ -357,7 +358,15 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
-        sides.append(("wrong_value", expected or "a value", actual or "something else"))
+        judged = counts.wrong_value + counts.tp
+        failed = "failed" if judged == 1 else f"{counts.wrong_value} of {judged} failed"
+        sides.append(
+            (
+                "wrong_value",
+                expected or "passed",
+                actual if expected and actual else ": ".join(filter(None, (failed, actual))),
+            )
+        )
     if counts.omission:
         values = expected if attribute == case.expected else _number_of_values(counts.omission, counts.tp)
         sides.append(("omission", values, None))
@@ -365,7 +374,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
         values = actual if attribute == case.output else _number_of_values(counts.hallucination, counts.tp)
         sides.append(("hallucination", None, values))
     if not counts.fp + counts.fn:
-        values = _number_of_values(counts.tp)
+        values = "passed" if counts.tp == 1 else _number_of_values(counts.tp)
         sides.append(("correct", expected or values, actual or values) if counts.tp else ("true_negative", None, None))
     for outcome, expected_side, actual_side in sides:
         yield Judgement(
@@ -388,7 +397,20 @@ def _number_of_values(count: int, correct: int = 0) -> str:
 
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
-    return (Metric("score", score), *ratios, Metric("pass_rate", pass_rate))
+    return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))
+
+
+def _is_one_verdict(case: JudgedCase) -> bool:
+    """Whether a case states whether its answers passed, and nothing else: no score between, no class, no value."""
+    counted = [(field, cells) for opinion in case.opinions for field, cells in opinion.counts]
+    if len(counted) != 1 or case.passed is None or counted[0][0] == case.expected != "":
+        return False
+    _, cells = counted[0]
+    return (
+        cells.tp + cells.wrong_value == case.answers == sum(cells[:4]) - cells.wrong_value
+        and round(case.passed * case.answers) == cells.tp
+        and all(opinion.score in (None, case.passed) for opinion in case.opinions)
+    )
 
 
 def _means(documents: Sequence[DocumentScore], counts: Counts) -> tuple[Metric, ...]:

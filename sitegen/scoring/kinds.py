@@ -21,11 +21,12 @@ from sitegen.config.findings import OWN_METRICS
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
+from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec, Nouns, traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
+from sitegen.stats.counts import PASSED, RATIOS
 
 
 class OwnMetric(Frozen):
@@ -203,6 +204,29 @@ def scorer(kind: str) -> Scorer:
     return builtin
 
 
+_AS_PASSED: Final = ("score", *(ratio.name for ratio in RATIOS))
+"""The metrics that are the share of cases that passed if each has one verdict and nothing else."""
+
+
+def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
+    """The metrics of a kind for these outputs: of verdicts alone, without those that are the share that passed."""
+    if not traits_of(of.kind).names_scores or {card.has_only_verdicts for card in cards if card.documents} != {True}:
+        return of.metrics
+    return tuple(
+        replace(spec, equals=_AS_PASSED) if spec.name == PASSED.name else spec
+        for spec in of.metrics
+        if spec.name not in _AS_PASSED
+    )
+
+
+def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
+    """The words of a kind for outputs with these metrics: a case that has one verdict and nothing else has failed."""
+    nouns = scorer(kind).nouns
+    if not specs or not specs[0].equals:
+        return nouns
+    return replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
+
+
 def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """Return the metrics of the kind, then metrics that scorecards describe: recorded numbers and metrics of packages.
 
@@ -210,7 +234,8 @@ def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     therefore add metrics but change none that a page shows, so that the page of an earlier point remains valid. Never
     empty.
     """
-    specs = {spec.name: spec for spec in scorer(kind).metrics}
+    cards = [*cards]
+    specs = {spec.name: spec for spec in _metrics(scorer(kind), cards)}
     defined = {*specs}
     for card in cards:
         values = dict(card.metrics)
@@ -233,7 +258,7 @@ def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[S
         return specs_of(kind_scorer.kind, cards)
     installed = chain.from_iterable(map(own_specs, dict.fromkeys(settings)))
     by_name: dict[str, MetricSpec] = {}
-    for spec in (*kind_scorer.metrics, *installed):
+    for spec in (*_metrics(kind_scorer, cards), *installed):
         by_name.setdefault(spec.name, spec)
     return tuple(by_name.values())
 

@@ -118,7 +118,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
     A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
     metric without a threshold has no row.
     """
-    names = [spec.name for spec in specs]
+    names = [name for spec in specs for name in spec.names]
     value_of: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []

@@ -156,6 +156,16 @@ ACCURACY: Final = CountRatio(
 )
 """Of highlights and of responses, where it was asked for under this name; it is recall."""
 
+PASSED: Final = CountRatio(
+    name="pass_rate",
+    label="Passed",
+    initial="P",
+    explanation="Cases that passed / cases with a verdict.",
+    note="",
+    share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
+)
+"""Of cases that have one verdict each and nothing else, for which it is also precision, recall and F1."""
+
 _SHARES: Final[dict[str, Callable[[Counts], Share]]] = {
     row.name: row.share for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)
 }

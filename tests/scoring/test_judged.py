@@ -87,8 +87,8 @@ def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has
     assert [(row.document, row.outcome, row.expected, row.actual) for row in judged_table().judgements] == [
         ("a", "wrong_value", "yes", "no"),
         ("b", "correct", "yes", "Yes!"),
-        ("c", "wrong_value", "yes", "something else"),
-        ("d", "wrong_value", "a value", "no"),
+        ("c", "wrong_value", "yes", "failed"),
+        ("d", "wrong_value", "passed", "failed: no"),
     ]
 
 

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 60_443,
+    "lines of sitegen/": 60_532,
     "modules of sitegen/": 288,
     "classes": 511,
     "classes in pages/": 69,
-    "fields of classes": 2_259,
-    "functions": 3_480,
-    "parameters": 5_195,
+    "fields of classes": 2_261,
+    "functions": 3_484,
+    "parameters": 5_200,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 111,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 7_506,
+    "lines of templates, styles and scripts": 7_512,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_193,
+    "lines of tests": 49_220,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -151,9 +151,9 @@ def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
         ("receipts", 1, "F1 1.000 over 1 document"),
         ("orders", 3, "F1 1.000 over 1 document"),
         ("catalogue", 2, "F1 1.000 over 2 documents"),
-        ("ci", 2, "Score 0.750 over 4 cases"),
+        ("ci", 2, "Passed 0.750 over 4 cases"),
         ("benchmarks", 2, "pass_rate 0.900 over 1 run"),
-        ("helpdesk", 2, "Score 0.667 over 3 cases"),
+        ("helpdesk", 2, "Passed 0.667 over 3 cases"),
         ("quiz", 2, "Accuracy 1.000 over 2 expected answers"),
     }
     assert "# 3 iterations; the newest: F1 1.000 over 1 document.\n" in found.manifest
@@ -205,7 +205,7 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
         (
             "arm,id,gold,pred\nplain,c1,drift,none\nplain,c2,none,none\nmemory,c1,drift,drift\nmemory,c2,none,none\n",
             {"id": "id", "variant": "arm", "expected": "gold", "output": "pred"},
-            "Score 0.750 over 4 cases",
+            "Passed 0.750 over 4 cases",
         ),
         (
             "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
@@ -795,11 +795,11 @@ def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
 STATED = {
     "a verdict that is called a grade": (
         [{"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)],
-        "Score 0.750 over 4 cases",
+        "Passed 0.750 over 4 cases",
     ),
     "a verdict that is called a judgement": (
         {"runs": [{"id": n, "expected": "yes", "actual": "Yes!", "judgement": "PASS"} for n in range(2)]},
-        "Score 1.000 over 2 cases",
+        "Passed 1.000 over 2 cases",
     ),
     "a measure beside what was expected": (
         [{"id": n, "expected": "yes", "output": "Yes!", "semantic_similarity": n / 4} for n in range(4)],
@@ -811,7 +811,7 @@ STATED = {
     ),
     "cases by name": (
         {"results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"}, "n_pass": 3},
-        "Score 0.750 over 4 cases",
+        "Passed 0.750 over 4 cases",
     ),
     "cases by name alone": (
         {name: {"score": score, "question": name} for name, score in (("a", 0.5), ("b", 1))},
@@ -856,7 +856,7 @@ STATED = {
     ),
     "a list of cases with a score each": (
         {"cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)], "cost_usd": 0.2},
-        "Score 0.500 over 2 cases",
+        "Passed 0.500 over 2 cases",
     ),
     "dimensions with a grade each": (
         {"dimensions": [{"id": f"d{n}", "score": score} for n, score in enumerate((8.5, 9.5))], "issues": []},
@@ -871,7 +871,7 @@ STATED = {
             {"sample_id": f"s{n}", "classification": word, "category": "benign"}
             for n, word in enumerate(("true_positive", "true_negative", "false_negative", "true_negative"))
         ],
-        "Score 0.750 over 4 cases",
+        "Passed 0.750 over 4 cases",
     ),
 }
 """Contents of a file of results -> the newest score, which the file states or which its rows make."""
@@ -912,7 +912,7 @@ def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_h
     rows = ({"task": f"t{n}", "regime": kind, "passed": kind == "mcp"} for n, kind in names)
     repo.commit({"evals/results/journal.jsonl": _rows("jsonl", *rows)})
     (found,) = _look(repo).proposed
-    assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Score 0.500 over 6 cases")
+    assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Passed 0.500 over 6 cases")
 
 
 def test_limits_and_demands_of_a_gate_are_no_eval(tmp_path: Path):
@@ -941,7 +941,7 @@ def test_a_model_beside_a_variant_tells_cases_apart(tmp_path: Path):
     repo.commit({"evals/journal-results.jsonl": _rows("jsonl", *rows)})
     (found,) = _look(repo).proposed
     columns = found.entry["settings"]["columns"]
-    assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Score 0.500 over 18 cases")
+    assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Passed 0.500 over 18 cases")
 
 
 def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):

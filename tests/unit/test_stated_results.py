@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.api import history
+from sitegen.api import history, score
 from sitegen.model.series import Point
 from sitegen.scoring.case_files import kind_of_case_file
 from tests.gitrepo import GitRepo
@@ -96,7 +96,34 @@ def judged_rows(right: int) -> str:
 
 def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_it(tmp_path: Path) -> None:
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), judged_rows(2)))
-    assert numbers(repo, "results", "pass_rate", "f1") == [(1.0, 1.0), (0.222, 0.222)]
+    assert numbers(repo, "results", "pass_rate", "f1") == [(1.0, None), (0.222, None)]
+
+
+@pytest.mark.parametrize(
+    ("newest", "headline", "values", "status"),
+    [
+        (judged_rows(2), "pass_rate", [1.0, 0.222], "FAIL"),
+        (
+            json.dumps({"results": [{"id": n, "score": 0.5, "passed": True} for n in range(9)]}),
+            "score",
+            [1.0, 0.5],
+            "PASS",
+        ),
+    ],
+    ids=["verdicts", "scores"],
+)
+def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else(
+    tmp_path: Path, newest: str, headline: str, values: list[float], status: str
+) -> None:
+    repo = project(tmp_path, "evals/q/results.json", (judged_rows(9), newest))
+    repo.commit({"evals/manifest.yaml": "evals: {q: {kind: judged, outputs: results.json, thresholds: {f1: 0.9}}}"})
+    assert numbers(repo, "q", headline) == [(value,) for value in values]
+    assert {point.scorecard.metrics[0].name for point in points(repo, "q")} == {headline}
+    repo.git("checkout", "-q", "-f", "main")
+    judged = score(repo.path, "q").verdict
+    assert [(row.metric, row.status) for row in judged.rows] == [
+        (headline if headline == "pass_rate" else "f1", status)
+    ]
 
 
 def test_the_gate_sees_verdicts_that_change_alone(tmp_path: Path) -> None:
@@ -192,7 +219,7 @@ PYDANTIC_EVALS = {
 @pytest.mark.parametrize("report", [DEEPEVAL, PYDANTIC_EVALS], ids=["deepeval", "pydantic-evals"])
 def test_a_report_has_the_verdicts_that_its_tool_gave(tmp_path: Path, report: Any) -> None:
     repo = project(tmp_path, "evals/cellar/results.json", (json.dumps(report),))
-    assert numbers(repo, "cellar", "pass_rate", "f1") == [(0.667, 0.667)]
+    assert numbers(repo, "cellar", "pass_rate") == [(0.667,)]
 
 
 def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path: Path) -> None:
@@ -566,7 +593,7 @@ def lines_of(rows: list[dict[str, Any]]) -> str:
     [
         (("responses.json", "responses.json"), json.dumps, {}, "pass_rate"),
         (("responses.jsonl", "responses.jsonl"), lines_of, {}, "pass_rate"),
-        (("responses.json", "responses.json"), json.dumps, {"score": 0}, "score"),
+        (("responses.json", "responses.json"), json.dumps, {"score": 0}, "pass_rate"),
         (("results/iteration-1/responses.jsonl", "results/iteration-2/responses.jsonl"), lines_of, {}, "pass_rate"),
     ],
 )

@@ -24,11 +24,11 @@ from sitegen.pages.html.tables import Column, Text, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
-from sitegen.stats.counts import ACCURACY, RATIOS, errors, judged
+from sitegen.stats.counts import ACCURACY, PASSED, RATIOS, errors, judged
 from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
-_RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY)}
+_RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY, PASSED)}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
 
@@ -84,7 +84,8 @@ def columns(
 
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
-    """Columns of counts: ratios, unless the table has metrics of its own, counts, errors, and errors by type."""
+    """Columns of counts: ratios, unless the table has metrics of its own, counts, errors, several error types."""
+    types = error_types(nouns)
     listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
     return (
         *(
@@ -95,7 +96,7 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
             Column(name=name, head=label, cell=attrgetter(name))
             for label, name in (_CONFUSION if nouns.counts_false_positives else _CORRECT)
         ),
-        Column(name="errors", head="Errors", cell=errors),
+        Column(name="errors", head=type_label(types[0], nouns) if len(types) == 1 else "Errors", cell=errors),
         *(
             Column(
                 name=kind,
@@ -103,7 +104,7 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
                 cell=lambda counts, kind=kind: getattr(counts, kind) or "",
                 title=type_label(kind, nouns),
             )
-            for kind in error_types(nouns)
+            for kind in (types if len(types) > 1 else ())
         ),
     )
 
