@@ -18,6 +18,7 @@ from sitegen.config.models import Manifest
 from sitegen.engine.memo import Memo
 from sitegen.history.memo_rows import CachedRow, stored
 from sitegen.history.timeline import FoldEnd
+from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellMap, Judgement, Unusable, Value
 from sitegen.model.problems import Parsed, Problem
@@ -233,7 +234,13 @@ LARGEST: Final = 1_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
 _Parts: TypeAlias = tuple[
-    tuple[msgspec.Raw, ...], tuple[Panel, ...], tuple[Answer, ...], Any, dict[str, str], Kappa | None
+    tuple[msgspec.Raw, ...],
+    tuple[Panel, ...],
+    tuple[Answer, ...],
+    Any,
+    dict[str, str],
+    Kappa | None,
+    tuple[AnsweredCase, ...],
 ]
 """A result whose judgements are not decoded yet, without its scorecard, which the memo has under the same key."""
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
@@ -262,7 +269,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
 
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
-        raw, panels, answers, data, questions, agreement = _PARTS.decode(zlib.decompress(content))
+        raw, panels, answers, data, questions, agreement, cases = _PARTS.decode(zlib.decompress(content))
         encoded = list(map(bytes, raw))
         known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
@@ -273,6 +280,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
             data=_from_json(data),
             questions=questions,
             agreement=agreement,
+            cases=cases,
         )
 
     return decoded

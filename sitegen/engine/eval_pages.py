@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, last_change
 from sitegen.pages.other_pages import failed_page, short_report
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
@@ -102,6 +104,19 @@ class Reports:
             problems=problems_of_point(self._info, at, result.scorecard),
             instructions=self._edits.made_with[index],
             difference=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
+            grid=self._grid(index, result) if result.cases else None,
+        )
+
+    def _grid(self, index: int, result: Result) -> CaseGrid:
+        """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
+        snapshots = self._edits.snapshots
+        others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
+        before = next(others, None)
+        return CaseGrid(
+            place=(self._info.id, snapshots[index].slug),
+            cases=result.cases,
+            earlier=self._cards.result(before).cases if before else (),
+            earlier_label=before.label if before else "",
         )
 
     def _point(self, index: int, card: Scorecard) -> Point:
@@ -235,6 +250,8 @@ class _EvalPages:
         view = reports.report(index, result)
         if rows := rows_file(view):
             writer.write(rows.path, rows.content, key)
+        for file in view.grid.files() if view.grid else ():
+            writer.write(file.path, file.content, key)
         tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
         if self._sources:
             self._pictures[key] = pictures
@@ -257,6 +274,9 @@ class _EvalPages:
             self._write_pictures(self._sources, pictures)
         for path in beside:
             self._writer.is_fresh(path, key)
+        for number in count(1):
+            if not self._writer.is_fresh(links.report_cases(self._info.id, slug, number), key):
+                return True
         return True
 
     def _write_pictures(self, sources: EvalSources, pictures: Iterable[PagePicture]) -> None:

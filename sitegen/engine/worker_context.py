@@ -34,6 +34,7 @@ _STYLES: Final = (
     "report",
     "why",
     "fields",
+    "cases",
     "compare",
     "variants",
     "steps",

@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
+from sitegen.model.answers import Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
@@ -117,6 +118,8 @@ class JudgedCase(Frozen):
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
     verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
+    transcript: tuple[Turn, ...] = ()
+    """How the answer came about, if the file tells it."""
 
     @property
     def model(self) -> str:
@@ -316,14 +319,18 @@ def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
     return replace(opinion, misses=(": ".join(filter(None, (opinion.name, opinion.reasoning))),), reasoning="")
 
 
+VERDICT_FIELD: Final = "passed"
+"""The field that the verdict on a case is if nothing else in its file is right or wrong."""
+
+
 def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ...]:
-    """Return the cases with their verdicts as the field ``passed``, if nothing else in the file is right or wrong.
+    """Return the cases with their verdicts as the field ``VERDICT_FIELD``, if nothing else is right or wrong.
 
     A verdict beside grades can change while they stay. As a field, it breaks and is fixed.
     """
     if any(opinion.counts for case in cases for opinion in case.opinions):
         return tuple(cases)
-    of_verdict = {score: _as_field(graded("passed", (AnswerGrade(score),)), ()) for score in (0.0, 1.0)}
+    of_verdict = {score: _as_field(graded(VERDICT_FIELD, (AnswerGrade(score),)), ()) for score in (0.0, 1.0)}
     named = []
     for case in cases:
         if case.passed in of_verdict:

@@ -7,6 +7,7 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import Judgement, Value
@@ -260,6 +261,8 @@ class Result(Frozen):
     """The question that the model was asked, by the field path of the judgements of its answer, where it is known."""
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
+    cases: tuple[AnsweredCase, ...] = ()
+    """The cases that were answered, with the texts of the answers, if the kind has any."""
 
     @property
     def alignments(self) -> tuple[AlignmentPanel, ...]:

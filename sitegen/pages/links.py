@@ -109,6 +109,11 @@ def field(eval_id: str, attribute: str) -> str:
     return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
 
 
+def report_cases(eval_id: str, snapshot_slug: str, number: int) -> str:
+    """Some of the cases that a report loads when they are searched for or requested."""
+    return f"evals/{slug(eval_id)}/{snapshot_slug}-cases-{number}.js"
+
+
 def compare_piece(eval_id: str, number: int) -> str:
     """The cells of some points, which the compare page loads."""
     return f"evals/{slug(eval_id)}/compare-{number}.js"
@@ -117,6 +122,16 @@ def compare_piece(eval_id: str, number: int) -> str:
 def field_in_eval(attribute: str) -> str:
     """The same address relative to the folder of the eval, where its reports are."""
     return f"fields/{slug(attribute)}.html"
+
+
+def case(eval_id: str, name: str) -> str:
+    """The history of one case of an eval, by its id."""
+    return f"evals/{slug(eval_id)}/{case_in_eval(name)}"
+
+
+def case_in_eval(name: str) -> str:
+    """The same address relative to the folder of the eval, where its reports are."""
+    return f"cases/{slug(name)}.html"
 
 
 def in_eval(path: str) -> str:

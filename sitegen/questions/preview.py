@@ -28,6 +28,7 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.other_pages import methods_page
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.page import ReportView
 from sitegen.project import own_templates
 from sitegen.questions.verify import Verified
@@ -167,4 +168,5 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         snapshots=(snapshot,),
         limit=limit,
         whole=data,
+        grid=CaseGrid((info.id, snapshot.slug), result.cases, is_alone=True) if result.cases else None,
     ).page

@@ -23,6 +23,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
+from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
@@ -278,6 +279,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             for case in cases
         ],
         agreement=agreement,
+        cases=answered_cases(cases),
     )
 
 

@@ -1,63 +1,26 @@
-"""Shows the answers and the opinions of judges on a report. Long ones are cut; the data file has them in full."""
+"""Shows on a report what judges said of all answers together, and what they aligned."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from statistics import fmean
 from typing import Final
 
-from msgspec.structs import replace
-
-from sitegen.importers.case import JudgedCase, Opinion
+from sitegen.importers.case import JudgedCase
 from sitegen.importers.preferences import OVER
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.stats.intervals import ROUNDING, around, mean_of
 from sitegen.text.plain import cut
-from sitegen.text.values import json_value
 
-ROWS: Final = 200
-"""Rows of a table. If there are more cases, those with the lowest scores are listed."""
+_ROWS: Final = 200
+"""The most rows of a table."""
 
 _CLASSES: Final = 30
 """The most classes of a confusion matrix."""
 _LABEL: Final = 40  # characters
-_CELL: Final = 500  # characters
-_JSON: Final = 2_000  # characters
-
-_TOGETHER: Final = "together"
-"""The name of the judge in the row that sums up several judges."""
-
-_OPINIONS: Final = (
-    ("Case", "text"),
-    ("Judge", "text"),
-    ("Score", "number"),
-    ("Hits", "text"),
-    ("Misses", "text"),
-    ("Reasoning", "text"),
-    ("Details", "code"),
-)
-_ANSWERS: Final = (
-    ("Case", "text"),
-    ("Passed", "text"),
-    ("Variant", "text"),
-    ("Input", "text"),
-    ("Expected", "text"),
-    ("Output", "text"),
-    ("Error", "text"),
-    ("Model", "text"),
-    ("Tokens in", "number"),
-    ("Tokens out", "number"),
-    ("Cost", "number"),
-    ("Seconds", "number"),
-)
-_MERGED: Final = ("score", "hits", "misses", "reasoning", "details")
-"""The fields of opinions that are merged if they do not contradict each other."""
-_EMPTY: Final = (None, (), "")
-
 _PAIRS: Final = (
     ("Case", "text"),
     ("Judge", "text"),
@@ -75,27 +38,12 @@ _INDICES: Final = (
 """Keys of the two indices of a pair, in order of precedence."""
 
 
-def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
-    """Make the tables of answers, of opinions, and of the items that judges aligned, as far as they have rows."""
-    if len(cases) > ROWS:
-        cases = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
-    opinions = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
-    pairs = [row for case in cases for row in _pair_rows(case)]
-    tables: list[Panel] = list(_confusion_matrix(cases))
-    listed: tuple[tuple[str, tuple[PanelColumn, ...], Sequence[tuple[str, ...]]], ...] = (
-        ("Answers", _ANSWERS, list(map(_answer_row, cases))),
-        ("What the judges said", _OPINIONS, opinions),
-        ("Alignment", _PAIRS, pairs),
-    )
-    for title, columns, rows in listed:
-        # Columns that are empty in all rows are left out, and tables of which only the names of cases are left.
-        filled = [place for place in range(len(columns)) if columns is _PAIRS or any(row[place] for row in rows)]
-        if rows and filled != [0]:
-            shown = tuple(tuple(row[place] for place in filled) for row in rows[:ROWS])
-            note = f"{len(rows) - ROWS:,} more in the data file" if len(rows) > ROWS else ""
-            of_table = tuple(columns[place] for place in filled)
-            tables.append(TablePanel(title=title, note=note, columns=of_table, rows=shown))
-    return tuple(tables)
+def panels(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
+    """Yield the confusion matrix of classes, and the items that judges aligned, as far as there are any."""
+    yield from _confusion_matrix(cases)
+    if rows := [row for case in cases for row in _pair_rows(case)]:
+        note = f"{len(rows) - _ROWS:,} more in the data file" if len(rows) > _ROWS else ""
+        yield TablePanel(title="Alignment", note=note, columns=_PAIRS, rows=tuple(rows[:_ROWS]))
 
 
 def _confusion_matrix(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
@@ -117,60 +65,6 @@ def _confusion_matrix(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
         )
         note = "Rows are the expected classes, columns the given ones"
         yield TablePanel(title="Confusion matrix", note=note, columns=tuple(columns), rows=rows)
-
-
-def _answer_row(case: JudgedCase) -> tuple[str, ...]:
-    usage, passed = case.call.usage, case.passed
-    share = "" if passed is None else f"{passed:.0%} of the answers"
-    return (
-        case.document,
-        {1.0: "yes", 0.0: "no"}.get(passed, share) if passed is not None else share,
-        cut(case.variant, _CELL),
-        cut(case.input, _CELL),
-        cut(case.expected, _CELL),
-        cut(case.output, _CELL),
-        cut(case.error, _CELL),
-        cut(case.model, _CELL),
-        "" if usage.tokens_in is None else f"{usage.tokens_in:,}",
-        "" if usage.tokens_out is None else f"{usage.tokens_out:,}",
-        "" if usage.cost is None else f"{usage.cost:.6f}",
-        "" if usage.latency is None else f"{usage.latency:.3f}",
-    )
-
-
-def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:
-    """The opinions on a case. The opinion of a single judge, which the case usually repeats, is listed once."""
-    overall = replace(case.opinion, score=case.score)
-    if len(case.judges) == 1 and (merged := _merged(overall, case.judges[0])):
-        yield merged
-    else:
-        yield replace(overall, name=_TOGETHER) if case.judges else overall
-        yield from case.judges
-
-
-def _merged(overall: Opinion, judge: Opinion) -> Opinion | None:
-    """Two opinions as a single one. None if they contradict each other."""
-    fields = {}
-    for name in _MERGED:
-        values = [value for value in (getattr(overall, name), getattr(judge, name)) if value not in _EMPTY]
-        if len(values) == 2 and values[0] != values[1]:
-            return None
-        fields[name] = values[0] if values else getattr(judge, name)
-    return replace(judge, **fields)
-
-
-def _opinion_row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
-    details = opinion.details
-    written = "" if details is None else json.dumps(json_value(details), default=float, ensure_ascii=False)
-    return (
-        case.document,
-        opinion.name,
-        "—" if opinion.score is None else f"{opinion.score:.3f}",
-        cut("; ".join(opinion.hits), _CELL),
-        cut("; ".join(opinion.misses), _CELL),
-        cut(opinion.reasoning, _CELL),
-        cut(written, _JSON),
-    )
 
 
 def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:

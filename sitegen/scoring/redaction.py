@@ -58,7 +58,7 @@ class Redaction:
                 panels.append(replace(panel, rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows)))
             elif isinstance(panel, NotePanel) or kind == "fields":
                 panels.append(panel)
-        if len(panels) < len(result.panels):
+        if len(panels) < len(result.panels) or result.cases:
             panels.append(NotePanel("note", "Texts of this eval are redacted."))
         return replace(
             result,
@@ -76,6 +76,7 @@ class Redaction:
             panels=tuple(panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
             questions={},
+            cases=(),
         )
 
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:

@@ -171,7 +171,12 @@ def opinion(case: str, missed: bool) -> str:
     """What a judge says of one case."""
     details = {"metrics": {"names <i>": {"tp": 3, "fp": int(missed), "fn": int(missed), "tn": 0}}}
     said = {"name": "reader", "score": 0.75 if missed else 1.0, "misses": ["names"] * missed, "details": details}
-    return json.dumps({"id": case, "evaluator_results": [said]}) + "\n"
+    answer = {
+        "input": f"Who is named in </script><i>{case}</i>?",
+        "expected": "Ada, Ben, Eve",
+        "output": "Ada, Ben, <b>Alan</b>" if missed else "Ada, Ben, Eve",
+    }
+    return json.dumps({"id": case, **answer, "evaluator_results": [said]}) + "\n"
 
 
 def other_kinds(first: bool) -> dict[str, str]:

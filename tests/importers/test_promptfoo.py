@@ -12,7 +12,7 @@ from sitegen.importers import read_results
 from sitegen.importers.case import Grader, with_documents
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import NotePanel, Result, TablePanel
+from sitegen.model.scorecards import NotePanel, Result
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -171,23 +171,12 @@ def test_an_error_beside_a_grade_leaves_the_grade() -> None:
     assert score(changed("promptfoo-1.json", results=rows)).scorecard.metric("pass_rate") == 0
 
 
-def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None:
-    table = score(content("promptfoo-error.json")).panels[0]
-    assert isinstance(table, TablePanel)
-    assert [label for label, _ in table.columns] == [
-        "Case",
-        "Passed",
-        "Variant",
-        "Input",
-        "Output",
-        "Error",
-        "Model",
-        "Cost",
-        "Seconds",
-    ]
-    assert [row[:6] for row in table.rows] == [
-        ("name=Ada · echo", "yes", "prompt 1", "Hi Ada", "Hi Ada", ""),
-        ("name=Ada · broken", "no", "prompt 1", "Hi Ada", "", "No answer."),
+def test_pages_have_the_answers_with_what_failed() -> None:
+    (case,) = score(content("promptfoo-error.json")).cases
+    assert (case.id, case.input, case.expected) == ("name=Ada", "Hi Ada", "")
+    assert [(answer.model, answer.passed, answer.output, answer.error) for answer in case.answers] == [
+        ("echo", 1.0, "Hi Ada", ""),
+        ("broken", 0.0, "", "No answer."),
     ]
 
 

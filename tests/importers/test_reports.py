@@ -12,7 +12,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
 from sitegen.importers.preferences import preference_in
-from sitegen.model.scorecards import NotePanel, TablePanel
+from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -99,10 +99,14 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
     files += [File(f"{run}/timing.json", b'{"total_tokens": 84852, "duration_ms": 23332}') for run in runs[1:]]
     files.append(File("w/iteration-1/feedback.json", json.dumps(feedback).encode()))
     result = scorer("judged").score(ScoringInputs(outputs=tuple(files)))
-    tables = {panel.title: panel for panel in result.panels if isinstance(panel, TablePanel)}
-    heads = [head for head, _ in tables["Answers"].columns]
-    assert [row[heads.index("Seconds")] for row in tables["Answers"].rows] == ["", "23.332", "23.332", "23.332"]
-    said = [row[:2] for row in tables["What the judges said"].rows if "The axes have no labels." in row]
+    answers = [answer for case in result.cases for answer in case.answers]
+    assert [answer.usage.latency for answer in answers] == [None, 23.332, 23.332, 23.332]
+    said = [
+        (answer.document, judge.name)
+        for answer in answers
+        for judge in answer.judges
+        if "The axes have no labels." in judge.reasons
+    ]
     assert said == [("eval-a · with_skill", "a person")]
     assert result.scorecard.metric("score") == 1.0
 

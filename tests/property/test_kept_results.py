@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sitegen.engine.cached_kinds import LARGEST, encoded_result, result_decoder
+from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
 from sitegen.model.scorecards import (
@@ -23,6 +24,7 @@ from sitegen.model.scorecards import (
     Scorecard,
     TablePanel,
 )
+from sitegen.model.usage import Usage
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
 PANELS: tuple[Panel, ...] = (
@@ -50,6 +52,20 @@ KEYS = st.one_of(st.just(""), st.text(max_size=2))
 VALUES = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner), st.dictionaries(KEYS, inner)), max_leaves=6)
 
 
+ANSWER = CaseAnswer(
+    document="c",
+    variant="v",
+    model="m",
+    output="o",
+    error="",
+    passed=0.5,
+    score=None,
+    judges=(JudgeWords(name="j", score=1.0, reasons="so", details="{}"),),
+    usage=Usage(tokens_in=1, latency=0.5),
+    transcript=(Turn("result", "search", "404", failed=True),),
+)
+
+
 def result(expected: Value, actual: Value) -> Result:
     return Result(
         scorecard=CARD,
@@ -70,6 +86,7 @@ def result(expected: Value, actual: Value) -> Result:
         data=actual,
         questions={"p": "t"},
         agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),
+        cases=(AnsweredCase(id="c", input="i", expected="e", answers=(ANSWER,)),),
     )
 
 

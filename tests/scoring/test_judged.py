@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.data_files.reading import DUPLICATE_KEY
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.outcomes import REDACTED
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
+from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.documents import judged_part
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.judged_panels import ROWS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
@@ -169,17 +170,19 @@ CASE = {
 
 
 def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
-    panels = score(lines(CASE)).panels
+    result = score(lines(CASE))
     details = json.dumps(CASE["evaluator_results"][0]["details"])  # type: ignore[index]
-    assert [(panel.title, panel.rows) for panel in panels if isinstance(panel, TablePanel)] == [
+    assert [(case.id, [tuple(judge) for judge in case.answers[0].judges]) for case in result.cases] == [
         (
-            "What the judges said",
-            (
-                ("a", "together", "0.500", "n: right", "m: wrong; k: missing", "Half.", ""),
-                ("a", "lists", "0.250", "", "", "One of four.", details),
-                ("a", "tone", "0.750", "kind", "", "", ""),
-            ),
-        ),
+            "a",
+            [
+                ("", 0.5, "Half.\n✓ n: right\n✗ m: wrong\n✗ k: missing", ""),
+                ("lists", 0.25, "One of four.", details),
+                ("tone", 0.75, "✓ kind", ""),
+            ],
+        )
+    ]
+    assert [(panel.title, panel.rows) for panel in result.panels if isinstance(panel, TablePanel)] == [
         (
             "Alignment",
             (
@@ -187,44 +190,48 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
                 ("a", "lists", "", "1", "—", "—"),
                 ("a", "lists", "", "—", "0", "—"),
             ),
-        ),
+        )
     ]
 
 
 @pytest.mark.parametrize(
     ("whole", "judge", "shown"),
     [
-        ({}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n")]),
-        ({"score": 0.5, "misses": ["m"]}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n", "m")]),
-        ({"score": 1}, {"score": 0}, [("together", "1.000"), ("j", "0.000")]),
-        ({"hits": ["n"]}, {"hits": ["k"]}, [("together", "—", "n"), ("j", "—", "k")]),
+        ({}, {"score": 0.5, "hits": ["n"]}, [("j", 0.5, "✓ n")]),
+        ({"score": 0.5, "misses": ["m"]}, {"score": 0.5, "hits": ["n"]}, [("", 0.5, "✗ m"), ("j", 0.5, "✓ n")]),
+        ({"score": 1, "output": "x"}, {"score": 0}, [("j", 0, "")]),
+        ({"reasoning": "It is"}, {"reasoning": "It is so."}, [("j", None, "It is so.")]),
     ],
 )
-def test_a_case_that_repeats_its_only_judge_is_shown_once(whole: Any, judge: Any, shown: Any) -> None:
-    panels = score(lines({"id": "a", **whole, "evaluator_results": [{"name": "j", **judge}]})).panels
-    (table,) = (panel for panel in panels if isinstance(panel, TablePanel))
-    assert [row[1:5] for row in table.rows] == shown
+def test_what_is_said_of_all_judges_together_stands_before_them_unless_one_says_it(
+    whole: Any, judge: Any, shown: Any
+) -> None:
+    (case,) = score(lines({"id": "a", **whole, "evaluator_results": [{"name": "j", **judge}]})).cases
+    assert [each[:3] for each in case.answers[0].judges] == shown
 
 
 def test_a_pairing_may_be_written_as_sitegen_writes_it() -> None:
     alignment = {"items": [[0, 1, 0.9], [1, None, None], "x"]}
-    (_, table) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
+    (table,) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
     assert isinstance(table, TablePanel)
     assert table.rows == (("a", "", "items", "0", "1", "0.9"), ("a", "", "items", "1", "—", "—"))
 
 
-def test_a_report_is_bounded_and_the_data_are_whole() -> None:
+def test_texts_are_bounded_and_the_data_are_whole() -> None:
     long = {"text": "x" * 10_000}
-    cases = [{"id": f"c{number}", "score": number / 1000, "details": long} for number in range(ROWS + 50)]
-    result = score(lines(*reversed(cases)))
-    table = result.panels[0]
-    assert isinstance(table, TablePanel)
-    assert (len(table.rows), table.rows[0][0]) == (ROWS, "c0")
-    tables = [panel for panel in result.panels if isinstance(panel, TablePanel)]
-    assert max(len(cell) for panel in tables for row in panel.rows for cell in row) < 2_100
+    cases = [{"id": f"c{number}", "output": "y" * 9_000, "score": 0, "details": long} for number in range(3)]
+    result = score(lines(*cases))
+    (answer,) = result.cases[0].answers
+    assert (len(answer.output), len(answer.judges[0].details)) == (4_026, 1_026)
     data: Any = result.data
-    assert len(data) == ROWS + 50
-    assert data[0] == {"id": f"c{ROWS + 49}", "judges": [{"name": "", "details": long}]}
+    assert data[2] == {"id": "c2", "judges": [{"name": "", "details": long}]}
+
+
+def test_the_more_text_there_is_the_shorter_each_is_cut() -> None:
+    cases = [JudgedCase(id=f"c{n}", opinion=Opinion("", 0), judges=(), output="y" * 2_000) for n in range(10)]
+    cut = {answered_cases(cases, most)[9].answers[0].output for most in (3_000, 2_500)}
+    assert cut == {f"{'y' * 250} … (1,750 more characters)"}
+    assert answered_cases(cases)[0].answers[0].output == "y" * 2_000
 
 
 def test_cases_without_a_score_are_counted() -> None:

@@ -1,6 +1,9 @@
-/* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
-   `data-key` (on the field) the name of its text in the address. `data-rows` names a script with `data-loadable` more rows
-   (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
+/* Long tables and lists: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
+   `data-key` (on the field or a button) its name in the address. `data-rows` names a script with `data-loadable` more rows
+   (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; with `data-parts` it is
+   the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
+   are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
+   it leaves this column, and the attribute is looked for in it. */
 class FilteredTable {
   constructor(box) {
     this.box = box;
@@ -10,10 +13,12 @@ class FilteredTable {
     this.words = $("[data-q]", box);
     this.section = $("[data-group]", box);
     this.types = $$("[data-type]", box);
-    this.fresh = $("[data-new]", box);
+    this.flags = $$("[data-flag]", box);
+    this.columns = $$("[data-column]", box);
     this.status = $("[data-count]", box);
     this.more = $("[data-more]", box);
     this.loadable = +(box.dataset.loadable ?? 0);
+    this.parts = box.dataset.parts ? Array.from({ length: +box.dataset.parts }, (_, index) => `${box.dataset.rows}${index + 1}.js`) : [box.dataset.rows];
     this.beyond = +(box.dataset.beyond ?? 0);
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
@@ -26,13 +31,13 @@ class FilteredTable {
   }
 
   /** The rows in their order, without those that another row names (.named) and the heads of list items. */
-  rowsNow() { return $$("tbody tr:not(.item,.named), .multiples > li", this.box); }
+  rowsNow() { return $$("tbody tr:not(.item,.named), .multiples > li, .cases > li", this.box); }
 
   listen() {
     const changed = () => { this.limit = this.first; this.show(); this.remember(); };
     this.words?.addEventListener("input", changed);
     this.section?.addEventListener("change", changed);
-    for (const button of this.fresh ? [...this.types, this.fresh] : this.types) onToggle(button, changed);
+    for (const button of [...this.types, ...this.flags, ...this.columns]) onToggle(button, changed);
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
       this.rows = this.rowsNow();
@@ -42,7 +47,7 @@ class FilteredTable {
     addEventListener("hashchange", () => {
       this.restore();
       this.show();
-      if (this.fresh && hash().has("new")) this.box.scrollIntoView();
+      if (this.flags.some(isPressed)) this.box.scrollIntoView();
     });
   }
 
@@ -51,7 +56,7 @@ class FilteredTable {
     const button = element("button", "btn js-only", "Copy link to this view");
     button.type = "button";
     button.addEventListener("click", () => copyBy(button, location.href, () => "Copy the page's address"));
-    (this.fresh ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
+    (this.columns.at(-1) ?? this.flags.at(-1) ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
     return button;
   }
 
@@ -63,7 +68,9 @@ class FilteredTable {
     if (this.section && this.section.selectedIndex < 0) this.section.value = "";
     const types = (kept.get("type") ?? "").split(",");
     for (const button of this.types) setPressed(button, types.includes(button.dataset.type));
-    if (this.fresh) setPressed(this.fresh, kept.has("new"));
+    for (const button of this.flags) setPressed(button, kept.has(button.dataset.key));
+    const columns = (kept.get("columns") ?? "").split(",");
+    for (const button of this.columns) setPressed(button, columns.includes(button.dataset.column));
     const address = /^#d\d+$/.test(location.hash) ? location.hash : "";
     const target = address ? $(address, this.box) : null;
     if (address && !target) this.load();
@@ -80,24 +87,30 @@ class FilteredTable {
       [this.key]: this.words?.value,
       ...(this.section && { section: this.section.value }),
       ...(this.types.length && { type: this.types.filter(isPressed).map(button => button.dataset.type).join() }),
-      ...(this.fresh && { new: isPressed(this.fresh) ? "1" : "" }),
+      ...Object.fromEntries(this.flags.map(button => [button.dataset.key, isPressed(button) ? "1" : ""])),
+      ...(this.columns.length && { columns: this.columns.filter(isPressed).map(button => button.dataset.column).join() }),
     });
   }
 
-  /** Adds the rows that are not on the page, each at its place by number: below the head of its list item, `#g12`, or with
-      one of its own. */
+  /** Adds the rows of the next file that are not on the page, each at its place by number: below the head of its list item,
+      `#g12`, or with one of its own; those of a list at its end. */
   load() {
-    return this.loadable ? this.loaded ??= this.add() : this.loaded;
+    return this.loadable && !this.loading ? this.loaded = this.add() : this.loaded;
   }
 
   async add() {
     this.loading = true;
-    await loadScript(this.box.dataset.rows);
-    const [rows, repeated] = [self.ROWS?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
+    await loadScript(this.parts.shift());
+    const [rows, repeated] = [(this.box.dataset.parts ? self.CASES : self.ROWS)?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
     if (!added.length) this.lost = this.loadable;
-    this.loadable = 0;
+    this.loadable = this.parts.length && added.length ? this.loadable - added.length : 0;
     this.loading = false;
-    if (added.length) {
+    const list = $(".cases", this.box);
+    if (list) {
+      list.append(...added);
+      this.rows.push(...added);
+      $("[data-rest]", this.box)?.remove();
+    } else if (added.length) {
       const table = $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
       table.dispatchEvent(new Event("unsort"));
       for (const body of added) {
@@ -138,19 +151,24 @@ class FilteredTable {
     const words = (this.words?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
     const types = this.types.filter(isPressed).map(button => button.dataset.type);
     const section = this.section?.value ?? "";
-    const onlyNew = this.fresh && isPressed(this.fresh);
-    const filtered = words.length || types.length || section || onlyNew;
-    if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
+    const flags = this.flags.filter(isPressed), columns = this.columns.filter(isPressed).map(button => button.dataset.column);
+    const filtered = words.length || types.length || section || flags.length;
+    const place = ({ dataset: { flag } }) => columns.map(column => `.a${column}[data-${flag}]`).join();
+    const flagged = (row, flag) => (columns.length ? $(place(flag), row) : flag.dataset.flag in row.dataset);
+    if ((filtered && this.parts.length === 1) || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
-    this.box.toggleAttribute("data-filtered", !!filtered);
+    for (const row of this.columns.length ? this.rows : []) {
+      for (const cell of $$(".an", row)) cell.hidden = !!columns.length && !columns.some(column => cell.classList.contains(`a${column}`));
+    }
+    this.box.toggleAttribute("data-filtered", !!(filtered || columns.length));
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
-    if (filtered) this.link ??= this.addLink();
-    if (this.link) this.link.hidden = !filtered;
+    if (filtered || columns.length) this.link ??= this.addLink();
+    if (this.link) this.link.hidden = !filtered && !columns.length;
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
     this.rows.forEach((row, index) => {
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
-        && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(row).includes(word));
+        && flags.every(flag => flagged(row, flag)) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
       if (hit) hits += 1;
       if (shown && isUntouched && index < this.first && !row.className) return;
@@ -159,6 +177,9 @@ class FilteredTable {
       row.classList.toggle("cut", hit && !shown);
     });
     const shown = Math.min(hits, this.limit);
+    const found = flag => this.rows.filter(row => flag.dataset.flag in row.dataset).length >= (flag.dataset.all ?? Infinity);
+    const unsearched = filtered && this.loadable && this.parts.length && !flags.some(found);
+    if (unsearched && hits < this.limit) this.load();
     if (!filtered) hits += this.loadable;
     const total = this.rows.length + this.loadable;
     if (this.status) {
@@ -170,8 +191,8 @@ class FilteredTable {
       this.status.textContent = notes.join("; ");
     }
     if (this.more) {
-      this.more.hidden = shown >= hits;
-      this.more.textContent = `Show ${Math.min(200, hits - shown)} more`;
+      this.more.hidden = shown >= hits && !unsearched;
+      this.more.textContent = unsearched ? "Search on" : `Show ${Math.min(200, hits - shown)} more`;
     }
   }
 }

@@ -43,6 +43,7 @@ from sitegen.pages.report.discrepancies import (
     since,
     wrong_in,
 )
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
@@ -99,6 +100,8 @@ class ReportView(Frozen, dict=True, gc=True):
     nothing; None: its place in a site."""
     difference: tuple[DifferencePart, ...] = ()
     """Why the run's own record has another F1."""
+    grid: CaseGrid | None = None
+    """The answers, side by side; None if the output has no cases."""
 
     @property
     def page(self) -> Page:

@@ -1,0 +1,66 @@
+"""The answers of an output as pages show them: texts within bounds, by case."""
+
+from typing import Literal, NamedTuple
+
+from sitegen.model.frozen import Frozen
+from sitegen.model.usage import Usage
+
+
+class Turn(NamedTuple):
+    """One entry of the transcript of an answer."""
+
+    kind: Literal["message", "call", "result"]
+    """A message; a call of a tool; what the tool returned."""
+    name: str
+    """The role that wrote the message, or the tool."""
+    text: str
+    """The message, the arguments or the result; what went wrong, if the tool failed."""
+    failed: bool = False
+    """Whether the tool failed."""
+
+
+class JudgeWords(NamedTuple):
+    """What one judge said of an answer."""
+
+    name: str
+    """Empty for the opinion of all judges together."""
+    score: float | None
+    """0..1."""
+    reasons: str
+    """What it said, then what it found right and wrong, a line each."""
+    details: str
+    """Its details in the file as JSON; empty if there are none."""
+
+
+class CaseAnswer(Frozen):
+    """One answer to a case."""
+
+    document: str
+    """The document that it counts for. Repeats have the same."""
+    variant: str
+    model: str
+    output: str
+    error: str
+    """Why there is no answer, or no judgement of it. Empty if nothing failed."""
+    passed: float | None
+    """The share of the answers that passed, if the file sums up several; None if no file states it."""
+    score: float | None
+    """0..1."""
+    judges: tuple[JudgeWords, ...]
+    usage: Usage
+    transcript: tuple[Turn, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it did not pass, or is no answer."""
+        return bool(self.error) or (self.passed is not None and self.passed < 1)
+
+
+class AnsweredCase(Frozen):
+    """A case with all of its answers in one output."""
+
+    id: str
+    input: str
+    expected: str
+    answers: tuple[CaseAnswer, ...]
+    """In the order of the file: by document, then repeats."""

@@ -1,0 +1,301 @@
+"""The answers of an output, case by case: what each variant and model answered, side by side.
+
+Rows are text of HTML, because an output may have ten thousand of them: the page has the first, and scripts beside it
+have the others (``site_templates/assets/js/tables.js``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords
+from sitegen.model.frozen import Frozen
+from sitegen.model.site import RawFile
+from sitegen.pages import links
+from sitegen.pages.data.search import script_file
+from sitegen.pages.html.cells import escape
+from sitegen.pages.html.formats import bounded, printable
+from sitegen.text.plain import counted, cut
+from sitegen.text.values import amount
+from sitegen.text.words import tokens
+
+DRAWN: Final = 50
+"""The most cases on the page itself."""
+_PAGE: Final = 120_000
+"""The most characters of markup of these, if the first alone has no more."""
+PART: Final = 100
+"""Cases in a file beside the page."""
+_TEXT: Final = 600
+"""The most characters of a text in the grid; the page of the case has more of it."""
+_DISTINCT: Final = 3
+"""The most different repeats of an answer in the grid."""
+_FLAGS: Final = (
+    ("f", "failing", "Only failing"),
+    ("c", "changed", "Only changed"),
+    ("d", "different", "Only different"),
+)
+"""What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button."""
+
+_Answers = Mapping[str, Sequence[CaseAnswer]]
+
+
+class CaseGrid(Frozen, dict=True, gc=True):
+    """The cases of an output, those first that need attention."""
+
+    place: tuple[str, str]
+    """The id of the eval and the slug of the snapshot."""
+    cases: tuple[AnsweredCase, ...]
+    earlier: tuple[AnsweredCase, ...] = ()
+    """Those of the newest output before it that is another one."""
+    earlier_label: str = ""
+    """The name of that output; empty if there is none."""
+    with_page: frozenset[str] = frozenset()
+    """The ids of the cases that have a page."""
+    is_alone: bool = False
+    """Whether there are no files beside the page."""
+
+    @cached_property
+    def columns(self) -> dict[tuple[str, str], str]:
+        """Who answered, as (variant, model), with the name that tells these apart; empty if there is nothing to say."""
+        return names_of_answerers(answer for case in self.cases for answer in case.answers)
+
+    @cached_property
+    def states_answers(self) -> bool:
+        """Whether the file states any answer, and not only what judges said."""
+        return any(answer.output for case in self.cases for answer in case.answers)
+
+    @cached_property
+    def before(self) -> _Answers:
+        """The earlier answers, by document."""
+        return _by_document(self.earlier)
+
+    @cached_property
+    def sorted(self) -> list[tuple[AnsweredCase, frozenset[str]]]:
+        """The cases with their marks: first what newly fails, then what fails, what changed and what differs."""
+        marked = [(case, frozenset("".join(_marks(case, self.before).values()))) for case in self.cases]
+        marked.sort(key=lambda row: [mark not in row[1] for mark in "nfcd"])
+        return marked
+
+    @property
+    def flags(self) -> list[tuple[str, str, str, int]]:
+        """The buttons that filter, with the number of cases that each leaves, unless it would leave none or all."""
+        counts = ((*flag, sum(flag[0] in marks for _, marks in self.sorted)) for flag in _FLAGS)
+        return [flag for flag in counts if 0 < flag[-1] < len(self.cases)]
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """The rows on the page."""
+        rows: list[str] = []
+        room = _PAGE
+        for row in self._rows(0, DRAWN):
+            room -= len(row)
+            if rows and room < 0:
+                break
+            rows.append(row)
+        return rows
+
+    @property
+    def rows(self) -> Markup:
+        """The rows on the page, one after the other."""
+        return Markup("".join(self.drawn))
+
+    @property
+    def loadable(self) -> int:
+        """Number of further cases that the page can load."""
+        return 0 if self.is_alone else len(self.cases) - len(self.drawn)
+
+    @property
+    def parts(self) -> int:
+        """Number of files with these."""
+        return -(-self.loadable // PART)
+
+    @property
+    def part_name(self) -> str:
+        """The address of these files relative to the page, without number and ending."""
+        return links.file_name(links.report_cases(*self.place, 0)).removesuffix("0.js")
+
+    def files(self) -> Iterator[RawFile]:
+        """Yield the files with the rows that are not on the page."""
+        start = len(self.drawn)
+        for number in range(self.parts):
+            rows = self._rows(start + number * PART, PART)
+            yield script_file(links.report_cases(*self.place, number + 1), "CASES", "".join(rows))
+
+    def _rows(self, start: int, most: int) -> Iterator[str]:
+        for case, marks in self.sorted[start : start + most]:
+            yield f"<li{_data(marks)}>{self._head(case)}<div class=ans>{''.join(self._cells(case))}</div>\n"
+
+    def _head(self, case: AnsweredCase) -> str:
+        name = f"<b>{bounded(case.id, 200)}</b>"
+        if case.id in self.with_page:
+            name = f"<a href={links.case_in_eval(case.id)}>{name}</a>"
+        input = "" if case.input == case.id else text_box("Input", case.input, _TEXT)
+        return f"<p class=case>{name}</p><div class=asked>{input}{text_box('Expected', case.expected, _TEXT)}</div>"
+
+    def _cells(self, case: AnsweredCase) -> Iterator[str]:
+        """Write the answers of each column; words that the first answer does not have are marked in the others."""
+        of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
+        for answer in case.answers:
+            of_column.setdefault((answer.variant, answer.model), []).append(answer)
+        first = next((answer.output for answer in case.answers if answer.output), "" if self.states_answers else None)
+        marks = _marks(case, self.before)
+        for place, (column, answers) in enumerate(of_column.items()):
+            if not answers:
+                yield f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>'
+                continue
+            own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
+            was = "" if "c" not in own else self._earlier(earlier, answers)
+            shown = "".join(_distinct(self.columns.get(column, ""), answers, first))
+            yield f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>'
+
+    def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
+        """Write what was answered before, folded; words that the answer now does not have are marked."""
+        label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
+        return f"<details><summary>{label}</summary>{_output(earlier[0], now[0].output)}</details>"
+
+
+def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], str]:
+    """Name who answered, as (variant, model), by those of the two of which there are several; by both if it is one."""
+    pairs = dict.fromkeys((answer.variant, answer.model) for answer in answers)
+    several = [len(pairs) == 1 or len(set(side)) > 1 for side in zip(*pairs, strict=True)]
+    return {
+        pair: " · ".join(name for name, named in zip(pair, several, strict=True) if name and named) for pair in pairs
+    }
+
+
+def _by_document(cases: Sequence[AnsweredCase]) -> dict[str, list[CaseAnswer]]:
+    found: dict[str, list[CaseAnswer]] = {}
+    for case in cases:
+        for answer in case.answers:
+            found.setdefault(answer.document, []).append(answer)
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _marks(case: AnsweredCase, before: _Answers) -> dict[str, str]:
+    """The marks of each document of a case: of ``_FLAGS``, and ``n`` if it fails newly."""
+    marks = {}
+    first = _plain(case.answers[0].output)
+    for document, answers in _by_document([case]).items():
+        earlier, texts = before.get(document, ()), {_plain(answer.output) for answer in answers}
+        failed = any(answer.has_failed for answer in answers)
+        found = {
+            "n": failed and bool(earlier) and not any(answer.has_failed for answer in earlier),
+            "f": failed,
+            "c": bool(earlier) and texts != {_plain(answer.output) for answer in earlier},
+            "d": texts != {first},
+        }
+        marks[document] = "".join(mark for mark, is_set in found.items() if is_set)
+    return marks
+
+
+def _data(marks: frozenset[str] | str) -> str:
+    return "".join(f" data-{mark}" for mark, *_ in _FLAGS if mark in marks)
+
+
+def _distinct(name: str, answers: Sequence[CaseAnswer], first: str | None) -> Iterator[str]:
+    """Write the different answers of one column, each with how many repeats gave it."""
+    same: dict[tuple[str, bool], list[CaseAnswer]] = {}
+    for answer in answers:
+        same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
+    yield _who(name, answers)
+    for group in list(same.values())[:_DISTINCT]:
+        times = "" if len(same) == 1 else f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
+        yield f"{times}{_output(group[0], first)}{words_of(group[0].judges)}"
+    if len(same) > _DISTINCT:
+        yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
+
+
+def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
+    said, took = verdict(answers), ", ".join(usage_of(answers))
+    passed = [answer.has_failed for answer in answers if answer.error or answer.passed is not None]
+    tone = "" if not passed else " bad" if any(passed) else " good"
+    parts = (
+        f"<b>{bounded(name, 80)}</b>" if name else "",
+        f'<span class="pill{tone}">{said}</span>' if said else "",
+        f"<i>{took}</i>" if took else "",
+    )
+    return f"<p class=who>{' '.join(filter(None, parts))}</p>" if any(parts) else ""
+
+
+def verdict(answers: Sequence[CaseAnswer]) -> str:
+    """Say whether answers passed, and their score if it says more; empty if the file states neither."""
+    shares = [answer.passed for answer in answers if answer.passed is not None]
+    if any(answer.error for answer in answers) and not shares:
+        return "no result"
+    scores = [answer.score for answer in answers if answer.score is not None]
+    score = f"{sum(scores) / len(scores):.3f}" if scores and not {0.0, 1.0}.issuperset(scores) else ""
+    said = {0.0: "failed", 1.0: "passed"}.get(sum(shares) / len(shares)) if shares else ""
+    if said is None:
+        said = f"{sum(shares):.3g} of {len(shares)} passed" if len(shares) > 1 else f"{shares[0]:.0%} passed"
+    if not shares and scores:
+        return f"{sum(scores) / len(scores):.3f}"
+    return ", ".join(filter(None, (said, score)))
+
+
+def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
+    """What an answer took, the mean of several."""
+    for place, unit in ((2, "USD"), (3, "s")):
+        values = [value for answer in answers if (value := answer.usage[place]) is not None]
+        if values:
+            yield amount(sum(values) / len(values), unit)
+
+
+def _output(answer: CaseAnswer, other: str | None) -> str:
+    """Write an answer with the words marked that another one does not have; None if the file states no answers."""
+    error = f"<p class=err>{bounded(answer.error, _TEXT)}</p>" if answer.error else ""
+    if other is None or (error and not answer.output):
+        return error
+    shown = marked(cut(answer.output, _TEXT), other) if answer.output.strip() else "<i>blank</i>"
+    return f"{error}<div class=out dir=auto>{shown}</div>"
+
+
+def marked(text: str, other: str) -> str:
+    """The text with the words marked that another text does not have; none if they have no word in common."""
+    if text == other or not other:
+        return escape(printable(text))
+    known = {token.casefold() for token in tokens(other)}
+    pieces: list[tuple[bool, str]] = []
+    for token in tokens(text):
+        is_new = token.casefold() not in known if not token.isspace() else bool(pieces) and pieces[-1][0]
+        if pieces and pieces[-1][0] == is_new:
+            pieces[-1] = is_new, pieces[-1][1] + token
+        else:
+            pieces.append((is_new, token))
+    if all(is_new for is_new, piece in pieces if any(map(str.isalnum, piece))):
+        return escape(printable(text))
+    return "".join([_marked_piece(piece) if is_new else escape(printable(piece)) for is_new, piece in pieces])
+
+
+def _marked_piece(piece: str) -> str:
+    words = piece.rstrip()
+    return f"<mark>{escape(printable(words))}</mark>{piece[len(words) :]}"
+
+
+def words_of(judges: Sequence[JudgeWords], longest: int = _TEXT) -> str:
+    """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
+    named = [(judge, f"<b>{bounded(judge.name, 80)}</b> {_score(judge)}".removeprefix("<b></b> ")) for judge in judges]
+    said = [f"<p class=said>{name} {bounded(judge.reasons, longest)}" for judge, name in named if judge.reasons]
+    if silent := ", ".join(name for judge, name in named if not judge.reasons):
+        said.append(f"<p class=said>{silent}")
+    details = [
+        f"<p class=said>{name} <code>{bounded(each.details, longest)}</code>" for each, name in named if each.details
+    ]
+    folded = f"<details><summary>Details of the judges</summary>{''.join(details)}</details>" if details else ""
+    return "".join(said) + folded
+
+
+def _score(judge: JudgeWords) -> str:
+    return "" if judge.score is None else f"{judge.score:.3f}"
+
+
+def text_box(label: str, content: str, longest: int) -> str:
+    """A text under its label; nothing for an empty one."""
+    return f"<div><h4>{label}</h4><div class=out dir=auto>{bounded(content, longest)}</div></div>" if content else ""

@@ -1,0 +1,97 @@
+"""Keeps the texts of the answers of an output for its pages, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
+from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
+from sitegen.text.plain import cut
+from sitegen.text.values import as_json
+
+_BOUNDS: Final = (4_000, 1_000, 250, 60)
+"""Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
+_TOGETHER: Final = 40_000_000
+"""The most characters of all texts of one output."""
+_TURNS: Final = 100
+"""The most entries of a transcript: the first and the last half of more."""
+_JUDGES: Final = 20
+"""The most judges of an answer."""
+_DETAILS: Final = 1_000  # characters
+
+
+def answered_cases(cases: Sequence[JudgedCase], most: int = _TOGETHER) -> tuple[AnsweredCase, ...]:
+    """Return the cases with their answers, in the order of the first answer to each; none if they have no texts.
+
+    ``most``: characters of all texts together.
+    """
+    lengths = [len(text) for case in cases for text in _texts(case)]
+    fitting = (bound for bound in _BOUNDS if sum(min(length, bound) for length in lengths) <= most)
+    longest = next(fitting, _BOUNDS[-1])
+    if not any(lengths) and not any(opinion.details is not None for case in cases for opinion in case.opinions):
+        return ()
+    by_id: dict[str, list[JudgedCase]] = {}
+    for case in cases:
+        by_id.setdefault(case.id, []).append(case)
+    return tuple(
+        AnsweredCase(
+            id=name,
+            input=cut(next((case.input for case in of_case if case.input), ""), longest),
+            expected=cut(next((case.expected for case in of_case if case.expected), ""), longest),
+            answers=tuple([_answer(case, longest) for case in of_case]),
+        )
+        for name, of_case in by_id.items()
+    )
+
+
+def _texts(case: JudgedCase) -> Iterator[str]:
+    yield from (case.input, case.expected, case.output, case.error)
+    yield from chain.from_iterable((opinion.reasoning, *opinion.hits, *opinion.misses) for opinion in case.opinions)
+    yield from (turn.text for turn in case.transcript)
+
+
+def _answer(case: JudgedCase, longest: int) -> CaseAnswer:
+    return CaseAnswer(
+        document=case.document,
+        variant=cut(case.variant, longest),
+        model=cut(case.model, longest),
+        output=cut(case.output, longest),
+        error=cut(case.error or case.unjudged, longest),
+        passed=None if case.passed is None else float(case.passed),
+        score=case.score,
+        judges=tuple(_judges(case, longest)),
+        usage=case.call.usage,
+        transcript=tuple(_shortened(case.transcript, longest)),
+    )
+
+
+def _judges(case: JudgedCase, longest: int) -> Iterator[JudgeWords]:
+    """Yield what the judges said, and before that what is said of all together, unless one of them says it."""
+    overall, *judges = (_words(opinion, longest) for opinion in case.opinions[: _JUDGES + 1])
+    if overall.details or not any(overall.reasons in judge.reasons for judge in judges):
+        yield overall
+    yield from judges
+
+
+def _words(opinion: Opinion, longest: int) -> JudgeWords:
+    hits = (f"✓ {hit}" for hit in opinion.hits)
+    named = (opinion.name, VERDICT_FIELD)
+    misses = (f"✗ {miss.removeprefix(f'{opinion.name}: ')}" for miss in opinion.misses if miss not in named)
+    reasons = "\n".join(filter(None, (opinion.reasoning, *hits, *misses)))
+    details = "" if opinion.details is None else as_json(opinion.details)
+    return JudgeWords(
+        name=cut(opinion.name, longest),
+        score=opinion.score,
+        reasons=cut(reasons, longest),
+        details=cut(details, min(longest, _DETAILS)),
+    )
+
+
+def _shortened(transcript: Sequence[Turn], longest: int) -> Iterable[Turn]:
+    shown: Iterable[Turn] = transcript
+    if (left_out := len(transcript) - _TURNS) > 0:
+        gap = Turn("message", "", f"… {left_out:,} entries are left out …")
+        shown = chain(transcript[: _TURNS // 2], (gap,), transcript[-_TURNS // 2 :])
+    return (turn._replace(name=cut(turn.name, longest), text=cut(turn.text, longest)) for turn in shown)

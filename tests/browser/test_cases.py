@@ -1,0 +1,86 @@
+"""The answers of an output, case by case, in the hands of a reader. Its site is built from a repository."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
+
+REPORT = "evals/qa/0002.html"
+CASES = 230
+SECRET = "</script><img src=x onerror=alert(1)>"
+
+
+def _output(run: int) -> str:
+    """Answers of two models: ``large`` fails at every tenth case, in the second run ``small`` at every fifth."""
+    rows = []
+    for number in range(CASES):
+        for model in ("small", "large"):
+            failed = number % 10 == 0 if model == "large" else run == 2 and number % 5 == 0
+            answer = f"{model} knows no {number} {SECRET}" if failed else f"It is {number}."
+            row = {"test_id": f"case-{number:03}", "target": model, "score": int(not failed), "output": answer}
+            row["execution_status"] = "quality_failure" if failed else "ok"
+            rows.append(json.dumps(row | {"input": f"Which is {number}?", "expected": str(number)}))
+    return "\n".join(rows)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cases")
+    repo = GitRepo(folder / "repo")
+    for run in (1, 2):
+        files = {"evals/manifest.yaml": "evals: {qa: {kind: judged}}\n"}
+        repo.commit({**files, f"evals/qa/results/iteration-00{run}/results.jsonl": _output(run)})
+    build_site(repo.path, folder / "public")
+    return folder / "public"
+
+
+def _names(page: Page) -> list[str]:
+    return page.locator(".cases > li:visible > .case").all_text_contents()
+
+
+def test_more_cases_are_loaded_from_disk_when_they_are_asked_for(visit):
+    page = visit(REPORT)
+    card = page.locator("section", has=page.locator("#h-ca"))
+    expect(card.locator("[data-count]")).to_have_text(f"20 shown, {CASES} rows")
+    card.get_by_role("button", name="Show").click()
+    expect(card.locator("[data-count]")).to_contain_text(f"220 shown, {CASES} rows")
+    card.get_by_role("button", name="Show").click()
+    expect(page.locator(".cases > li:visible")).to_have_count(CASES)
+    assert len(set(_names(page))) == CASES
+    assert page.locator("img").count() == 0
+
+
+def test_a_filter_loads_what_it_looks_for_and_stays_in_the_address(visit):
+    page = visit(REPORT)
+    card = page.locator("section", has=page.locator("#h-ca"))
+    card.get_by_role("button", name="Only failing").click()
+    expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 46 matching of {CASES}")
+    card.get_by_role("button", name="large").click()
+    expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 23 matching of {CASES}")
+    assert {int(name[5:]) % 10 for name in _names(page)} == {0}
+    assert page.locator(".an:visible").count() == 20
+    page.reload()
+    assert page.locator(".an:visible").count() == 20
+    card.get_by_label("Filter cases").fill("which 229")
+    card.get_by_role("button", name="Only failing").click()
+    card.get_by_role("button", name="large").click()
+    expect(page.locator(".cases > li:visible > .case")).to_have_text(["case-229"])
+
+
+def test_an_address_may_ask_for_what_changed(visit):
+    page = visit(f"{REPORT}#changed=1")
+    names = _names(page)
+    assert {int(name[5:]) % 10 for name in names} == {0, 5}
+    page.locator(".an details").first.click()
+    expect(page.locator(".an details .out").first).to_have_text("It is 0.")
+
+
+def test_the_first_fifty_cases_are_there_without_scripts(visit):
+    page = visit(REPORT, java_script_enabled=False)
+    assert len(_names(page)) == 50
+    page.emulate_media(media="print")
+    assert len(_names(page)) == 50

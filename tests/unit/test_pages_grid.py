@@ -1,0 +1,120 @@
+"""The answers of an output, case by case."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from markupsafe import escape
+
+from sitegen.importers.case import JudgedCase, Opinion, with_documents
+from sitegen.model.answers import AnsweredCase
+from sitegen.model.usage import Call
+from sitegen.pages.report.grid import DRAWN, PART, CaseGrid, marked, verdict
+from sitegen.scoring.answers import answered_cases
+
+HOSTILE = "</script><script>alert(1)</script>\u202e<b>"
+
+
+def cases(*rows: tuple[Any, ...]) -> tuple[AnsweredCase, ...]:
+    """Cases of rows: the case, the model, the answer and whether it passed."""
+    judged = [
+        JudgedCase(
+            id=case,
+            opinion=Opinion("", None),
+            judges=(),
+            output=output,
+            passed=passed,
+            call=Call(model=model),
+            expected="x",
+        )
+        for case, model, output, passed in rows
+    ]
+    return answered_cases(with_documents(judged))
+
+
+def grid(now: tuple[AnsweredCase, ...], before: tuple[AnsweredCase, ...] = ()) -> CaseGrid:
+    return CaseGrid(place=("qa", "0002"), cases=now, earlier=before, earlier_label="iteration-001" if before else "")
+
+
+def test_what_fails_newly_comes_first_and_every_row_says_what_it_is() -> None:
+    before = cases(*((name, "a", "one", name != "old") for name in ("same", "new", "old", "other")))
+    now = cases(
+        ("same", "a", " One", True),
+        ("other", "a", "two", True),
+        ("old", "a", "one", False),
+        ("new", "a", "three", False),
+        ("came", "a", "four", True),
+    )
+    rows = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>", grid(now, before).rows)
+    assert [(name, marks.split()) for marks, name in rows] == [
+        ("new", ["data-f", "data-c"]),
+        ("old", ["data-f"]),
+        ("other", ["data-c"]),
+        ("same", []),
+        ("came", []),
+    ]
+    assert [(name, number) for _, name, _, number in grid(now, before).flags] == [("failing", 2), ("changed", 2)]
+
+
+def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
+    now = cases(("p", "a", "red", True), ("p", "a", "Red", True), ("p", "a", "blue", False), ("q", "b", "red", True))
+    shown = grid(now)
+    assert list(shown.columns.values()) == ["a", "b"]
+    assert re.findall(r'class="an (a\d)"', shown.rows) == ["a0", "a1", "a0", "a1"]
+    assert shown.rows.count("no answer") == 2
+    assert "2 of 3 passed" in shown.rows
+    found = re.findall(r"<p class=who>(\d of \d: \w+)</p>", shown.rows)
+    assert found == ["2 of 3: passed", "1 of 3: failed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "shown"),
+    [
+        ("the red door", "the blue door", "the <mark>red</mark> door"),
+        ("a red big door", "a door", "a <mark>red big</mark> door"),
+        ("Red & blue", "red blue", "Red <mark>&amp;</mark> blue"),
+        ("something else", "the blue door", "something else"),
+        ("same", "same", "same"),
+    ],
+)
+def test_words_are_marked_that_the_other_answer_lacks(text: str, other: str, shown: str) -> None:
+    assert marked(text, other) == shown
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [
+        ([True], "passed"),
+        ([False], "failed"),
+        ([True, False, True], "2 of 3 passed"),
+        ([None], ""),
+        ([0.4], "40% passed"),
+    ],
+)
+def test_the_verdict_on_answers_is_a_word_or_a_count(passed: list[Any], said: str) -> None:
+    (case,) = cases(*(("p", "a", "x", each) for each in passed))
+    assert verdict(case.answers) == said
+
+
+def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:
+    now = cases(*((f"c{number}", "a", HOSTILE, True) for number in range(DRAWN + PART + 1)))
+    shown = grid(now)
+    files = list(shown.files())
+    assert [file.path for file in files] == ["evals/qa/0002-cases-1.js", "evals/qa/0002-cases-2.js"]
+    assert (shown.part_name, shown.parts, shown.loadable) == ("0002-cases-", 2, PART + 1)
+    bodies = [json.loads(re.fullmatch(rb".*?\.push\((.*)\);\n", file.content, re.DOTALL)[1]) for file in files]  # type: ignore[index]
+    names = re.findall(r"<b>(c\d+)</b>", str(shown.rows) + "".join(bodies))
+    assert names == [case.id for case in now]
+    for html in (shown.rows, *bodies):
+        assert "<script" not in html
+        assert str(escape(HOSTILE[:30])) in html
+    assert list(CaseGrid(place=("qa", "0002"), cases=now, is_alone=True).files()) == []
+
+
+def test_the_page_holds_fewer_cases_if_their_texts_are_long() -> None:
+    long = cases(*((f"c{number}", model, f"{model} " * 2_000, True) for number in range(DRAWN) for model in "abcdefgh"))
+    assert len(grid(long).rows) < 130_000
+    assert 10 < len(grid(long).drawn) < DRAWN
