@@ -91,6 +91,9 @@ be compared or drawn, and the cached configuration is JSON, which has neither.""
 _STRICT: Final[Any] = {**OPEN, "extra": "forbid", "str_strip_whitespace": True}
 """The same for all other classes: an unknown key is an error."""
 
+_TEXTS: Final[Any] = {**_STRICT, "coerce_numbers_to_str": True}
+"""The same for texts that people write without quotation marks: ``case: 17`` is the case "17"."""
+
 INSTRUCTIONS: Final = (
     ".claude/instructions/**/*.md",
     ".claude/agents/*.md",
@@ -282,6 +285,25 @@ class SiteConfig(ConfigTable):
     public: Public = field(default_factory=Public)
     redact: tuple[str, ...] = ()
     """Globs of field paths of all evals whose values no file of the site may hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note(ConfigTable):
+    """What a person said about a case or one of its values: an item of ``notes.yaml`` in the folder of an eval."""
+
+    __pydantic_config__ = _TEXTS
+    case: str = ""
+    """The id of the case or document; empty in an eval that has only one."""
+    field: str = ""
+    """The field path; empty if the note is about the case as a whole."""
+    iteration: str = ""
+    """The iteration that the person looked at; empty for the newest."""
+    verdict: Literal["right", "wrong", ""] = ""
+    """Whether the answer is right, as the person sees it; empty if the note only remarks on it."""
+    code: str = ""
+    """The error code: what the team calls this sort of error."""
+    note: str = ""
+    by: str = ""
 
 
 PlotFormat: TypeAlias = Literal["png", "svg"]

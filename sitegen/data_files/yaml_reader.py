@@ -261,8 +261,11 @@ def _plain_value(event: Any) -> Value:
 
 
 def _lines_of_keys(node: Any, path: Location = ()) -> KeyLines:
-    """The line of each key; for a duplicate key, the line of the first."""
+    """The line of each key and item; for a duplicate key, the line of the first."""
     lines: KeyLines = {}
+    if node.id == "sequence" and len(path) < _LEVELS_WITH_LINES:
+        for index, value in enumerate(node.value):
+            lines |= {(*path, index): value.start_mark.line + 1, **_lines_of_keys(value, (*path, index))}
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
         for key, value in node.value:
             if key.id == "scalar":

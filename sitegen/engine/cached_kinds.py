@@ -154,6 +154,8 @@ class EvalRecord(Frozen):
     """The digest of everything that its newest report shows, which decides its steps and error patterns."""
     pictures: Mapping[str, tuple[PagePicture, ...]] = {}
     """The pictures of its source that each page of ground truth beside output shows, by the digest of its report."""
+    notes: str = ""
+    """Digest of its file of notes."""
     corrections: Mapping[str, Correction | None] = {}
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 

@@ -14,16 +14,18 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, values_now
 from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
 from sitegen.analysis.effects import best_output, windows
+from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.slices import most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.config.findings import problem_in
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits, spans_of_edits
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
-from sitegen.engine.eval_task import EvalDone, EvalTask, output_edits, sources_of
+from sitegen.engine.eval_task import EvalDone, EvalTask, notes_of, output_edits, sources_of
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs, without_lost_contents
@@ -78,6 +80,7 @@ class _EvalJob:
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._edits = output_edits(task)
+        self._notes, self._findings_in_notes = notes_of(task)
         self._sources = sources_of(task)
         self._page_keys = self._digests_of_reports()
         self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
@@ -111,7 +114,13 @@ class _EvalJob:
         return EvalDone(
             record=replace(
                 record,
-                problems=(*record.problems, *self._problems_of_source(newest), *_problem_of_headline(series)),
+                problems=(
+                    *record.problems,
+                    *self._problems_of_source(newest),
+                    *_problem_of_headline(series),
+                    *self._problems_of_notes(series),
+                ),
+                notes=digest(self._task.notes),
                 corrections=corrections,
             ),
             history=self._task.history,
@@ -168,6 +177,7 @@ class _EvalJob:
             patterns=patterns,
             fields=field_summaries(series),
             fallen=known.summary.fallen if known else most_fallen(series),
+            notes=len(self._notes),
         )
         problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
         newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
@@ -260,10 +270,26 @@ class _EvalJob:
             return ()
         return tree_with_source(self._info, self._snapshots[-1], newest, self._sources)[2]
 
+    def _problems_of_notes(self, series: Series) -> Iterator[Problem]:
+        """Yield what is wrong with the file of notes, and each note that is about nothing that was ever judged."""
+        for finding in self._findings_in_notes:
+            yield replace(problem_in(self._info.notes, finding), eval_id=self._info.id)
+        for at in placed_notes(self._notes, series):
+            if at.snapshot is None or not at.attributes:
+                what = f"iteration {line(at.note.iteration, 60)!r}" if at.snapshot is None else "case and field"
+                yield Problem(
+                    severity="warning",
+                    message=f"A note is about no known {what}",
+                    fix="Copy case, field and iteration from the report.",
+                    path=self._info.notes,
+                    line=at.line,
+                    eval_id=self._info.id,
+                )
+
     def _digests_of_reports(self) -> list[str]:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
         moved = digest(encode(sorted(self._task.edits.value[1].items())))
-        edits = self._edits
+        edits, notes = self._edits, [note for _, note in self._notes]
         digests = []
         history = ""
         for snapshot, key, since_previous, beside, commit in zip(
@@ -284,6 +310,7 @@ class _EvalJob:
                 made_with=commit,
                 edits_beside=linked,
                 source=sorted(self._sources.files(snapshot).items(), key=repr) if self._sources else (),
+                notes=notes_about(notes, snapshot.label, newest=snapshot is self._snapshots[-1]),
             )
             digests.append(page_key)
         return digests

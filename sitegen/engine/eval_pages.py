@@ -13,10 +13,11 @@ from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
+from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, output_edits, owner, sources_of
+from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, notes_of, output_edits, owner, sources_of
 from sitegen.engine.failures import attempt
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
@@ -35,6 +36,7 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import field_page, last_change
+from sitegen.pages.notes import notes_page
 from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.page import ReportView
@@ -64,6 +66,7 @@ class Reports:
         self._specs = cards.series_specs()
         self._info = replace(task.info, nouns=nouns_of(task.info.kind, self._specs))
         self._moved = task.edits.value[1]
+        self._notes = tuple(note for _, note in notes_of(task).value)
         self._cards = cards
         ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
         self._cells = replace(cells, cells=tuple(ever_wrong))  # reports name no others
@@ -105,6 +108,7 @@ class Reports:
             instructions=self._edits.made_with[index],
             difference=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
+            said=notes_about(self._notes, at.label, newest=index == len(snapshots) - 1),
         )
 
     def _grid(self, index: int, result: Result) -> CaseGrid:
@@ -176,6 +180,7 @@ class _EvalPages:
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._edits = output_edits(task)
         self._cells = self._cards.cells()
+        self._notes = notes_of(task).value
         self._sources = sources_of(task)
         self._pictures: dict[str, tuple[PagePicture, ...]] = {}
         """The pictures of the source on the pages that were made, by the digest of the report."""
@@ -196,6 +201,10 @@ class _EvalPages:
         if newest in stale:
             self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
         self._write_variants(series)
+        notes = placed_notes(self._notes, series)
+        if notes:
+            page = notes_page(series, notes)
+            self._writer.write(page.path, self._renderer.render(page))
         self._write_trend(series)
         self._write_comparison(series)
         for index in range(short):
@@ -205,21 +214,23 @@ class _EvalPages:
             )
             if not writer.is_fresh(path, key):
                 writer.write(path, self._renderer.render(short_report(series, index)), key)
-        self._write_fields(series)
+        self._write_fields(series, notes)
         older = tuple(index for index in reversed(stale) if index < newest)
         return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older, pictures=self._pictures)
 
-    def _write_fields(self, series: Series) -> None:
+    def _write_fields(self, series: Series, notes: Sequence[PlacedNote]) -> None:
         """Write the pages of fields with a changed cell."""
         blame: Blame | None = None
         for attribute, cells in by_attribute(self._cells).items():
+            beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
+            report = self._keys[last_change(cells)]
             path, key = (
                 links.field(self._info.id, attribute),
-                digest_of_inputs("eval", "field", report=self._keys[last_change(cells)], cells=cells),
+                digest_of_inputs("eval", "field", report=report, cells=cells, notes=beside),
             )
             if not self._writer.is_fresh(path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
-                page = field_page(series, blame, attribute, cells)
+                page = field_page(series, blame, attribute, cells, beside)
                 self._writer.write(path, self._renderer.render(page), key)
 
     def write_reports(self) -> PagesDone:
@@ -317,7 +328,7 @@ class _EvalPages:
         """Write the trend page, after the page and the file to which it leads."""
         summary, inputs = self._task.record.summary, newest_inputs(self._task)
         columns = mapped_columns(inputs) if inputs else ()
-        trend = trend_page(series, summary.steps, len(summary.suspects), columns, summary.patterns)
+        trend = trend_page(series, summary.steps, len(summary.suspects), columns, summary.patterns, summary.notes)
         if summary.suspects:
             suspects = suspect_truth_page(summary)
             self._writer.write(suspects.path, self._renderer.render(suspects))

@@ -5,6 +5,7 @@ Tasks share values (``SentOnce``): each process receives such a value with its f
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from sitegen.analysis.edits import OutputEdits, edits_of_outputs
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived
+from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.memo import Memo, PageRow
@@ -27,7 +29,7 @@ from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.changes import EditedFile
 from sitegen.model.frozen import Frozen
-from sitegen.model.problems import Problem
+from sitegen.model.problems import Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate, Snapshot
 from sitegen.pages.report.tree import PagePicture
@@ -53,6 +55,8 @@ class EvalTask(Frozen):
     """The cached values of the eval, with the scorecards that its pages may need."""
     source_folders: tuple[str, ...]
     """Folders in which the eval may have been at some commit, if it states a source."""
+    notes: bytes
+    """The content of its file of notes; empty if there is none."""
 
 
 class EvalDone(Frozen):
@@ -119,6 +123,14 @@ def sources_of(task: EvalTask) -> EvalSources | None:
     return EvalSources(task.context, task.info, task.source_folders)
 
 
+def notes_of(task: EvalTask) -> Parsed[Notes]:
+    """Return the notes of people about an eval; without their texts if it hides values, which they may quote."""
+    notes, findings = read_notes(task.notes)
+    if task.context.redact:
+        notes = tuple((line, dataclasses.replace(note, note="")) for line, note in notes)
+    return Parsed(notes, findings)
+
+
 _KEPT: Final = 4
 """Number of values that a process keeps: evals that the same instruction files drive share one."""
 
@@ -173,6 +185,7 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
         first_new=update.first_new,
         cached=(),
         source_folders=_source_folders(timeline, history) if info.source else (),
+        notes=timeline.notes(history.id),
     )
     newest = range(len(history.snapshots))[-1:]
     return replace(task, cached=tuple(cached_rows(build.memo, task, newest)))

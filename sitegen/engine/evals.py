@@ -13,6 +13,7 @@ from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
 from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, cached_rows, owner, task_for
 from sitegen.engine.timeline import Build, Timeline
+from sitegen.engine.writer import digest
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -183,13 +184,14 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 
 
 def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
-    """Yield evals without new points whose newest output has become older than their instructions."""
+    """Yield evals without new points that have other notes, or an output that has become older than instructions."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}
     for eval_id, record in records.items():
-        if eval_id in touched or record.summary.stale or not record.summary.headlines:
+        if eval_id in touched or not record.summary.headlines:
             continue
-        if edited and any(file.path in edited for file in timeline.drivers(eval_id)):
+        is_edited = edited and any(file.path in edited for file in timeline.drivers(eval_id))
+        if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes(eval_id)):
             history = next((history for history in timeline.evals if history.id == eval_id), None)
             if history is not None:
                 yield EvalUpdate(history, len(history.snapshots))

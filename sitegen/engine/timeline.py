@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from heapq import nsmallest
@@ -16,8 +17,10 @@ from sitegen import __version__
 from sitegen.config.findings import folder_path, problem_in
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import read_site, site_file
+from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
 from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
 from sitegen.engine.failures import attempt
@@ -101,7 +104,19 @@ class Timeline(FoldedHistory):
             nouns=scorer(history.kind).nouns,
             source=entry.source if entry.source and self.may_show_source(history) else "",
             manifest=f"{self.config.evals_dir}/manifest.yaml",
+            notes=self.notes_file(eval_id),
         )
+
+    def notes_file(self, eval_id: str) -> str:
+        """Return the path of the notes of people about an eval."""
+        return posixpath.join(self.layout.folders(eval_id)[0], NOTES_FILE)
+
+    def notes(self, eval_id: str) -> bytes:
+        """Return the content of this file; empty if there is none."""
+        path, root = self.notes_file(eval_id), self.project.place.root
+        if self.project.options.worktree and root is not None:
+            return work_tree_search(root, kind_of_case_file).read(path, MAX_CONFIGURING_BYTES) or b""
+        return self.files.read(path) or b""
 
     def may_show_source(self, history: EvalHistory) -> bool:
         """Decide whether pages may show the source: values have places in documents, and no value is hidden."""

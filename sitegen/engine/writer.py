@@ -33,11 +33,11 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "eval": {
         "report": (
             *("templates", "discrepancies_per_type", "eval", "metrics", "moved_files"),
-            *("points", "made_with", "edits_beside", "source"),
+            *("points", "made_with", "edits_beside", "source", "notes"),
         ),
         "short report": ("report",),
         "comparison": ("reports",),
-        "field": ("report", "cells"),
+        "field": ("report", "cells", "notes"),
     },
     "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
     "hundred commits": {"commit": ("templates", "commit")},

@@ -164,6 +164,8 @@ class EvalInfo(Frozen):
     """The pattern of the documents that its outputs were made from; empty if none is stated or none may be shown."""
     manifest: str = ""
     """The path of the manifest, where its settings are; empty if nobody reads one."""
+    notes: str = ""
+    """The path of the notes of people about its cases; empty if nobody reads any."""
 
     @property
     def recorded(self) -> bool:
@@ -353,6 +355,8 @@ class EvalSummary(Frozen):
     fallen: tuple[str, str, float] | None = None
     """The axis, the value on it and the change of the slice of the newest output that got worse most since the previous
     point; None if none got worse by more than chance."""
+    notes: int = 0
+    """Number of notes of people about its cases."""
 
     @property
     def has_only_scores(self) -> bool:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.deltas import Role
+from sitegen.analysis.notes import PlacedNote
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, Cell, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
@@ -61,6 +62,8 @@ class FieldView(Frozen):
     """The cells that were ever wrong, the worst first."""
     changes: tuple[ChangePoint, ...]
     """The points at which one of these changed, oldest first."""
+    notes: tuple[PlacedNote, ...] = ()
+    """What people noted about its values."""
 
     @property
     def wrong_now(self) -> list[int]:
@@ -204,14 +207,16 @@ def last_change(cells: Iterable[Cell]) -> int:
     return max(cell.periods[-1].start for cell in cells)
 
 
-def field_page(series: Series, blame: Blame, attribute: str, of_attribute: Sequence[Cell]) -> Page:
-    """The page of one attribute, from its cells."""
+def field_page(
+    series: Series, blame: Blame, attribute: str, of_attribute: Sequence[Cell], notes: tuple[PlacedNote, ...] = ()
+) -> Page:
+    """The page of one attribute, from its cells and what people noted about them."""
     points = series.points[: last_change(of_attribute) + 1]
     cells = tuple(blame.trace(cell, len(points)) for cell in of_attribute)
     wrong = tuple(worst_first(cell for cell in cells if cell.ever_wrong))
     starts = {explained.period.start for cell in wrong for explained in cell.periods}
     changes = tuple(change for change in change_points(cells, len(points)) if change.point in starts)
-    view = FieldView(series.info, attribute, points=points, cells=cells, wrong=wrong, changes=changes)
+    view = FieldView(series.info, attribute, points=points, cells=cells, wrong=wrong, changes=changes, notes=notes)
     return Page(links.field(series.info.id, attribute), "pages/field.html", view)
 
 

@@ -39,6 +39,7 @@ PAGES = {
     "judged": "evals/letters/0003.html",
     "variants": "evals/help-desk/variants.html",
     "tree": "evals/freight-papers/*-tree.html",
+    "notes": "evals/rental-contracts/notes.html",
     "field": "evals/utility-bills/fields/tariff.html",
     "fields": "fields.html",
     "suspect labels": "suspect-labels.html",
@@ -75,6 +76,7 @@ SAMPLES_LACK = (
     "commits",
     "suspect labels",
     "suspect labels of an eval",
+    "notes",
 )
 """Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 SMALL: ViewportSize = {"width": 390, "height": 844}
@@ -390,3 +392,14 @@ def test_a_filter_and_an_order_survive_a_reload_together(visit):
     page.reload()
     assert page.locator(".disc tbody tr:visible").all_inner_texts() == shown
     assert "#q=charges&by-discrepancy=expected-" in page.url
+
+
+def test_the_lines_of_a_note_are_about_the_error_whose_number_is_clicked(visit):
+    page = visit("evals/rental-contracts/0031.html")
+    page.locator(".disc tr.item summary", has_text="Box room").click()
+    page.locator(".disc tr:visible", has_text="carpet").locator(".c-number a").click()
+    page.get_by_text("Add a note").click()
+    lines = page.locator("[data-note]").inner_text().splitlines()
+    assert lines[:2] == ['- field: "rooms[Box room].floor_covering"', '  iteration: "iteration-031"']
+    page.locator(".disc tr:visible", has_text="notice_weeks").locator(".c-number a").click()
+    assert page.locator("[data-note]").inner_text().splitlines()[0] == '- field: "notice_weeks"'

@@ -39,6 +39,7 @@ ADDRESSES = {
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
     "variants": r"evals/[^/]+/variants\.html",
     "suspect ground truth": r"evals/[^/]+/suspect-truth\.html",
+    "notes": r"evals/[^/]+/notes\.html",
     "fields": r"fields\.html",
     "suspect labels": r"suspect-labels\.html",
     "field": r"evals/[^/]+/fields/[^/]+\.html",

@@ -16,3 +16,15 @@ for (const button of $$("[data-copy]")) {
   const code = button.previousElementSibling;
   button.addEventListener("click", () => copyBy(button, code.textContent, () => selected(code)));
 }
+
+/* The lines of a note are about the error whose number was clicked last. */
+addEventListener("hashchange", () => {
+  const lines = $("[data-note]"), row = lines && /^#d\d+$/.test(location.hash) && $(location.hash);
+  if (!row) return;
+  const textOf = (node, selector) => $(selector, node)?.textContent ?? "";
+  const item = textOf(row.closest("tbody"), ".item b"), place = textOf(row, ".c-place a");
+  const inItem = item && place !== item ? item + (place[0] === "[" ? "" : ".") + place : place;
+  const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
+  const stated = [["case", textOf(row, ".c-document")], ["field", inItem]].filter(([, value]) => value);
+  lines.textContent = "- " + stated.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ") + rest.join("");
+});

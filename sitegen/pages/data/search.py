@@ -133,6 +133,8 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
     eval_id, name = summary.info.id, summary.info.name
     if summary.suspects:
         yield SearchEntry("Suspect labels", links.suspect_truth(eval_id), f"{name}: labels that may be wrong")
+    if summary.notes:
+        yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
     if len(summary.headlines) > 1:
         yield SearchEntry("Compare iterations", links.compare(eval_id), name)
     if summary.steps and not summary.deleted:

@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
+from sitegen.config.models import Note
 from sitegen.model.changes import Change, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
@@ -226,6 +229,8 @@ class Discrepancy(Frozen):
     """The question to the model; empty if unknown."""
     group: ErrorGroup
     """All errors of its list item."""
+    said: str = ""
+    """What people noted about the value; empty if nobody did."""
 
     @property
     def error(self) -> Judgement:
@@ -319,3 +324,30 @@ def discrepancies(
         new=sum([start.new for start in since]),
         left_out={kind: totals[kind] - limit for kind in ERROR_TYPES if totals[kind] > limit},
     )
+
+
+def words_of(note: Note) -> str:
+    """What a person noted, in one line: ``Ann: right (unit in words), the label is wrong``."""
+    code = f" ({note.code})" if note.code else ""
+    said = ", ".join(filter(None, (f"{note.verdict}{code}".strip(), note.note)))
+    return f"{note.by}: {said}" if note.by else said
+
+
+def with_notes(listed: Discrepancies, notes: Iterable[Note]) -> Discrepancies:
+    """Put the notes about a value beside its discrepancy."""
+    by_field: dict[str, list[Note]] = {}
+    for note in notes:
+        if note.field:
+            by_field.setdefault(note.field, []).append(note)
+
+    def noted(row: Discrepancy) -> Discrepancy:
+        error = row.error
+        about = [
+            note
+            for name in dict.fromkeys((error.path, error.named_path, error.attribute))
+            for note in by_field.get(name, ())
+            if note.case == error.document
+        ]
+        return replace(row, said="; ".join(map(words_of, about))) if about else row
+
+    return replace(listed, drawn=tuple(map(noted, listed.drawn)), loadable=tuple(map(noted, listed.loadable)))

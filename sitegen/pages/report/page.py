@@ -17,6 +17,7 @@ from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import Slice, Split, splits
+from sitegen.config.models import Note
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -41,6 +42,7 @@ from sitegen.pages.report.discrepancies import (
     placed_error,
     sections,
     since,
+    with_notes,
     wrong_in,
 )
 from sitegen.pages.report.grid import CaseGrid
@@ -102,6 +104,8 @@ class ReportView(Frozen, dict=True, gc=True):
     """Why the run's own record has another F1."""
     grid: CaseGrid | None = None
     """The answers, side by side; None if the output has no cases."""
+    said: tuple[Note, ...] = ()
+    """What people noted about this output."""
 
     @property
     def page(self) -> Page:
@@ -146,6 +150,8 @@ class ReportView(Frozen, dict=True, gc=True):
             group=grouping(self.info, self.card.fields),
             questions=self.result.questions,
         )
+        if self.said:
+            listed = with_notes(listed, self.said)
         return listed if self.whole is None else replace(listed, loadable=())
 
     @cached_property

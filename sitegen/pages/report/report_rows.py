@@ -264,11 +264,11 @@ def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_doc
             head = _item_head(group, nouns, width, f", {_text(group.document)}" if several_documents else "")
             bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
         # A group has the name of its first error, as a rule that of all of them.
-        is_plain = group.name == placed.item_name and not row.question
+        is_plain = group.name == placed.item_name and not row.question and not row.said
         bodies[group.first].append(
             f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
             f"{' data-n' if since.new else ''}><td class=c-number><a href=#d{number}>{number}</a>"
-            f"{cells(placed) if is_plain else cells(placed, group.name, row.question)}{starts[since]}"
+            f"{cells(placed) if is_plain else cells(placed, group.name, row.question, row.said)}{starts[since]}"
             f"{f'<td class=c-document>{_text(placed.error.document)}' if several_documents else ''}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
@@ -299,12 +299,12 @@ def error_cells(nouns: Nouns) -> RowCache[PlacedError, str]:
     """A function that writes the cells of an error that are the same in every report, from type to values.
 
     Its arguments are the error and, unless they are the name of its own list item and empty, the name under which its
-    group stands and the question.
+    group stands, the question, and what people noted.
     """
     return RowCache(partial(_error_cells, nouns))
 
 
-def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, question: str = "") -> str:
+def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, question: str = "", said: str = "") -> str:
     error = placed.error
     # Values, type and item imply some notes.
     implied = error.outcome == "hallucination" or (placed.item and error.note == MISSING_ITEM)
@@ -313,6 +313,8 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
         remark += f"<small>states {_text(error.evidence)}</small>"
     if question:
         remark += _question(question)
+    if said:
+        remark += f"<small class=said>{bounded(said, _LONGEST_QUESTION)}</small>"
     kind = cast("ErrorType", error.outcome)
     letter = letter_of(kind, nouns)
     own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"  # the style sheet has those of fields

@@ -90,6 +90,8 @@ class TrendView(Frozen):
     """Steps of the level, oldest first."""
     suspects: int
     """Number of labels that may be wrong."""
+    notes: int
+    """Number of notes of people."""
     columns: tuple[tuple[str, str], ...]
     """The columns of the ground truth, by the newest point's mapping."""
     patterns: tuple[PatternSummary, ...]
@@ -285,6 +287,7 @@ def trend_page(
     suspects: int = 0,
     columns: tuple[tuple[str, str], ...] = (),
     patterns: tuple[PatternSummary, ...] = (),
+    notes: int = 0,
 ) -> Page:
     """The page of one eval, which may have no point yet. The arguments are as in ``TrendView``."""
     info = series.info
@@ -318,6 +321,7 @@ def trend_page(
         steady=sum(not times for (_, times), _, _ in heat),
         steps=tuple(steps),
         suspects=suspects,
+        notes=notes,
         columns=columns,
         patterns=patterns,
     )

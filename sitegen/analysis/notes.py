@@ -1,0 +1,87 @@
+"""Holds what people noted about cases and values against what the build judged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from sitegen.config.models import Note
+from sitegen.model.outcomes import Cell
+from sitegen.model.scorecards import Kappa
+from sitegen.model.series import Series
+from sitegen.model.timeline import Snapshot
+from sitegen.stats.agreement import cohens_kappa
+
+
+class PlacedNote(NamedTuple):
+    """A note at the point that it is about."""
+
+    line: int
+    """The line of the file on which it begins."""
+    note: Note
+    snapshot: Snapshot | None
+    """The newest one of its iteration; None if there is none."""
+    judged: Literal["right", "wrong", ""]
+    """What the build judged at that point: wrong if any of the values is; empty if it judged nothing there."""
+    attributes: tuple[str, ...]
+    """The attributes of the values that it is about."""
+
+
+def placed_notes(notes: Iterable[tuple[int, Note]], series: Series) -> tuple[PlacedNote, ...]:
+    """Find the point and the values of each note, in the order of the file."""
+    newest_of = {point.snapshot.label: index for index, point in enumerate(series.points)}
+    cells: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in series.cells.cells:
+        cells[cell.document].append(cell)
+    documents: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for point in series.points:
+        for document in point.scorecard.documents:
+            documents[document.unit][document.id] = None
+    placed = []
+    for line, note in notes:
+        at = newest_of.get(note.iteration) if note.iteration else len(series.points) - 1 if series.points else None
+        places = [note.case] if note.case in cells else documents.get(note.case, ())
+        about = [
+            cell
+            for document in places
+            for cell in cells[document]
+            if note.field in ("", cell.path, cell.named_path, cell.attribute)
+        ]
+        periods = [] if at is None else [period for cell in about if (period := cell.at(at))]
+        states = {period.is_wrong for period in periods if period.state != "absent"}
+        judged: Literal["right", "wrong", ""] = "wrong" if True in states else "right" if states else ""
+        snapshot = None if at is None else series.points[at].snapshot
+        placed.append(PlacedNote(line, note, snapshot, judged, tuple(sorted({cell.attribute for cell in about}))))
+    return tuple(placed)
+
+
+def notes_about(notes: Iterable[Note], iteration: str, *, newest: bool) -> tuple[Note, ...]:
+    """Return the notes about an iteration; the newest one also has those that name none."""
+    return tuple(note for note in notes if note.iteration == iteration or (newest and not note.iteration))
+
+
+def verdicts(notes: Iterable[PlacedNote]) -> list[tuple[str, str]]:
+    """Return the verdict of the person and that of the build for each note that has both."""
+    return [(one.note.verdict, one.judged) for one in notes if one.note.verdict and one.judged]
+
+
+def agreement_with_people(notes: Iterable[PlacedNote]) -> Kappa | None:
+    """Return how far the build agrees with the people.
+
+    None if either of them found all things right or all wrong: then kappa, which is about 0, says nothing.
+    """
+    pairs = verdicts(notes)
+    sides = [{*side} for side in zip(*pairs, strict=True)]
+    return cohens_kappa(pairs) if len(sides) == 2 and all(len(side) == 2 for side in sides) else None
+
+
+def by_code(notes: Iterable[PlacedNote]) -> dict[str, dict[str, int]]:
+    """Return for each error code, the most frequent first, the number of notes with it by the slug of the snapshot."""
+    counted: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for one in notes:
+        if one.note.code and one.snapshot is not None:
+            counted[one.note.code][one.snapshot.slug] += 1
+    return dict(
+        sorted(((code, dict(of)) for code, of in counted.items()), key=lambda row: (-sum(row[1].values()), row[0]))
+    )

@@ -1,0 +1,40 @@
+"""Reads ``notes.yaml`` in the folder of an eval: what people say about its cases and values."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from sitegen.config.findings import adapter_of, describe, finding_of, unreadable, valid_part, without
+from sitegen.config.models import Note
+from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.yaml_reader import read_configuring_yaml
+from sitegen.model.problems import Finding, Parsed
+
+NOTES_FILE: Final = "notes.yaml"
+"""The name of the file, in the folder of the eval."""
+
+Notes: TypeAlias = tuple[tuple[int, Note], ...]
+"""The line on which each note begins, and the note, in the order of the file."""
+
+
+def read_notes(content: bytes) -> Parsed[Notes]:
+    """Read a list of notes. A note with an unknown key or a wrong value loses that key alone, with a finding."""
+    try:
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        return Parsed((), (unreadable("The file of notes", error),))
+    if not isinstance(root, list | None):
+        message = f"The file of notes is {describe(root)}, a list of notes is wanted."
+        return Parsed((), (Finding("warning", message, "Begin each note with `- case: ...`.", line=1),))
+    findings: list[Finding] = []
+    notes = []
+    for index, stated in enumerate(root or ()):
+
+        def report(location: Location, complaint: Any, index: int = index) -> None:
+            finding = finding_of(complaint, lambda _: lines.get((index, *location), lines.get((index,))), Note)
+            findings.append(without(finding, "warning"))
+
+        entry = valid_part(Note, {} if stated is None else stated, report)
+        if entry:
+            notes.append((lines.get((index,), 1), adapter_of(Note).validate_python(entry)))
+    return Parsed(tuple(notes), tuple(findings))

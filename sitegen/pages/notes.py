@@ -1,0 +1,76 @@
+"""The page of the notes of one eval: what people said about its cases, by error code and over time.
+
+``pages/notes.html`` and ``macros/notes.html`` show them.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Final
+
+from sitegen.analysis.notes import PlacedNote, agreement_with_people, by_code, verdicts
+from sitegen.model.frozen import Frozen
+from sitegen.model.scorecards import Kappa
+from sitegen.model.series import Series
+from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+
+LISTED: Final = 500
+"""The most notes that the page lists, the newest ones."""
+
+COLUMNS: Final = 8
+"""The most iterations for which the page counts error codes, the newest ones."""
+
+
+class NotesView(Frozen, dict=True, gc=True):
+    """What ``pages/notes.html`` shows."""
+
+    series: Series
+    notes: tuple[PlacedNote, ...]
+    """In the order of the file."""
+
+    @cached_property
+    def agreement(self) -> Kappa | None:
+        """How far the build agrees with the people, if that can be said."""
+        return agreement_with_people(self.notes)
+
+    @property
+    def listed(self) -> list[PlacedNote]:
+        """The notes that are listed: those about the newest iteration first."""
+        order = {point.snapshot.slug: index for index, point in enumerate(self.series.points)}
+        return sorted(self.notes, key=lambda one: -order[one.snapshot.slug] if one.snapshot else 1)[:LISTED]
+
+    @cached_property
+    def codes(self) -> dict[str, dict[str, int]]:
+        """For each error code the number of notes by the slug of their snapshot."""
+        return by_code(self.notes)
+
+    @property
+    def columns(self) -> list[Snapshot]:
+        """The snapshots for which error codes are counted, oldest first."""
+        counted = {slug for of_code in self.codes.values() for slug in of_code}
+        return [point.snapshot for point in self.series.points if point.snapshot.slug in counted][-COLUMNS:]
+
+    def number(self, verdict: str) -> int:
+        """Number of notes with a verdict."""
+        return sum(one.note.verdict == verdict for one in self.notes)
+
+    @property
+    def alike(self) -> tuple[int, int]:
+        """How many verdicts are those of the build, and how many can be compared with it."""
+        pairs = verdicts(self.notes)
+        return sum(said == judged for said, judged in pairs), len(pairs)
+
+
+def notes_page(series: Series, notes: tuple[PlacedNote, ...]) -> Page:
+    """Make the page of the notes of an eval."""
+    return Page(links.notes(series.info.id), "pages/notes.html", NotesView(series, notes))
+
+
+def lines_to_add(snapshot: Snapshot, case: str, field: str) -> str:
+    """The lines of a note that a person fills in and adds to the file: JSON strings, which YAML reads as they are."""
+    stated = {"case": case, "field": field, "iteration": snapshot.label}
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in stated.items() if value]
+    return "\n  ".join([f"- {lines[0]}", *lines[1:], "verdict: wrong  # or right", "code:", "note:", "by:"])

@@ -1,0 +1,112 @@
+"""What people note about cases: it stands beside the values, is counted, and is compared with what was judged."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from sitegen.config.notes import read_notes
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differs_from_cold, problems_text
+
+TRUTH = [{"id": "a", "total": 5, "city": "Oslo"}, {"id": "b", "total": 7, "city": "Rome"}]
+
+
+def _project(tmp_path: Path) -> tuple[GitRepo, Path]:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/bills/ground_truth.json": json.dumps(TRUTH)})
+    for number, total in enumerate((4, 5, 6), 1):
+        output = [{"id": "a", "total": total, "city": "Oslo"}, {"id": "b", "total": 7, "city": "<Paris>"}]
+        repo.commit({f"evals/bills/results/iteration-00{number}/extracted.json": json.dumps(output)})
+    return repo, tmp_path / "out"
+
+
+def _words(page: Path) -> str:
+    return " ".join(unescape(re.sub("<[^>]*>", " ", page.read_text())).split())
+
+
+def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_path):
+    repo, out = _project(tmp_path)
+    build_site(repo.path, out)
+    report = out / "evals/bills/0003.html"
+    found = re.search(r"<pre data-note>(.*?)</pre>", report.read_text(), re.DOTALL)
+    assert found
+    lines = unescape(found[1]).replace("# or right", "").replace("code:", "code: rounding")
+    repo.commit(
+        {
+            "evals/bills/notes.yaml": lines.replace("note:", "note: <b>cents</b> are lost").replace("by:", "by: Ann")
+            + "\n"
+        }
+    )
+    build_site(repo.path, out)
+    beside = "total Ann: wrong (rounding), <b>cents</b> are lost 5 6"
+    assert beside in _words(report)
+    assert "Ann: wrong" not in _words(out / "evals/bills/0001.html")
+    assert "What people noted" in _words(out / "evals/bills/fields/total.html")
+    assert "What people noted" not in _words(out / "evals/bills/fields/city.html")
+    assert "Error code All iteration-003 rounding 1 1" in _words(out / "evals/bills/notes.html")
+    assert "1 note" in _words(out / "evals/bills/index.html")
+    assert differs_from_cold(out, repo.path) == []
+    repo.commit({"evals/bills/notes.yaml": None})
+    build_site(repo.path, out)
+    assert not (out / "evals/bills/notes.html").exists()
+    assert beside not in _words(report)
+    assert differs_from_cold(out, repo.path) == []
+
+
+def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_cases(tmp_path):
+    repo, out = _project(tmp_path)
+    notes = """
+- {case: a, field: total, iteration: iteration-001, verdict: wrong, code: sum}
+- {case: a, field: total, iteration: iteration-002, verdict: right}
+- {case: b, field: city, iteration: iteration-002, verdict: right, code: label}
+- {case: a, verdict: wrong, code: sum}
+"""
+    repo.commit({"evals/bills/notes.yaml": notes})
+    build_site(repo.path, out)
+    page = _words(out / "evals/bills/notes.html")
+    # The build judges wrong, right, wrong, wrong: 3 of 4 alike, of which 1/2 by luck.
+    assert "Agreement 3 of 4 verdicts are what was judged; Cohen's kappa 0.500" in page
+    assert "1 verdict contradicts what was judged" in page
+    assert "sum 2 1 1" in page
+    assert "b city iteration-002 right judged wrong label" in page
+
+
+@pytest.mark.parametrize(
+    ("note", "message", "line"),
+    [
+        ("- case: z", "A note is about no known case and field", 1),
+        ("- case: a\n  field: totla", "A note is about no known case and field", 1),
+        ("- case: a\n  iteration: iteration-9", "A note is about no known iteration 'iteration-9'", 1),
+        ("- case: a\n- case: b\n  verdict: maybe", "verdict is text ('maybe'), 'right', 'wrong' or '' is wanted", 3),
+        ("- case: a\n  sort: x", "The key 'sort' is not known", 2),
+        ("case: a", "The file of notes is a mapping", 1),
+        ("- {case: a", "The file of notes cannot be read", 2),
+    ],
+)
+def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, note, message, line):
+    repo, out = _project(tmp_path)
+    repo.commit({"evals/bills/notes.yaml": f"{note}\n"})
+    build_site(repo.path, out)
+    page = problems_text(out)
+    assert message in page
+    assert f"evals/bills/notes.yaml:{line}" in page
+    assert (out / "evals/bills/0003.html").exists()
+
+
+def test_numbers_are_texts_in_notes():
+    assert [note.case for _, note in read_notes(b"- case: 17\n- case: 'b'\n").value] == ["17", "b"]
+
+
+def test_a_note_quotes_no_value_of_an_eval_that_hides_some(tmp_path):
+    repo, out = _project(tmp_path)
+    manifest = "evals:\n  bills:\n    redact: [total]\n"
+    note = "- {case: a, field: total, verdict: wrong, code: sum, note: it says SECRET-6}\n"
+    repo.commit({"evals/manifest.yaml": manifest, "evals/bills/notes.yaml": note})
+    build_site(repo.path, out)
+    assert "sum 1 1" in _words(out / "evals/bills/notes.html")
+    assert not [page for page in out.rglob("*.*") if page.is_file() and "SECRET-6" in page.read_text(errors="replace")]
