@@ -52,7 +52,8 @@ def placed_notes(notes: Iterable[tuple[int, Note]], series: Series) -> tuple[Pla
         states = {period.is_wrong for period in periods if period.state != "absent"}
         judged: Literal["right", "wrong", ""] = "wrong" if True in states else "right" if states else ""
         snapshot = None if at is None else series.points[at].snapshot
-        placed.append(PlacedNote(line, note, snapshot, judged, tuple(sorted({cell.attribute for cell in about}))))
+        attributes = tuple(sorted({cell.attribute for cell in about}))
+        placed.append(PlacedNote(line=line, note=note, snapshot=snapshot, judged=judged, attributes=attributes))
     return tuple(placed)
 
 

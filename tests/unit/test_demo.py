@@ -18,7 +18,7 @@ from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
-HEAD = "1bebb7d456edba43be0b0e6624999f97d300baf0"
+HEAD = "c78c5c600ef41e6cf8300f2b7f8ca3ac3869337d"
 
 
 @pytest.fixture(scope="module")
